@@ -1,0 +1,168 @@
+"""Risk, policy and confirmation as values."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Level(StrEnum):
+    """How bad it could be; see docs/risk.md."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def rank(self) -> int:
+        return ("low", "medium", "high").index(self.value)
+
+
+def worst(levels: tuple[Level, ...]) -> Level:
+    """The highest of `levels`, low for none."""
+    return max(levels, key=lambda level: level.rank, default=Level.LOW)
+
+
+class Effect(Struct, frozen=True, kw_only=True):
+    """What would be done, to what, and how far. `kind` and `scope` are words of docs/risk.md."""
+
+    kind: str
+    scope: str = "unknown"
+    targets: tuple[str, ...] = ()
+    reversible: bool = True
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One reason for a level. `span`: character offsets into the command; `safer`: what to do instead."""
+
+    rule: str
+    level: Level
+    reason: str
+    span: tuple[int, int]
+    effect: Effect | None = None
+    safer: str = ""
+
+
+class RiskReport(Struct, frozen=True, kw_only=True):
+    """The rating of exactly `command`; findings worst first."""
+
+    command: str
+    level: Level
+    parse: Literal["ok", "partial", "failed"] = "ok"
+    findings: tuple[Finding, ...] = ()
+
+
+class RiskContext(Struct, frozen=True, kw_only=True):
+    """Facts of the system for a rating, collected by the caller; the classifier itself does no I/O.
+
+    `facts` maps absolute paths named by the command to words such as "missing", "dir", "file", "link", "mount", "dirty".
+    """
+
+    cwd: str = ""
+    home: str = ""
+    workspace: str = ""
+    is_root: bool = False
+    facts: dict[str, tuple[str, ...]] = {}
+
+
+VerdictAction = Literal["allow", "ask", "type", "refuse"]
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What policy says: run, ask, ask and have `word` typed, or refuse. `rule` names what decided."""
+
+    action: VerdictAction
+    reason: str = ""
+    rule: str = "default"
+    word: str = "proceed"
+
+
+# --- confirmation ---
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp."""
+
+    command_id: str
+    command: str
+    origin: str = "planner"
+    reason: str = ""
+    cwd: str = ""
+    call_id: str = ""
+
+
+class ConfirmationRequest(Struct, frozen=True, kw_only=True):
+    """What a confirmer shows. `stage` is "edited" when the text was edited and is now rated anew."""
+
+    proposal: Proposal
+    report: RiskReport
+    verdict: Verdict
+    safety_off: bool = False
+    is_root: bool = False
+    note: str = ""
+
+
+class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
+    """Run `command` (the text as it stood in the prompt: the proposal, or an edit of it)."""
+
+    command: str
+
+
+class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):
+    """Blanked: not this one."""
+
+
+class Declined(Struct, frozen=True, kw_only=True, tag="declined"):
+    """The word was not typed, or nobody is there to ask (`unattended`)."""
+
+    unattended: bool = False
+
+
+class CancelGoal(Struct, frozen=True, kw_only=True, tag="cancelled"):
+    """Stop the whole goal."""
+
+
+class Remark(Struct, frozen=True, kw_only=True, tag="remark"):
+    """Words for the planner instead of an answer ("no, only in src")."""
+
+    text: str
+
+
+class Regenerate(Struct, frozen=True, kw_only=True, tag="regenerate"):
+    """Ask the planner for another command."""
+
+
+Confirmation = Approved | Skipped | Declined | CancelGoal | Remark | Regenerate
+
+
+class Consent(Struct, frozen=True, kw_only=True):
+    """How the final text came to be approved: by a person at a prompt, or by the approve mode."""
+
+    by: Literal["person", "approve-mode"]
+    edited: bool = False
+    word_typed: bool = False
+    safety_off: bool = False
+
+
+class ApprovedCommand(Struct, frozen=True, kw_only=True):
+    """The only thing an executor takes.
+
+    Raises ValueError unless `report` is for exactly `command` and `consent` covers its level.
+    """
+
+    command_id: str
+    command: str
+    report: RiskReport
+    consent: Consent
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.report.command != self.command:
+            raise ValueError("the risk report is for another text")
+        if self.report.level is Level.HIGH:
+            if self.consent.by != "person":
+                raise ValueError("a high-risk command needs a person")
+            if not (self.consent.word_typed or self.consent.safety_off):
+                raise ValueError("a high-risk command needs the typed word")

@@ -1,0 +1,209 @@
+"""Every error of the product, in one place.
+
+    CoreError
+    ├── InvalidRequest      the caller asked for something malformed
+    ├── InvalidState        right request, wrong moment (`expected`, `found`)
+    ├── NotFound            `what` called `name` does not exist
+    ├── ConfigError         a setting or file cannot be used
+    ├── Cancelled           somebody stopped it; success for people, 130 for scripts
+    ├── PolicyDenied        policy refused
+    ├── BudgetExceeded      steps, time or tokens are used up
+    ├── PlannerError        empty, invalid or repeating replies
+    ├── ProviderError       the model's server: transport, status, protocol
+    │   └── Unauthorized    no key, wrong key, no credit
+    ├── ToolError           a tool failed for good
+    ├── RecordingError      the session log cannot be written; nothing runs without it
+    ├── EmitterError        an emitter failed (wraps EmitError); never ends a run
+    ├── IoError             files, pipes, terminals
+    └── OtherError          anything unexpected
+    EmitError
+    ├── ClientDisconnected
+    └── WriteFailed
+
+What nobody chose is an exception; refused, declined, non-zero and interrupted are outcomes.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.protocol.outcomes import ExitCode
+
+
+class ErrorInfo(Struct, frozen=True, kw_only=True):
+    """An error as it stands in an event."""
+
+    code: str
+    message: str
+    hint: str = ""
+    retryable: bool = False
+
+
+class CoreError(Exception):
+    """Base. `message` says what happened, lower-case start; `hint` what to do next."""
+
+    code = "error"
+    http_status = 500
+    exit_code = ExitCode.FAILED
+    default_hint = ""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.default_hint
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same request may succeed later, unchanged."""
+        return False
+
+    def terminal_message(self) -> str:
+        """One or two lines for a person."""
+        return f"{self.message}\n  {self.hint}" if self.hint else self.message
+
+    def info(self) -> ErrorInfo:
+        return ErrorInfo(code=self.code, message=self.message, hint=self.hint, retryable=self.is_retryable)
+
+
+class InvalidRequest(CoreError):
+    code = "invalid_request"
+    http_status = 400
+    exit_code = ExitCode.USAGE
+
+
+class InvalidState(CoreError):
+    code = "invalid_state"
+    http_status = 409
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, *, expected: str, found: str, hint: str = "") -> None:
+        super().__init__(f"this needs {expected}, but found {found}", hint=hint)
+        self.expected = expected
+        self.found = found
+
+
+class NotFound(CoreError):
+    code = "not_found"
+    http_status = 404
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, what: str, name: str, *, hint: str = "") -> None:
+        super().__init__(f"no {what} called {name!r}", hint=hint)
+        self.what = what
+        self.name = name
+
+
+class ConfigError(CoreError):
+    code = "config"
+    exit_code = ExitCode.CONFIGURATION
+
+
+class Cancelled(CoreError):
+    code = "cancelled"
+    http_status = 499
+    exit_code = ExitCode.CANCELLED
+
+    def __init__(self, message: str = "cancelled", *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+
+    def terminal_message(self) -> str:
+        """Nothing: whoever pressed Ctrl-C knows."""
+        return ""
+
+
+class PolicyDenied(CoreError):
+    code = "policy_denied"
+    http_status = 403
+    exit_code = ExitCode.REFUSED
+
+
+class BudgetExceeded(CoreError):
+    code = "budget"
+    http_status = 429
+
+
+class PlannerError(CoreError):
+    code = "planner"
+    http_status = 502
+    exit_code = ExitCode.PLANNER
+
+
+class ProviderError(CoreError):
+    """`status` is the HTTP status, None for transport faults; `retry_after` in seconds where the server said so."""
+
+    code = "provider"
+    http_status = 502
+    exit_code = ExitCode.PLANNER
+
+    def __init__(
+        self,
+        provider: str,
+        message: str,
+        *,
+        status: int | None = None,
+        transport: bool = False,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(f"{provider}: {message}", hint=hint)
+        self.provider = provider
+        self.status = status
+        self.transport = transport
+        self.retry_after = retry_after
+
+    @property
+    def is_retryable(self) -> bool:
+        """Transport faults, 408, 409, 429 and 5xx only."""
+        if self.status is None:
+            return self.transport
+        return self.status in (408, 409, 429) or 500 <= self.status < 600
+
+
+class Unauthorized(ProviderError):
+    code = "unauthorized"
+    http_status = 401
+
+    @property
+    def is_retryable(self) -> bool:
+        return False
+
+
+class ToolError(CoreError):
+    code = "tool"
+
+    def __init__(self, tool: str, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{tool}: {message}", hint=hint)
+        self.tool = tool
+
+
+class RecordingError(CoreError):
+    code = "recording"
+    default_hint = "nothing runs unrecorded; free some space, choose another --session-dir, or use --no-persist"
+
+
+class IoError(CoreError):
+    code = "io"
+
+
+class OtherError(CoreError):
+    code = "other"
+
+
+class EmitError(Exception):
+    """An emitter could not deliver."""
+
+
+class ClientDisconnected(EmitError):
+    """Nobody listens any more."""
+
+
+class WriteFailed(EmitError):
+    """The write itself failed; the cause is chained."""
+
+
+class EmitterError(CoreError):
+    code = "emitter"
+
+    def __init__(self, cause: EmitError) -> None:
+        super().__init__(f"output could not be delivered: {cause or type(cause).__name__}")
+        self.cause = cause

@@ -1,0 +1,341 @@
+"""The closed set of events. One schema serves log, `--json`, server and tests.
+
+On the wire an event is one flat JSON object: the envelope's keys (v, seq, time, session, run, goal_id), `type`, and the event's own.
+Every `X.started` has exactly one `X.finished`, on failure and cancel too. `assistant.delta` is never recorded and may be lost;
+everything else is recorded before any emitter sees it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from agent.protocol.decisions import RiskReport, Verdict
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
+from agent.protocol.replies import Usage
+
+FORMAT_VERSION = 1
+
+
+class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
+    pass
+
+
+class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):
+    """A process opened the log (first line of the file, or `resumed`)."""
+
+    session_id: str
+    program: str = ""
+    frontend: str = ""
+    cwd: str = ""
+    pid: int = 0
+    is_root: bool = False
+    safety_off: bool = False
+    resumed: bool = False
+
+
+class SessionFinished(_Event, frozen=True, kw_only=True, tag="session.finished"):
+    """The process closed the log."""
+
+    reason: str = "closed"
+    goals: int = 0
+
+
+class RunStarted(_Event, frozen=True, kw_only=True, tag="run.started"):
+    request_id: str
+    session_id: str | None = None
+    agent: str | None = None
+
+
+class RunFinished(_Event, frozen=True, kw_only=True, tag="run.finished"):
+    outcome: RunOutcome
+
+
+class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
+    """`origin`: goal (plain words), shell (`!cmd`, exec), continuation."""
+
+    goal: str
+    origin: str = "goal"
+    cwd: str = ""
+    planner: str = ""
+    model: str = ""
+    approve: str = "ask"
+    safety_off: bool = False
+
+
+class GoalFinished(_Event, frozen=True, kw_only=True, tag="goal.finished"):
+    """The auditable record of a goal; the summary's keys stand flat in the event."""
+
+    goal: str
+    status: str
+    exit_code: int
+    message: str = ""
+    commands: list[dict[str, Any]] = []
+    messages: list[str] = []
+    planner: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    steps: int = 0
+
+
+def goal_finished(summary: GoalSummary) -> GoalFinished:
+    """The event for a finished goal."""
+    return GoalFinished(
+        goal=summary.goal,
+        status=summary.status.value,
+        exit_code=summary.exit_code,
+        message=summary.message,
+        commands=[msgspec.to_builtins(command) for command in summary.commands],
+        messages=list(summary.messages),
+        planner=summary.planner,
+        model=summary.model,
+        usage=summary.usage,
+        duration=summary.duration,
+        steps=summary.steps,
+    )
+
+
+class PlannerStarted(_Event, frozen=True, kw_only=True, tag="planner.started"):
+    step: int
+    planner: str = ""
+    model: str = ""
+
+
+class PlannerFinished(_Event, frozen=True, kw_only=True, tag="planner.finished"):
+    """`reply`: chat, command, tools or error; `raw` is the reply's text as parsed (redacted)."""
+
+    step: int
+    reply: str
+    raw: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    error: ErrorInfo | None = None
+
+
+class AssistantDelta(_Event, frozen=True, kw_only=True, tag="assistant.delta"):
+    text: str
+
+
+class AssistantMessage(_Event, frozen=True, kw_only=True, tag="assistant.message"):
+    """One finished message to the person, streamed before or not."""
+
+    text: str
+
+
+class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool.started"):
+    call_id: str
+    name: str
+    args: dict[str, Any] = {}
+
+
+class ToolFinished(_Event, frozen=True, kw_only=True, tag="tool.finished"):
+    call_id: str
+    name: str
+    result: str = ""
+    is_error: bool = False
+    files_written: tuple[str, ...] = ()
+
+
+class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed"):
+    command_id: str
+    command: str
+    origin: str = "planner"
+    reason: str = ""
+    cwd: str = ""
+
+
+class CommandRated(_Event, frozen=True, kw_only=True, tag="command.rated"):
+    """`stage`: proposed, or edited when the person changed the text and it was rated again."""
+
+    command_id: str
+    stage: str
+    report: RiskReport
+    verdict: Verdict
+
+
+class CommandConfirmed(_Event, frozen=True, kw_only=True, tag="command.confirmed"):
+    """`decision`: approved, edited, skipped, declined, cancelled, remark, regenerate, refused, dry-run.
+
+    `by`: person, approve-mode, policy, nobody.
+    """
+
+    command_id: str
+    decision: str
+    by: str
+    command: str = ""
+    remark: str = ""
+    word_typed: bool = False
+    safety_off: bool = False
+
+
+class CommandStarted(_Event, frozen=True, kw_only=True, tag="command.started"):
+    command_id: str
+    command: str
+    cwd: str = ""
+    timeout: float | None = None
+
+
+class CommandOutput(_Event, frozen=True, kw_only=True, tag="command.output"):
+    """Output as it came, at most ten a second and up to the head cap; `offset` in seconds since the start."""
+
+    command_id: str
+    stream: Literal["stdout", "stderr"]
+    data: str
+    offset: float
+
+
+class CommandFinished(_Event, frozen=True, kw_only=True, tag="command.finished"):
+    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here."""
+
+    command_id: str
+    exit_code: int
+    result: ExecutionResult
+
+
+class CoreCommandFinished(_Event, frozen=True, kw_only=True, tag="core_command.finished"):
+    """A core command's result: `text` for people, `data` for programs."""
+
+    command: str
+    text: str = ""
+    data: dict[str, Any] = {}
+
+
+class ContinueTriggered(_Event, frozen=True, kw_only=True, tag="continue.triggered"):
+    count: int
+    max: int
+    remaining_todos: int
+
+
+class CompressionStarted(_Event, frozen=True, kw_only=True, tag="compression.started"):
+    pass
+
+
+class CompressionFinished(_Event, frozen=True, kw_only=True, tag="compression.finished"):
+    tokens_saved: int = 0
+
+
+class SessionNamed(_Event, frozen=True, kw_only=True, tag="session.named"):
+    name: str
+
+
+class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
+    """Information for the person (S1's Info)."""
+
+    text: str
+
+
+class Warned(_Event, frozen=True, kw_only=True, tag="warning"):
+    text: str
+
+
+class Failed(_Event, frozen=True, kw_only=True, tag="error"):
+    error: ErrorInfo
+
+
+class UnknownEvent(Struct, frozen=True):
+    """An event of a newer version: kept as it was read."""
+
+    type: str
+    data: dict[str, Any]
+
+
+KnownEvent = (
+    SessionStarted | SessionFinished | RunStarted | RunFinished | GoalStarted | GoalFinished
+    | PlannerStarted | PlannerFinished | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
+    | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
+    | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
+    | Notice | Warned | Failed
+)  # fmt: skip
+Event = KnownEvent | UnknownEvent
+
+UNRECORDED = (AssistantDelta,)
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """An event in its envelope. `seq` counts recorded events from 1; a delta carries the number of the record before it.
+
+    `time` is UTC in ISO 8601 with microseconds and `Z`.
+    """
+
+    v: int
+    seq: int
+    time: str
+    session: str
+    run: str
+    goal_id: str
+    event: Event
+
+
+_ENVELOPE = ("v", "seq", "time", "session", "run", "goal_id")
+
+
+def event_type(event: Event) -> str:
+    """The dotted name of an event."""
+    if isinstance(event, UnknownEvent):
+        return event.type
+    return str(type(event).__struct_config__.tag)
+
+
+def flatten(record: Record) -> dict[str, Any]:
+    """A record as the flat mapping that goes on the wire."""
+    out: dict[str, Any] = {key: getattr(record, key) for key in _ENVELOPE}
+    if isinstance(record.event, UnknownEvent):
+        return {**out, "type": record.event.type, **record.event.data}
+    return {**out, **msgspec.to_builtins(record.event)}
+
+
+def encode(record: Record) -> bytes:
+    """One line of JSON, newline included. Lone surrogates are replaced, so that the line is always valid UTF-8."""
+    try:
+        return msgspec.json.encode(flatten(record)) + b"\n"
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_clean(flatten(record))) + b"\n"
+
+
+def decode(line: bytes | str) -> Record:
+    """Read a line back. Unknown types and fields survive as `UnknownEvent`; raises msgspec.DecodeError on broken JSON."""
+    data = msgspec.json.decode(line)
+    if not isinstance(data, dict):
+        raise msgspec.ValidationError("a log line must be a JSON object")
+    envelope = {key: data.pop(key, "" if key not in ("v", "seq") else 0) for key in _ENVELOPE}
+    try:
+        event: Event = msgspec.convert(data, KnownEvent)
+    except msgspec.ValidationError:
+        name = str(data.pop("type", ""))
+        event = UnknownEvent(name, data)
+    return msgspec.convert({**envelope, "event": None}, _Envelope).with_event(event)
+
+
+class _Envelope(Struct):
+    v: int
+    seq: int
+    time: str
+    session: str
+    run: str
+    goal_id: str
+
+    def with_event(self, event: Event) -> Record:
+        return Record(
+            v=self.v,
+            seq=self.seq,
+            time=self.time,
+            session=self.session,
+            run=self.run,
+            goal_id=self.goal_id,
+            event=event,
+        )
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(item) for item in value]
+    return value

@@ -1,0 +1,175 @@
+"""What people and planners say: user input, history items, provider messages."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import Struct
+
+
+class ContinuationKind(StrEnum):
+    """A run that goes on from the last reply instead of starting from new words."""
+
+    CONTINUE = "continue"
+    REGENERATE = "regenerate"
+
+
+class FileInput(Struct, frozen=True, kw_only=True):
+    """A text file that the person attached; `content` is already decoded and capped."""
+
+    path: str
+    content: str
+
+
+class MediaInput(Struct, frozen=True, kw_only=True):
+    """A binary attachment, base64 in `data`."""
+
+    path: str
+    media_type: str
+    data: str
+
+
+class ContextBlock(Struct, frozen=True, kw_only=True):
+    """Text that is offered to the planner as data, never as instructions (piped stdin, AGENTS.md)."""
+
+    label: str
+    text: str
+    truncated_bytes: int = 0
+
+
+class UserInput(Struct, frozen=True, kw_only=True):
+    """One request. With `shell` set, `text` is itself the command line (`!cmd`, `exec`)."""
+
+    text: str
+    files: tuple[FileInput, ...] = ()
+    media: tuple[MediaInput, ...] = ()
+    continuation: ContinuationKind | None = None
+    context: tuple[ContextBlock, ...] = ()
+    shell: bool = False
+
+    @classmethod
+    def from_text(cls, text: str) -> UserInput:
+        return cls(text=text)
+
+    @classmethod
+    def from_text_and_files(cls, text: str, files: tuple[FileInput, ...]) -> UserInput:
+        return cls(text=text, files=files)
+
+    @classmethod
+    def from_continuation(cls, kind: ContinuationKind) -> UserInput:
+        return cls(text="", continuation=kind)
+
+    @classmethod
+    def from_shell(cls, command: str) -> UserInput:
+        return cls(text=command, shell=True)
+
+
+class EnvironmentFacts(Struct, frozen=True, kw_only=True):
+    """What a planner may know about this machine. Nothing secret: no variables, no host or user names."""
+
+    os: str = ""
+    shell: str = ""
+    cwd: str = ""
+    home: str = ""
+    git: str = ""
+    is_root: bool = False
+    tools: tuple[str, ...] = ()
+    date: str = ""
+
+
+# --- history: what the planner is told, in order; a pure projection of the session's events ---
+
+
+class GoalItem(Struct, frozen=True, kw_only=True, tag="goal"):
+    """The start of a goal, with the facts that were true then (kept, so that prompt prefixes stay stable)."""
+
+    goal_id: str
+    text: str
+    environment: EnvironmentFacts = EnvironmentFacts()
+    files: tuple[FileInput, ...] = ()
+    context: tuple[ContextBlock, ...] = ()
+
+
+class ReplyItem(Struct, frozen=True, kw_only=True, tag="reply"):
+    """What the planner answered, as it stood on the wire (`raw`) and as text for people."""
+
+    raw: str
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+CommandOutcome = Literal["ran", "skipped", "declined", "refused", "remark", "regenerate", "cancelled"]
+
+
+class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
+    """One proposal and what became of it. Outputs are redacted and capped to head and tail.
+
+    `exit_code` is None unless `outcome` is "ran"; a command killed by signal n has exit code 128 + n.
+    """
+
+    command_id: str
+    proposed: str
+    run: str = ""
+    outcome: CommandOutcome = "ran"
+    origin: str = "planner"
+    cwd: str = ""
+    cwd_after: str = ""
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    stdout_dropped: int = 0
+    stderr_dropped: int = 0
+    duration: float = 0.0
+    timed_out: bool = False
+    interrupted: bool = False
+    level: str = "low"
+    remark: str = ""
+    reason: str = ""
+    call_id: str = ""
+
+
+class ToolItem(Struct, frozen=True, kw_only=True, tag="tool"):
+    """One tool call's result, error or not (S0-20: the model can react to it)."""
+
+    call_id: str
+    name: str
+    content: str
+    is_error: bool = False
+
+
+class NoteItem(Struct, frozen=True, kw_only=True, tag="note"):
+    """A line from the host to the planner: "do not repeat", "reply was not valid JSON"."""
+
+    text: str
+
+
+HistoryItem = GoalItem | ReplyItem | CommandItem | ToolItem | NoteItem
+
+
+# --- provider messages: the neutral wire form ---
+
+
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """A call the model asks for; `arguments` is a decoded JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class ToolSpec(Struct, frozen=True, kw_only=True):
+    """A tool as the model sees it; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ChatMessage(Struct, frozen=True, kw_only=True):
+    """One message to a model."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""

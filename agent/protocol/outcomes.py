@@ -1,0 +1,157 @@
+"""What running things left behind."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from agent.protocol.replies import Usage
+
+
+class ExitCode:
+    """Exit codes of the process; a contract with scripts."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    CONFIGURATION = 3
+    PLANNER = 4
+    REFUSED = 5
+    DECLINED = 6
+    TIMEOUT = 124
+    CANCELLED = 130
+
+
+class GoalStatus(StrEnum):
+    """How a goal ended."""
+
+    COMPLETED = "completed"
+    ANSWERED = "answered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    PLANNER_ERROR = "planner_error"
+    BLOCKED_BY_POLICY = "blocked_by_policy"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    INTERRUPTED = "interrupted"
+    HANDED_OFF = "handed_off"
+
+
+EXIT_CODE_OF_STATUS: dict[GoalStatus, int] = {
+    GoalStatus.COMPLETED: ExitCode.DONE,
+    GoalStatus.ANSWERED: ExitCode.DONE,
+    GoalStatus.FAILED: ExitCode.FAILED,
+    GoalStatus.CANCELLED: ExitCode.CANCELLED,
+    GoalStatus.SKIPPED: ExitCode.DECLINED,
+    GoalStatus.PLANNER_ERROR: ExitCode.PLANNER,
+    GoalStatus.BLOCKED_BY_POLICY: ExitCode.REFUSED,
+    GoalStatus.BUDGET_EXHAUSTED: ExitCode.FAILED,
+    GoalStatus.INTERRUPTED: ExitCode.CANCELLED,
+    GoalStatus.HANDED_OFF: ExitCode.DONE,
+}
+
+
+class CapturedStream(Struct, frozen=True, kw_only=True):
+    """What was kept of one output stream, decoded as UTF-8 with replacement.
+
+    The first bytes are in `head`, the last in `tail`; `dropped_bytes` between them are gone. A short stream is all in `head`.
+    """
+
+    head: str = ""
+    tail: str = ""
+    total_bytes: int = 0
+    dropped_bytes: int = 0
+
+
+def joined(stream: CapturedStream) -> str:
+    """Head and tail as one text, with a line that says how much is missing."""
+    if not stream.dropped_bytes:
+        return stream.head + stream.tail
+    return f"{stream.head}\n[… {stream.dropped_bytes:,} bytes not kept …]\n{stream.tail}"
+
+
+class ExecutionResult(Struct, frozen=True, kw_only=True):
+    """One finished command. `duration` in seconds (monotonic); a death by signal n has exit code 128 + n.
+
+    `state_kept` is False where directory and variables of the command could not be read back; `notes` say so in words.
+    """
+
+    exit_code: int
+    signal: int | None = None
+    stdout: CapturedStream = CapturedStream()
+    stderr: CapturedStream = CapturedStream()
+    duration: float = 0.0
+    timed_out: bool = False
+    interrupted: bool = False
+    cwd_after: str = ""
+    state_kept: bool = True
+    notes: tuple[str, ...] = ()
+
+
+class CommandSummary(Struct, frozen=True, kw_only=True):
+    """One command of a goal, as `goal.finished` keeps it: proposed, run, rated, and what came out (capped)."""
+
+    command_id: str
+    proposed: str
+    run: str = ""
+    outcome: str = "ran"
+    origin: str = "planner"
+    risk: str = "low"
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    duration: float = 0.0
+    edited: bool = False
+    remark: str = ""
+
+
+class GoalSummary(Struct, frozen=True, kw_only=True):
+    """How one goal went."""
+
+    goal_id: str
+    goal: str
+    status: GoalStatus
+    exit_code: int
+    message: str = ""
+    commands: tuple[CommandSummary, ...] = ()
+    messages: tuple[str, ...] = ()
+    planner: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    steps: int = 0
+
+
+class FrontendRequest(Struct, frozen=True, kw_only=True):
+    """Something only a front end can do: edit a file, copy text, open a page (X-31)."""
+
+    action: str
+    argument: str
+
+
+class RunOutcome(Struct, frozen=True, kw_only=True):
+    """What one `Engine.run` did."""
+
+    request_id: str
+    session_id: str | None = None
+    final_message: str | None = None
+    tool_call_count: int = 0
+    turns: int = 0
+    compressed: bool = False
+    autonamed: str | None = None
+    auto_continued: int = 0
+    exit_code: int = ExitCode.DONE
+    goal: GoalSummary | None = None
+    files_written: tuple[str, ...] = ()
+    error_code: str = ""
+    frontend_request: FrontendRequest | None = None
+    done: bool = False
+
+
+class EngineOutput(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What `start` and `respond` return; `files_written` is absent (None) where nothing was written."""
+
+    text: str
+    files_written: tuple[str, ...] | None = None
+    done: bool = False

@@ -1,0 +1,170 @@
+"""Where the pure core meets I/O. Each port has one real implementation and one for tests, wired in `agent.app`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol
+
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import (
+    ApprovedCommand,
+    Confirmation,
+    ConfirmationRequest,
+    Proposal,
+    RiskContext,
+    RiskReport,
+)
+from agent.protocol.events import Event, Record
+from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.replies import PlannerReply, StreamPiece
+from agent.protocol.requests import PlannerRequest, ProviderRequest
+
+
+class Clock(Protocol):
+    def now(self) -> str:
+        """UTC wall time, ISO 8601 with microseconds and `Z`."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+
+
+class Recorder(Protocol):
+    """Appends events to the session log. Raises RecordingError; then nothing may run."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def path(self) -> str | None:
+        """Where the log is, None where nothing is kept (`--no-persist`)."""
+
+    def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        """Redact, number, write (fsync after terminal events), and return what was written."""
+
+    def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        """An envelope without writing, for deltas and for what must be shown when the log is broken."""
+
+    def close(self, reason: str = "closed") -> None: ...
+
+
+class Redactor(Protocol):
+    def redact(self, text: str) -> str:
+        """The text with secrets replaced by stable labels."""
+
+
+class Emitter(Protocol):
+    """A printer of records. Raises EmitError only; the engine latches and goes on."""
+
+    async def emit(self, record: Record) -> None: ...
+
+    def output(self, stream: str, data: bytes) -> None:
+        """Live bytes of a running command, called from the reader's thread; may block, must not raise."""
+
+
+class EventSink(Protocol):
+    """Record first, emit second: the only way events leave engine and gate."""
+
+    async def send(self, event: Event) -> None: ...
+
+    def output(self, stream: str, data: bytes) -> None: ...
+
+
+class Confirmer(Protocol):
+    """Asks the person. Never decides by itself; what it returns is checked by the gate."""
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        """Show the proposal pre-filled and editable, and return what the person said."""
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        """Ask for `request.verdict.word` to be typed; return what was typed, None for Ctrl-C or end of input."""
+
+
+class OutputSink(Protocol):
+    def __call__(self, stream: str, data: bytes, offset: float) -> None:
+        """A chunk of output ("stdout"/"stderr") `offset` seconds after the start, in the reader's thread."""
+
+
+class Executor(Protocol):
+    """Runs approved commands in one shell state (directory, exported variables, functions)."""
+
+    @property
+    def cwd(self) -> str:
+        """Where the next command will run."""
+
+    async def execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
+
+    async def close(self) -> None: ...
+
+
+class Processes(Protocol):
+    """Helper programs the host itself starts (editor, pager, git facts): never from model text."""
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        """Run with the person's terminal (editor, pager); the exit code."""
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        """Exit code and stdout, both bounded."""
+
+
+class Provider(Protocol):
+    """A wire client to a model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, request: ProviderRequest) -> AsyncIterator[StreamPiece]:
+        """Pieces as they come, `Finish` last. Raises ProviderError; a stream that just stops raises too."""
+
+    async def aclose(self) -> None: ...
+
+
+DeltaHandler = Callable[[str], Awaitable[None]]
+
+
+class Planner(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+
+    async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+        """One reply. `on_delta` gets pieces of *chat text* only. Raises PlannerError or ProviderError."""
+
+
+class RiskClassifier(Protocol):
+    def __call__(self, command: str, context: RiskContext) -> RiskReport: ...
+
+
+class Facts(Protocol):
+    """Looks at the system for planner and classifier; no secrets, bounded time."""
+
+    async def environment(self, cwd: str) -> EnvironmentFacts: ...
+
+    def risk_context(self, command: str, cwd: str) -> RiskContext: ...
+
+
+class Shell(Protocol):
+    """The gate as tools see it."""
+
+    async def run(self, proposal: Proposal) -> CommandItem: ...
+
+    async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
+        """Ask policy and, where it says so, the person, whether `path` may be written."""
+
+
+class ToolResult(Protocol):
+    content: str
+    is_error: bool
+    files_written: tuple[str, ...]
+
+
+class Tool(Protocol):
+    """A function the model may call. Expected failures are results with `is_error`, so that the model can react."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult: ...

@@ -1,0 +1,93 @@
+"""What comes back from planners and providers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from agent.protocol.messages import ToolCall
+
+
+class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
+    """Words for the person. A chat reply always ends the goal."""
+
+    message: str
+
+
+class Command(Struct, frozen=True, kw_only=True, tag="command"):
+    """One shell command, with the planner's reason and its own confidence (0..1), which never lowers a level."""
+
+    command: str
+    reason: str = ""
+    confidence: float | None = None
+
+
+class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
+    """Calls to run in order; `plan` is the model's outline for people, `text` what it said beside them."""
+
+    calls: tuple[ToolCall, ...]
+    plan: str = ""
+    text: str = ""
+
+
+Reply = Chat | Command | ToolCalls
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """Tokens and money of one or more model calls; `cost` in US dollars, None where the provider does not say."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    estimated: bool = False
+
+
+def add_usage(a: Usage, b: Usage) -> Usage:
+    """Sum two usages; unknown costs count as nothing unless both are unknown."""
+    cost = None if a.cost is None and b.cost is None else (a.cost or 0.0) + (b.cost or 0.0)
+    return Usage(
+        input_tokens=a.input_tokens + b.input_tokens,
+        output_tokens=a.output_tokens + b.output_tokens,
+        cached_tokens=a.cached_tokens + b.cached_tokens,
+        cost=cost,
+        estimated=a.estimated or b.estimated,
+    )
+
+
+class PlannerReply(Struct, frozen=True, kw_only=True):
+    """A reply with the text it was parsed from, what it cost, and which model really answered."""
+
+    reply: Reply
+    raw: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+
+
+# --- provider stream: what a wire client yields, in order; Finish is last and present on every clean end ---
+
+
+class TextDelta(Struct, frozen=True, kw_only=True):
+    """A piece of the model's text, never empty."""
+
+    text: str
+
+
+class ToolCallDone(Struct, frozen=True, kw_only=True):
+    """One complete native tool call; `arguments_json` is what the model wrote, not yet parsed."""
+
+    id: str
+    name: str
+    arguments_json: str
+
+
+class Finish(Struct, frozen=True, kw_only=True):
+    """The end of a reply. `length` means cut by the token limit."""
+
+    reason: Literal["stop", "length", "tool_calls", "content_filter"]
+    usage: Usage = Usage()
+    model: str = ""
+
+
+StreamPiece = TextDelta | ToolCallDone | Finish

@@ -1,0 +1,117 @@
+"""What callers ask of the engine, and the engine of planners and providers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.commands import CoreCommand
+from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
+
+ApproveMode = Literal["ask", "low", "medium"]
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """Bounds of one goal. Seconds and tokens; None means no bound."""
+
+    max_steps: int = 25
+    time_budget: float | None = None
+    token_budget: int | None = None
+    command_timeout: float | None = None
+    max_command_chars: int = 100_000
+    max_auto_continues: int = 100
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    """What may run without asking. `interactive` says whether a person can be asked at all."""
+
+    mode: ApproveMode = "ask"
+    safety_off: bool = False
+    dry_run: bool = False
+    interactive: bool = True
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """The knobs in which front ends differ; one factory a front end, defaults pinned by tests."""
+
+    stream: bool | None = None
+    extract_code: bool = False
+    auto_continue: bool = False
+    compress_session: bool = False
+    autoname_session: bool = False
+    apply_prelude: bool = False
+    with_embeddings: bool = False
+    close_session: bool = False
+    cancel: CancellationToken = msgspec.field(default_factory=CancellationToken)
+    limits: Limits = Limits()
+    approval: Approval = Approval()
+
+    @classmethod
+    def cli(cls, *, code_mode: bool = False, stdout_is_tty: bool = True) -> RunOptions:
+        """One goal from the command line; code goes out raw, and unstreamed, when stdout is no terminal."""
+        extract = code_mode and not stdout_is_tty
+        return cls(
+            stream=False if extract else None,
+            extract_code=extract,
+            apply_prelude=True,
+            with_embeddings=True,
+            close_session=True,
+        )
+
+    @classmethod
+    def repl_turn(cls) -> RunOptions:
+        """One line of the REPL."""
+        return cls(
+            auto_continue=True, compress_session=True, autoname_session=True, apply_prelude=True, with_embeddings=True
+        )
+
+    @classmethod
+    def api_oneshot(cls, *, stream: bool = False) -> RunOptions:
+        """One request without a session; nobody can be asked."""
+        return cls(stream=stream, with_embeddings=True, approval=Approval(interactive=False))
+
+    @classmethod
+    def api_session(cls, *, stream: bool = False, auto_continue: bool = False) -> RunOptions:
+        """One request in a server-side session."""
+        return cls(
+            stream=stream,
+            auto_continue=auto_continue,
+            compress_session=True,
+            autoname_session=True,
+            with_embeddings=True,
+            approval=Approval(interactive=False),
+        )
+
+
+class RunRequest(Struct, frozen=True, kw_only=True):
+    """A command, an input, or both (the command first)."""
+
+    input: UserInput | None = None
+    command: CoreCommand | None = None
+    options: RunOptions = msgspec.field(default_factory=RunOptions)
+
+
+class PlannerRequest(Struct, frozen=True, kw_only=True):
+    """Everything a planner may see. The last `GoalItem` of `history` is the goal to work on."""
+
+    history: tuple[HistoryItem, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    stream: bool = True
+    code_only: bool = False
+    max_output_tokens: int | None = None
+    role: str = ""
+
+
+class ProviderRequest(Struct, frozen=True, kw_only=True):
+    """One model call. `schema` (JSON schema) asks for constrained output where the server offers it."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    schema: dict[str, Any] | None = None
+    stream: bool = True
+    max_output_tokens: int | None = None
+    temperature: float | None = None
