@@ -94,11 +94,13 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):
-    """What a confirmer shows. `stage` is "edited" when the text was edited and is now rated anew."""
+    """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content."""
 
     proposal: Proposal
     report: RiskReport
     verdict: Verdict
+    kind: Literal["command", "write"] = "command"
+    preview: str = ""
     safety_off: bool = False
     is_root: bool = False
     note: str = ""

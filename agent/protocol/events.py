@@ -117,6 +117,12 @@ class PlannerFinished(_Event, frozen=True, kw_only=True, tag="planner.finished")
     error: ErrorInfo | None = None
 
 
+class PlannerNoted(_Event, frozen=True, kw_only=True, tag="planner.noted"):
+    """A note that the host added to the history ("do not repeat")."""
+
+    text: str
+
+
 class AssistantDelta(_Event, frozen=True, kw_only=True, tag="assistant.delta"):
     text: str
 
@@ -246,7 +252,7 @@ class UnknownEvent(Struct, frozen=True):
 
 KnownEvent = (
     SessionStarted | SessionFinished | RunStarted | RunFinished | GoalStarted | GoalFinished
-    | PlannerStarted | PlannerFinished | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
+    | PlannerStarted | PlannerFinished | PlannerNoted | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
     | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
     | Notice | Warned | Failed

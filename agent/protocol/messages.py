@@ -39,7 +39,10 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
 
 
 class UserInput(Struct, frozen=True, kw_only=True):
-    """One request. With `shell` set, `text` is itself the command line (`!cmd`, `exec`)."""
+    """One request. With `shell` set, `text` is itself the command line (`!cmd`, `exec`).
+
+    A `private` one (`!!cmd`) is logged but never shown to a planner.
+    """
 
     text: str
     files: tuple[FileInput, ...] = ()
@@ -47,6 +50,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
     continuation: ContinuationKind | None = None
     context: tuple[ContextBlock, ...] = ()
     shell: bool = False
+    private: bool = False
 
     @classmethod
     def from_text(cls, text: str) -> UserInput:
@@ -61,8 +65,8 @@ class UserInput(Struct, frozen=True, kw_only=True):
         return cls(text="", continuation=kind)
 
     @classmethod
-    def from_shell(cls, command: str) -> UserInput:
-        return cls(text=command, shell=True)
+    def from_shell(cls, command: str, *, private: bool = False) -> UserInput:
+        return cls(text=command, shell=True, private=private)
 
 
 class EnvironmentFacts(Struct, frozen=True, kw_only=True):

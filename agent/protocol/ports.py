@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     ApprovedCommand,
@@ -44,7 +46,8 @@ class Recorder(Protocol):
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         """An envelope without writing, for deltas and for what must be shown when the log is broken."""
 
-    def close(self, reason: str = "closed") -> None: ...
+    def close(self, reason: str = "closed") -> Record | None:
+        """Write `session.finished` and let go of the file; None if that was done before."""
 
 
 class Redactor(Protocol):
@@ -155,10 +158,12 @@ class Shell(Protocol):
         """Ask policy and, where it says so, the person, whether `path` may be written."""
 
 
-class ToolResult(Protocol):
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What a tool says to the model; `files_written` are paths relative to the base path."""
+
     content: str
-    is_error: bool
-    files_written: tuple[str, ...]
+    is_error: bool = False
+    files_written: tuple[str, ...] = ()
 
 
 class Tool(Protocol):

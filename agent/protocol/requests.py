@@ -39,6 +39,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
     stream: bool | None = None
     extract_code: bool = False
+    code_only: bool = False
     auto_continue: bool = False
     compress_session: bool = False
     autoname_session: bool = False
@@ -56,6 +57,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         return cls(
             stream=False if extract else None,
             extract_code=extract,
+            code_only=code_mode,
             apply_prelude=True,
             with_embeddings=True,
             close_session=True,

@@ -1,0 +1,63 @@
+"""State: `AppState` is shared and never changes; `RequestContext` belongs to one session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from agent.protocol.decisions import RiskReport, Verdict
+from agent.protocol.messages import FileInput, HistoryItem
+from agent.protocol.outcomes import GoalSummary
+from agent.protocol.ports import Clock, Executor, Facts, Planner, Recorder, Redactor, RiskClassifier, Tool
+from agent.protocol.replies import Usage
+from agent.protocol.requests import Approval, ApproveMode
+
+Decide = Callable[[RiskReport, Approval, str], Verdict]
+NormalForm = Callable[[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class AppState:
+    """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured"."""
+
+    classify: RiskClassifier
+    decide: Decide
+    normal_form: NormalForm
+    facts: Facts
+    clock: Clock
+    redactor: Redactor
+    make_planner: Callable[[str | None, str | None], Planner]
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    settings_rows: Callable[[], list[dict[str, str]]] = list
+    config_path: str = ""
+    is_root: bool = False
+    debug: bool = False
+
+
+@dataclass
+class RequestContext:
+    """One session as the engine sees it; `history` is a projection of its log."""
+
+    recorder: Recorder
+    planner: Planner
+    executor: Executor | None = None
+    approve: ApproveMode = "ask"
+    safety_off: bool = False
+    history: list[HistoryItem] = field(default_factory=list)
+    goals: list[GoalSummary] = field(default_factory=list)
+    usage: Usage = Usage()
+    pending_files: list[FileInput] = field(default_factory=list)
+    project_notes_shown: set[str] = field(default_factory=set)
+    last_message: str = ""
+    last_command: str = ""
+    prelude_applied: bool = False
+    announced: bool = False
+    closed: bool = False
+
+    @property
+    def session_id(self) -> str:
+        return self.recorder.session_id
+
+    @property
+    def cwd(self) -> str:
+        return self.executor.cwd if self.executor is not None else ""

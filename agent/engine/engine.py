@@ -1,0 +1,124 @@
+"""`Engine.run`: the one door."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+import uuid
+
+from msgspec.structs import replace
+
+from agent.commands.dispatch import dispatch
+from agent.engine.context import AppState, RequestContext
+from agent.engine.goal import GoalRun
+from agent.engine.stream import EventStream
+from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
+from agent.protocol.events import CoreCommandFinished, Failed, RunFinished, RunStarted
+from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import ExitCode, RunOutcome
+from agent.protocol.ports import Confirmer, Emitter
+from agent.protocol.replies import add_usage
+from agent.protocol.requests import RunRequest
+
+
+class Engine:
+    """A thin, copyable wrapper over `AppState`: no state of its own between calls."""
+
+    def __init__(self, app: AppState) -> None:
+        self.app = app
+
+    async def run(
+        self, ctx: RequestContext, request: RunRequest, emitter: Emitter, confirmer: Confirmer
+    ) -> RunOutcome:
+        """Do the request's command, then its input. Never raises for what can be said in the outcome.
+
+        Exactly one `run.started` and one `run.finished` on every path; on an error `error` comes between them.
+        Raises asyncio.CancelledError (after finishing properly) when the calling task itself is cancelled.
+        """
+        request_id = str(uuid.uuid4())
+        stream = EventStream(ctx.recorder, emitter, run=request_id)
+        outcome = RunOutcome(request_id=request_id, session_id=ctx.session_id)
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            await stream.send(RunStarted(request_id=request_id, session_id=ctx.session_id))
+            outcome = await self._steps(ctx, request, stream, confirmer, outcome)
+        except CoreError as error:
+            outcome = await self._failed(stream, outcome, error)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            outcome = await self._failed(stream, outcome, Cancelled())
+        except Exception as error:  # nothing may leave without its ending in the log
+            if self.app.debug:
+                traceback.print_exc()
+            wrapped = OtherError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details")
+            outcome = await self._failed(stream, outcome, wrapped)
+        broken = await stream.send_if_possible(RunFinished(outcome=outcome))
+        if broken is not None and outcome.exit_code == ExitCode.DONE:
+            outcome = replace(outcome, exit_code=broken.exit_code, error_code=broken.code)
+            await stream.show(Failed(error=broken.info()))
+        if request.options.close_session:
+            await self.close(ctx, emitter)
+        if cancelled is not None:
+            raise cancelled
+        return outcome
+
+    async def close(self, ctx: RequestContext, emitter: Emitter | None = None, *, reason: str = "closed") -> None:
+        """End the session's log. Safe to call twice; a log that cannot be ended is left as it is."""
+        if ctx.closed:
+            return
+        ctx.closed = True
+        try:
+            record = ctx.recorder.close(reason)
+        except CoreError:
+            return
+        if record is not None and emitter is not None:
+            await EventStream(ctx.recorder, emitter, run="").forward(record)
+
+    async def _steps(
+        self,
+        ctx: RequestContext,
+        request: RunRequest,
+        stream: EventStream,
+        confirmer: Confirmer,
+        outcome: RunOutcome,
+    ) -> RunOutcome:
+        options = request.options
+        if request.command is None and request.input is None:
+            raise InvalidRequest("a request needs a command or an input")
+        if options.cancel.cancelled:
+            raise Cancelled(options.cancel.reason or "cancelled")
+        user_input = request.input
+        if request.command is not None:
+            done = dispatch(self.app, ctx, request.command)
+            await stream.send(CoreCommandFinished(command=done.name, text=done.text, data=done.data))
+            outcome = replace(outcome, frontend_request=done.frontend_request)
+            user_input = _merged(user_input, done.inject_input)
+        if user_input is None:
+            return outcome
+        goal = GoalRun(self.app, ctx, options, stream, confirmer)
+        summary = await goal.run(user_input)
+        ctx.usage = add_usage(ctx.usage, summary.usage)
+        ctx.goals.append(summary)
+        return replace(
+            outcome,
+            goal=summary,
+            final_message=summary.message or None,
+            exit_code=summary.exit_code,
+            turns=summary.steps,
+            tool_call_count=goal.tool_calls,
+            files_written=tuple(goal.files_written),
+            done=goal.done,
+            error_code=goal.error_code,
+        )
+
+    async def _failed(self, stream: EventStream, outcome: RunOutcome, error: CoreError) -> RunOutcome:
+        await stream.send_if_possible(Failed(error=error.info()))
+        return replace(outcome, exit_code=error.exit_code, error_code=error.code)
+
+
+def _merged(given: UserInput | None, injected: UserInput | None) -> UserInput | None:
+    """The person's input with what the command adds (trailing text, files)."""
+    if given is None or injected is None:
+        return given or injected
+    text = "\n".join(part for part in (injected.text, given.text) if part)
+    return replace(given, text=text, files=(*injected.files, *given.files))

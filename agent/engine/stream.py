@@ -1,0 +1,70 @@
+"""Record first, emit second; an emitter that fails never stops a run."""
+
+from __future__ import annotations
+
+from agent.protocol.errors import EmitError, RecordingError, WriteFailed
+from agent.protocol.events import UNRECORDED, Event, Record, Warned
+from agent.protocol.ports import Emitter, Recorder
+
+
+class EventStream:
+    """The `EventSink` of one run. `failure` is the emitter's first error; after it nothing more is emitted."""
+
+    def __init__(self, recorder: Recorder, emitter: Emitter, *, run: str) -> None:
+        self._recorder = recorder
+        self._emitter = emitter
+        self._run = run
+        self.goal_id = ""
+        self.failure: EmitError | None = None
+
+    async def send(self, event: Event) -> None:
+        """Record `event`, then emit it. Raises RecordingError, and then nothing was emitted."""
+        if isinstance(event, UNRECORDED):
+            await self.show(event)
+            return
+        await self._emit(self._recorder.append(event, run=self._run, goal_id=self.goal_id))
+
+    async def show(self, event: Event) -> None:
+        """Emit without recording."""
+        await self._emit(self._recorder.stamp(event, run=self._run, goal_id=self.goal_id))
+
+    async def send_if_possible(self, event: Event) -> RecordingError | None:
+        """For endings: record where the log still takes it, and emit in any case. Returns what recording said."""
+        try:
+            await self.send(event)
+        except RecordingError as error:
+            await self.show(event)
+            return error
+        return None
+
+    async def forward(self, record: Record) -> None:
+        """Emit a record that was written elsewhere."""
+        await self._emit(record)
+
+    def output(self, stream: str, data: bytes) -> None:
+        """Pass live output on (reader's thread)."""
+        if self.failure is None:
+            try:
+                self._emitter.output(stream, data)
+            except Exception as error:  # a printer must not end a run, whatever it does
+                self._latch(error)
+
+    async def _emit(self, record: Record) -> None:
+        if self.failure is not None:
+            return
+        try:
+            await self._emitter.emit(record)
+        except Exception as error:  # as above
+            self._latch(error)
+            if isinstance(self.failure, WriteFailed):
+                text = f"output could not be delivered: {error or type(error).__name__}"
+                try:
+                    self._recorder.append(Warned(text=text), run=self._run, goal_id=self.goal_id)
+                except RecordingError:
+                    pass  # the log is broken as well; the run's own next event says so
+
+    def _latch(self, error: Exception) -> None:
+        if self.failure is None:
+            self.failure = error if isinstance(error, EmitError) else WriteFailed(str(error))
+
+

@@ -1,0 +1,39 @@
+"""What every front end is handed by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent.config.load import Loaded
+from agent.config.settings import Settings
+from agent.engine.context import RequestContext
+from agent.engine.engine import Engine
+from agent.protocol.decisions import RiskReport
+from agent.protocol.ports import Emitter, Processes
+
+
+@dataclass(frozen=True)
+class Services:
+    """The engine with what a front end needs beside it.
+
+    `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
+    `make_emitter()` builds the emitter for the person's terminal or, with `--json`, for stdout.
+    `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
+    `warm()` loads in the background what the first goal will need.
+    """
+
+    loaded: Loaded
+    engine: Engine
+    processes: Processes
+    open_context: Callable[[str | None], RequestContext]
+    make_emitter: Callable[[], Emitter]
+    rate: Callable[[str, str], RiskReport]
+    warm: Callable[[], None]
+    shutdown: Callable[[], Awaitable[None]]
+    is_root: bool = False
+    first_run: bool = False
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
