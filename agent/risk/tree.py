@@ -1,0 +1,167 @@
+"""The syntax tree of a shell command: plain nodes with character offsets, no behaviour.
+
+A word is a list of parts. Parts are tuples, because most words have one and there are many:
+
+    ("lit", text, quoted)                      literal characters
+    ("var", name, operator, argument, quoted)  a parameter; `argument` is a list of parts or None
+    ("cmd", Sequence, quoted)                  command substitution
+    ("proc", Sequence, direction)              process substitution, direction "<" or ">"
+    ("arith", parts)                           $(( … )), with the parts found inside
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Part = tuple[Any, ...]
+
+
+class WordNode:
+    """A word as written: parts, and where it stands."""
+
+    __slots__ = ("end", "parts", "start")
+
+    def __init__(self, parts: list[Part], start: int, end: int) -> None:
+        self.parts = parts
+        self.start = start
+        self.end = end
+
+    def literal(self) -> str | None:
+        """The text of a word without any quoting or expansion, else None."""
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            if part[0] == "lit" and not part[2]:
+                return str(part[1])
+        return None
+
+
+class Redirect:
+    """`operator` as written (">", ">>", "<", "<<", "<<<", ">&", "&>", "<>", ">|"); `body` is a here-document's parts."""
+
+    __slots__ = ("body", "end", "fd", "operator", "start", "strip_tabs", "target")
+
+    def __init__(self, operator: str, fd: str, target: WordNode, start: int, end: int) -> None:
+        self.operator = operator
+        self.fd = fd
+        self.target = target
+        self.start = start
+        self.end = end
+        self.body: list[Part] | None = None
+        self.strip_tabs = False
+
+
+class Assignment:
+    """`name=value`, `name+=value`, `name[i]=value`, `name=(values)`; `values` has one word unless it is an array."""
+
+    __slots__ = ("append", "array", "name", "start", "values")
+
+    def __init__(self, name: str, values: list[WordNode], *, append: bool, array: bool, start: int) -> None:
+        self.name = name
+        self.values = values
+        self.append = append
+        self.array = array
+        self.start = start
+
+
+class Node:
+    """Base of every command."""
+
+    __slots__ = ("end", "redirects", "start")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.end = start
+        self.redirects: list[Redirect] = []
+
+
+class Simple(Node):
+    """Assignments, words and redirections of one simple command."""
+
+    __slots__ = ("assignments", "words")
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.assignments: list[Assignment] = []
+        self.words: list[WordNode] = []
+
+
+class Pipeline(Node):
+    __slots__ = ("commands", "negated")
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.commands: list[Node] = []
+        self.negated = False
+
+
+class Sequence(Node):
+    """Pipelines in order; each item is (joiner before it: "", ";", "&&", "||", "&"; command; runs in background)."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.items: list[tuple[str, Node, bool]] = []
+
+
+class Group(Node):
+    """`{ … }`, or `( … )` where `subshell` is true."""
+
+    __slots__ = ("body", "subshell")
+
+    def __init__(self, start: int, body: Sequence, *, subshell: bool) -> None:
+        super().__init__(start)
+        self.body = body
+        self.subshell = subshell
+
+
+class Branch(Node):
+    """`if`: pairs of condition and body, the last condition None for `else`."""
+
+    __slots__ = ("arms",)
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.arms: list[tuple[Sequence | None, Sequence]] = []
+
+
+class Loop(Node):
+    """`while`, `until`, `for`, `select`. `values` is None where there is no list of words; `parts` hold an arithmetic head."""
+
+    __slots__ = ("body", "condition", "name", "parts", "values")
+
+    def __init__(self, start: int, body: Sequence) -> None:
+        super().__init__(start)
+        self.body = body
+        self.condition: Sequence | None = None
+        self.name = ""
+        self.values: list[WordNode] | None = None
+        self.parts: list[Part] = []
+
+
+class Case(Node):
+    __slots__ = ("arms", "subject")
+
+    def __init__(self, start: int, subject: WordNode) -> None:
+        super().__init__(start)
+        self.subject = subject
+        self.arms: list[tuple[list[WordNode], Sequence]] = []
+
+
+class Function(Node):
+    __slots__ = ("body", "name")
+
+    def __init__(self, start: int, name: str, body: Node) -> None:
+        super().__init__(start)
+        self.name = name
+        self.body = body
+
+
+class Test(Node):
+    """`[[ … ]]` or `(( … ))`: reads only, but its words may hold substitutions."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, start: int, parts: list[Part]) -> None:
+        super().__init__(start)
+        self.parts = parts
