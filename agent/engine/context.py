@@ -45,13 +45,11 @@ class RequestContext:
     safety_off: bool = False
     history: list[HistoryItem] = field(default_factory=list)
     goals: list[GoalSummary] = field(default_factory=list)
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
-    project_notes_shown: set[str] = field(default_factory=set)
     last_message: str = ""
     last_command: str = ""
     prelude_applied: bool = False
-    announced: bool = False
     closed: bool = False
 
     @property

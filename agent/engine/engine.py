@@ -27,9 +27,7 @@ class Engine:
     def __init__(self, app: AppState) -> None:
         self.app = app
 
-    async def run(
-        self, ctx: RequestContext, request: RunRequest, emitter: Emitter, confirmer: Confirmer
-    ) -> RunOutcome:
+    async def run(self, ctx: RequestContext, request: RunRequest, emitter: Emitter, confirmer: Confirmer) -> RunOutcome:
         """Do the request's command, then its input. Never raises for what can be said in the outcome.
 
         Exactly one `run.started` and one `run.finished` on every path; on an error `error` comes between them.
@@ -50,7 +48,9 @@ class Engine:
         except Exception as error:  # nothing may leave without its ending in the log
             if self.app.debug:
                 traceback.print_exc()
-            wrapped = OtherError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details")
+            wrapped = OtherError(
+                f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details"
+            )
             outcome = await self._failed(stream, outcome, wrapped)
         broken = await stream.send_if_possible(RunFinished(outcome=outcome))
         if broken is not None and outcome.exit_code == ExitCode.DONE:

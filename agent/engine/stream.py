@@ -55,16 +55,13 @@ class EventStream:
         try:
             await self._emitter.emit(record)
         except Exception as error:  # as above
-            self._latch(error)
-            if isinstance(self.failure, WriteFailed):
+            if isinstance(self._latch(error), WriteFailed):
                 text = f"output could not be delivered: {error or type(error).__name__}"
                 try:
                     self._recorder.append(Warned(text=text), run=self._run, goal_id=self.goal_id)
                 except RecordingError:
                     pass  # the log is broken as well; the run's own next event says so
 
-    def _latch(self, error: Exception) -> None:
-        if self.failure is None:
-            self.failure = error if isinstance(error, EmitError) else WriteFailed(str(error))
-
-
+    def _latch(self, error: Exception) -> EmitError:
+        self.failure = error if isinstance(error, EmitError) else WriteFailed(str(error))
+        return self.failure

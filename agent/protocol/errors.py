@@ -189,6 +189,17 @@ class OtherError(CoreError):
     code = "other"
 
 
+def from_info(info: ErrorInfo) -> CoreError:
+    """An error of the class that `info.code` names, with its message and hint; CoreError itself for unknown codes."""
+    kinds: list[type[CoreError]] = [CoreError]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    kind = next((kind for kind in kinds if kind.code == info.code), CoreError)
+    error = kind.__new__(kind)
+    CoreError.__init__(error, info.message, hint=info.hint)
+    return error
+
+
 class EmitError(Exception):
     """An emitter could not deliver."""
 

@@ -16,6 +16,7 @@ from agent.protocol.decisions import (
     RiskContext,
     RiskReport,
 )
+from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Record
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
@@ -67,7 +68,11 @@ class Emitter(Protocol):
 class EventSink(Protocol):
     """Record first, emit second: the only way events leave engine and gate."""
 
-    async def send(self, event: Event) -> None: ...
+    async def send(self, event: Event) -> None:
+        """Raises RecordingError, and then nothing was emitted."""
+
+    async def send_if_possible(self, event: Event) -> RecordingError | None:
+        """For endings: emit in any case, and return what recording said."""
 
     def output(self, stream: str, data: bytes) -> None: ...
 

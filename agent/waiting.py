@@ -19,10 +19,14 @@ async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *,
     """
     if token.cancelled:
         work.close()
-        raise Cancelled(token.reason or "cancelled")
+        raise Cancelled(str(token.reason))
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
-    unsubscribe = token.subscribe(lambda: loop.call_soon_threadsafe(task.cancel))
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(task.cancel)
+
+    unsubscribe = token.subscribe(stop)
     try:
         async with asyncio.timeout(timeout):
             return await task
@@ -32,7 +36,7 @@ async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *,
         raise BudgetExceeded("the time budget of this goal is used up") from None
     except asyncio.CancelledError:
         if token.cancelled and task.cancelled():
-            raise Cancelled(token.reason or "cancelled") from None
+            raise Cancelled(str(token.reason)) from None
         raise
     finally:
         unsubscribe()

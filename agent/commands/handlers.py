@@ -1,0 +1,130 @@
+"""What the core commands do."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import cast
+
+from agent.commands import table
+from agent.commands.context import DispatchOutcome, Services, Session
+from agent.protocol import commands as core
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
+from agent.protocol.messages import FileInput, UserInput
+from agent.protocol.outcomes import FrontendRequest
+from agent.protocol.requests import ApproveMode
+
+_MAX_FILE_BYTES = 256 * 1024
+_SETTABLE = ("approve", "model", "planner")
+
+
+def set_model(app: Services, session: Session, command: core.SetModel) -> DispatchOutcome:
+    """Another model of the same planner (`name`), or of another one (`planner:name`)."""
+    planner_name, separator, model = command.model.partition(":")
+    known = separator and planner_name.isidentifier()
+    try:
+        planner = app.make_planner(planner_name, model or None) if known else None
+    except NotFound:
+        planner = None  # model names may contain colons themselves ("llama3:8b")
+    session.planner = planner or app.make_planner(None, command.model)
+    text = f"model: {session.planner.model or session.planner.name}"
+    return DispatchOutcome("SetModel", text, {"planner": session.planner.name, "model": session.planner.model})
+
+
+def use_prompt(app: Services, session: Session, command: core.UsePrompt) -> DispatchOutcome:
+    return DispatchOutcome("UsePrompt", inject_input=UserInput.from_text(command.text))
+
+
+def info(app: Services, session: Session, command: core.Info) -> DispatchOutcome:
+    if command.scope is core.InfoScope.SESSION:
+        data = _session_data(session)
+    elif command.scope is core.InfoScope.SYSTEM:
+        data = {row["setting"]: row["value"] for row in app.settings_rows()}
+        data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
+    else:
+        raise InvalidState(expected=f"an active {command.scope.value}", found="none")
+    width = max(map(len, data))
+    text = "\n".join(f"{key.ljust(width)}  {value}" for key, value in data.items())
+    return DispatchOutcome("Info", text, dict(data))
+
+
+def _session_data(session: Session) -> dict[str, str]:
+    usage = session.usage
+    return {
+        "id": session.session_id,
+        "log": session.recorder.path or "not kept (--no-persist)",
+        "goals": str(len(session.goals)),
+        "planner": session.planner.name,
+        "model": session.planner.model,
+        "approve": session.approve,
+        "safety": "OFF" if session.safety_off else "on",
+        "cwd": session.cwd,
+        "tokens": f"{usage.input_tokens + usage.output_tokens:,}",
+        "cost": "unknown" if usage.cost is None else f"${usage.cost:.4f}",
+    }
+
+
+def set_value(app: Services, session: Session, command: core.Set) -> DispatchOutcome:
+    if command.key == "approve":
+        if command.value not in ("ask", "low", "medium"):
+            raise InvalidRequest("approve is one of: ask, low, medium")
+        session.approve = cast(ApproveMode, command.value)
+    elif command.key == "model":
+        return set_model(app, session, core.SetModel(command.value))
+    elif command.key == "planner":
+        session.planner = app.make_planner(command.value, None)
+    else:
+        raise NotFound("setting for a session", command.key, hint=f"these can be set: {', '.join(_SETTABLE)}")
+    return DispatchOutcome("Set", f"{command.key} = {command.value}", {"key": command.key, "value": command.value})
+
+
+def empty_session(app: Services, session: Session, command: core.EmptySession) -> DispatchOutcome:
+    count = len(session.history)
+    session.history.clear()
+    return DispatchOutcome("EmptySession", "the planner starts from nothing; the log stays", {"forgotten": count})
+
+
+def include_files(app: Services, session: Session, command: core.IncludeFiles) -> DispatchOutcome:
+    """Attach files to the trailing text, or to the next goal."""
+    files = tuple(read_file(path, session.cwd) for path in command.paths)
+    names = ", ".join(file.path for file in files)
+    if command.trailing_text:
+        given = UserInput.from_text_and_files(command.trailing_text, files)
+        return DispatchOutcome("IncludeFiles", f"with {names}", {"files": list(command.paths)}, inject_input=given)
+    session.pending_files.extend(files)
+    return DispatchOutcome("IncludeFiles", f"the next goal comes with {names}", {"files": list(command.paths)})
+
+
+def read_file(path: str, cwd: str) -> FileInput:
+    """A text file for the planner, capped. Raises NotFound, IoError."""
+    full = os.path.join(cwd or os.getcwd(), os.path.expanduser(path))
+    try:
+        if not stat.S_ISREG(os.stat(full).st_mode):
+            raise IoError(f"{path} is not a regular file")
+        with open(full, "rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound("file", path) from None
+    except (OSError, ValueError) as error:
+        raise IoError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    text = data[:_MAX_FILE_BYTES].decode("utf-8", "replace")
+    if len(data) > _MAX_FILE_BYTES:
+        text += f"\n[… only the first {_MAX_FILE_BYTES // 1024} KiB are shown …]"
+    return FileInput(path=path, content=text)
+
+
+def edit_config(app: Services, session: Session, command: core.EditConfig) -> DispatchOutcome:
+    return DispatchOutcome("EditConfig", frontend_request=FrontendRequest(action="edit", argument=app.config_path))
+
+
+def copy(app: Services, session: Session, command: core.Copy) -> DispatchOutcome:
+    text = session.last_message or session.last_command
+    if not text:
+        raise InvalidState(expected="a reply or a command in this session", found="none")
+    return DispatchOutcome("Copy", "copied", frontend_request=FrontendRequest(action="copy", argument=text))
+
+
+def help_text(app: Services, session: Session, command: core.Help) -> DispatchOutcome:
+    rows = table.help_rows()
+    width = max(len(usage) for usage, _ in rows)
+    return DispatchOutcome("Help", "\n".join(f"{usage.ljust(width)}  {text}" for usage, text in rows))

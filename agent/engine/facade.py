@@ -1,0 +1,71 @@
+"""`start` and `respond`: a conversation as two calls that return data (S0), a thin adapter over `Engine.run`."""
+
+from __future__ import annotations
+
+from agent.engine.context import RequestContext
+from agent.engine.engine import Engine
+from agent.protocol.errors import CoreError, InvalidState, from_info
+from agent.protocol.events import Failed, Record
+from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import EngineOutput
+from agent.protocol.ports import Confirmer, Emitter
+from agent.protocol.requests import RunOptions, RunRequest
+
+
+class Conversation:
+    """One conversation. `emitter` sees the events as they come; the return values need none.
+
+    `respond` before `start`, a second `start`, and anything after `done` raise InvalidState. A turn that fails raises
+    its error and leaves the conversation as it was, so that the turn can be tried again.
+    """
+
+    def __init__(
+        self, engine: Engine, context: RequestContext, confirmer: Confirmer, *, options: RunOptions | None = None,
+        emitter: Emitter | None = None,
+    ) -> None:  # fmt: skip
+        self._engine = engine
+        self._context = context
+        self._confirmer = confirmer
+        self._options = options or RunOptions.api_session()
+        self._emitter = emitter
+        self._state = "not started"
+
+    async def start(self, user_message: str) -> EngineOutput:
+        """Begin with the human's first words."""
+        if self._state != "not started":
+            raise InvalidState(expected="a conversation that has not started", found=self._state)
+        return await self._turn(user_message)
+
+    async def respond(self, user_message: str) -> EngineOutput:
+        """Go on with the human's next words."""
+        if self._state != "running":
+            raise InvalidState(expected="a running conversation", found=self._state)
+        return await self._turn(user_message)
+
+    async def _turn(self, text: str) -> EngineOutput:
+        watcher = _Watcher(self._emitter)
+        request = RunRequest(input=UserInput.from_text(text), options=self._options)
+        outcome = await self._engine.run(self._context, request, watcher, self._confirmer)
+        if watcher.error is not None and not (outcome.goal and outcome.goal.messages):
+            raise watcher.error
+        self._state = "done" if outcome.done else "running"
+        files = outcome.files_written or None
+        return EngineOutput(text=outcome.final_message or "", files_written=files, done=outcome.done)
+
+
+class _Watcher:
+    """Passes events on and keeps the error of the run."""
+
+    def __init__(self, inner: Emitter | None) -> None:
+        self._inner = inner
+        self.error: CoreError | None = None
+
+    async def emit(self, record: Record) -> None:
+        if isinstance(record.event, Failed):
+            self.error = from_info(record.event.error)
+        if self._inner is not None:
+            await self._inner.emit(record)
+
+    def output(self, stream: str, data: bytes) -> None:
+        if self._inner is not None:
+            self._inner.output(stream, data)

@@ -1,0 +1,370 @@
+"""One goal: the turn loop over `Reply = Chat | Command | ToolCalls`."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+import uuid
+
+from agent.engine.budget import Budget
+from agent.engine.context import AppState, RequestContext
+from agent.engine.guard import RepeatGuard
+from agent.engine.stream import EventStream
+from agent.engine.summary import command_summary, status_after_chat, status_of_direct
+from agent.engine.tool_calls import ToolRunner
+from agent.gate import Gate, Judges
+from agent.protocol.decisions import Proposal
+from agent.protocol.errors import (
+    BudgetExceeded,
+    Cancelled,
+    CoreError,
+    InvalidRequest,
+    InvalidState,
+    OtherError,
+    PlannerError,
+    ProviderError,
+    RecordingError,
+)
+from agent.protocol.events import (
+    AssistantDelta,
+    AssistantMessage,
+    Failed,
+    GoalStarted,
+    Notice,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    goal_finished,
+)
+from agent.protocol.messages import CommandItem, ContinuationKind, GoalItem, NoteItem, ReplyItem, UserInput
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExitCode, GoalStatus, GoalSummary
+from agent.protocol.ports import Confirmer
+from agent.protocol.replies import Chat, Command, PlannerReply, ToolCalls
+from agent.protocol.requests import PlannerRequest, RunOptions
+from agent.waiting import cancellable
+
+_MAX_GOAL_CHARS = 200_000
+
+
+class GoalEnded(Exception):
+    """Leaves the loop with a status; internal to this module."""
+
+    def __init__(self, status: GoalStatus, message: str = "", *, exit_code: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.exit_code = exit_code
+
+
+class GoalRun:
+    """State of one goal while it runs; thrown away afterwards."""
+
+    def __init__(
+        self, app: AppState, ctx: RequestContext, options: RunOptions, stream: EventStream, confirmer: Confirmer
+    ) -> None:
+        self._app = app
+        self._ctx = ctx
+        self._options = options
+        self._stream = stream
+        self._budget = Budget(options.limits, app.clock)
+        self._guard = RepeatGuard()
+        self._gate = Gate(
+            Judges(app.classify, app.decide, app.facts, app.redactor, app.is_root),
+            executor=ctx.executor,
+            confirmer=confirmer,
+            events=stream,
+            approval=options.approval,
+            cancel=options.cancel,
+            max_chars=options.limits.max_command_chars,
+        )
+        self._tools = ToolRunner(
+            app.tools, self._gate, stream, self._guard, run_command=self._run_call, note=self._note
+        )
+        self._items: list[CommandItem] = []
+        self._messages: list[str] = []
+        self._skips = 0
+        self._commands = 0
+        self.error_code = ""
+        self.done = False
+
+    @property
+    def tool_calls(self) -> int:
+        return self._tools.count
+
+    @property
+    def files_written(self) -> list[str]:
+        return self._tools.files_written
+
+    async def run(self, user_input: UserInput) -> GoalSummary:
+        """Pursue the goal to its end. Exactly one `goal.finished` for the `goal.started`; errors become a status."""
+        ctx = self._ctx
+        goal_id = uuid.uuid4().hex[:12]
+        text, origin = self._goal_text(user_input)
+        self._stream.goal_id = goal_id
+        await self._stream.send(
+            GoalStarted(
+                goal=text,
+                origin=origin,
+                cwd=ctx.cwd,
+                planner=ctx.planner.name,
+                model=ctx.planner.model,
+                approve=self._options.approval.mode,
+                safety_off=self._options.approval.safety_off,
+            )
+        )
+        interrupted: asyncio.CancelledError | None = None
+        try:
+            await (self._direct(user_input) if user_input.shell else self._loop(user_input, goal_id, text))
+            ended = GoalEnded(GoalStatus.COMPLETED)
+        except GoalEnded as end:
+            ended = end
+        except asyncio.CancelledError as error:
+            interrupted = error
+            ended = GoalEnded(GoalStatus.INTERRUPTED, "interrupted")
+        except Exception as error:  # every goal has an ending in the log
+            ended = await self._ended_by(error)
+        summary = self._summary(goal_id, text, ended)
+        trouble = await self._stream.send_if_possible(goal_finished(summary))
+        self._stream.goal_id = ""
+        if interrupted is not None:
+            raise interrupted
+        if trouble is not None and not isinstance(ended.__cause__, RecordingError):
+            raise trouble
+        return summary
+
+    def _goal_text(self, user_input: UserInput) -> tuple[str, str]:
+        if user_input.continuation is not None:
+            last = next((goal.goal for goal in reversed(self._ctx.goals)), None)
+            if last is None:
+                raise InvalidState(expected="an earlier goal in this session", found="none")
+            return last, "continuation"
+        text = self._app.redactor.redact(user_input.text)
+        if not text.strip():
+            raise InvalidRequest("the goal is empty")
+        if len(text) > _MAX_GOAL_CHARS:
+            raise InvalidRequest(
+                f"a goal of {len(text):,} characters is too long",
+                hint="put the text into a file and use --file, or pipe it to standard input",
+            )
+        return text, "shell" if user_input.shell else "goal"
+
+    # --- the person's own command ---
+
+    async def _direct(self, user_input: UserInput) -> None:
+        item = await self._through_gate(user_input.text.strip("\n"), origin="person")
+        self._items.append(item)
+        if not user_input.private:
+            self._ctx.history.append(item)
+        status = status_of_direct(item)
+        timed_out = ExitCode.TIMEOUT if item.timed_out else None
+        raise GoalEnded(status, item.remark, exit_code=timed_out)
+
+    # --- the turn loop ---
+
+    async def _loop(self, user_input: UserInput, goal_id: str, text: str) -> None:
+        await self._begin(user_input, goal_id, text)
+        while True:
+            answer = await self._ask_planner(self._budget.step())
+            match answer.reply:
+                case Chat(message=message):
+                    await self._say(message)
+                    raise GoalEnded(status_after_chat(self._items), message)
+                case Command(command=command) if self._options.code_only:
+                    await self._say(command)
+                    raise GoalEnded(GoalStatus.ANSWERED, command)
+                case Command(command=command, reason=reason):
+                    item = await self._command(command, reason)
+                    await self._react(item)
+                case ToolCalls() as calls:
+                    await self._tool_calls(calls)
+
+    async def _begin(self, user_input: UserInput, goal_id: str, text: str) -> None:
+        environment = await cancellable(self._app.facts.environment(self._ctx.cwd), self._options.cancel)
+        files = (*self._ctx.pending_files, *user_input.files)
+        self._ctx.pending_files.clear()
+        self._ctx.history.append(
+            GoalItem(goal_id=goal_id, text=text, environment=environment, files=files, context=user_input.context)
+        )
+        if user_input.continuation is ContinuationKind.REGENERATE:
+            await self._note("The person asked for another answer to the same goal. Do not repeat the last one.")
+        elif user_input.continuation is ContinuationKind.CONTINUE:
+            await self._note("The person asked you to go on with this goal.")
+
+    async def _ask_planner(self, step: int) -> PlannerReply:
+        planner = self._ctx.planner
+        await self._stream.send(PlannerStarted(step=step, planner=planner.name, model=planner.model))
+        request = PlannerRequest(
+            history=tuple(self._ctx.history),
+            tools=tuple(tool.spec for tool in self._app.tools.values()),
+            stream=self._options.stream is not False,
+            code_only=self._options.code_only,
+        )
+        started = self._app.clock.monotonic()
+        try:
+            answer = await cancellable(
+                planner.plan(request, self._delta), self._options.cancel, timeout=self._budget.remaining_time
+            )
+        except BaseException as error:
+            failure = error if isinstance(error, CoreError) else Cancelled()
+            if isinstance(error, Exception) and not isinstance(error, CoreError):
+                failure = PlannerError(f"the planner failed: {type(error).__name__}: {error}")
+            duration = self._app.clock.monotonic() - started
+            finished = PlannerFinished(step=step, reply="error", duration=duration, error=failure.info())
+            await self._stream.send_if_possible(finished)
+            if isinstance(error, CoreError) or not isinstance(error, Exception):
+                raise
+            raise failure from error
+        self._budget.spend(answer.usage)
+        raw = self._app.redactor.redact(answer.raw)
+        await self._stream.send(
+            PlannerFinished(
+                step=step,
+                reply=str(type(answer.reply).__struct_config__.tag),
+                raw=raw,
+                model=answer.model,
+                usage=answer.usage,
+                duration=self._app.clock.monotonic() - started,
+            )
+        )
+        calls = answer.reply.calls if isinstance(answer.reply, ToolCalls) else ()
+        spoken = answer.reply.message if isinstance(answer.reply, Chat) else ""
+        self._ctx.history.append(ReplyItem(raw=raw, text=spoken, tool_calls=calls))
+        return answer
+
+    async def _delta(self, text: str) -> None:
+        if text and self._options.stream is not False and not self._options.code_only:
+            await self._stream.send(AssistantDelta(text=text))
+
+    async def _say(self, message: str) -> None:
+        self._messages.append(message)
+        self._ctx.last_message = message
+        await self._stream.send(AssistantMessage(text=message))
+
+    async def _note(self, text: str) -> None:
+        self._ctx.history.append(NoteItem(text=text))
+        await self._stream.send(PlannerNoted(text=text))
+
+    # --- commands ---
+
+    async def _command(self, command: str, reason: str, call_id: str = "") -> CommandItem:
+        """Guard, gate, guard again; the item is in the history when this returns."""
+        words = self._app.normal_form(command)
+        before = self._guard.before(words, self._ctx.cwd)
+        if before.kind == "error":
+            raise PlannerError(before.text, hint="say what should be done differently")
+        if before.kind == "note":
+            await self._note(before.text)
+        item = await self._through_gate(command, origin="planner", reason=reason, call_id=call_id)
+        self._items.append(item)
+        self._ctx.history.append(item)
+        if item.outcome == "ran":
+            run_words = words if item.run == command else self._app.normal_form(item.run)
+            output = f"{item.stdout}\n{item.stderr}"
+            note = self._guard.after(run_words, item.cwd, item.exit_code or 0, output, item.interrupted)
+            if note:
+                await self._note(note)
+        return item
+
+    async def _through_gate(self, command: str, *, origin: str, reason: str = "", call_id: str = "") -> CommandItem:
+        self._commands += 1
+        self._ctx.last_command = command
+        self._gate.timeout = self._budget.command_timeout
+        proposal = Proposal(
+            command_id=f"{self._stream.goal_id}.{self._commands}",
+            command=command,
+            origin=origin,
+            reason=reason,
+            cwd=self._ctx.cwd,
+            call_id=call_id,
+        )
+        return await self._gate.run(proposal)
+
+    async def _react(self, item: CommandItem) -> None:
+        """What a command's fate means for the goal: go on (return) or end it."""
+        if item.remark == "dry run":
+            raise GoalEnded(GoalStatus.ANSWERED, "dry run: nothing was run")
+        if item.interrupted:
+            raise GoalEnded(GoalStatus.INTERRUPTED, "interrupted")
+        if item.outcome == "cancelled":
+            raise GoalEnded(GoalStatus.CANCELLED, "cancelled")
+        if item.outcome == "declined" and not self._options.approval.interactive:
+            raise GoalEnded(GoalStatus.SKIPPED, item.remark)
+        if item.outcome in ("skipped", "declined"):
+            self._skips += 1
+            if self._skips >= 2:
+                raise GoalEnded(GoalStatus.CANCELLED, "two skips in a row", exit_code=ExitCode.DECLINED)
+            return
+        if item.outcome == "refused":
+            refused = [other for other in self._items if other.outcome == "refused"]
+            await self._stream.send(Notice(text=f"not run: {item.remark}"))
+            if len(refused) >= 2:
+                raise GoalEnded(GoalStatus.BLOCKED_BY_POLICY, item.remark)
+            return
+        self._skips = 0
+        self._budget.check()
+
+    async def _run_call(self, command: str, reason: str, call_id: str) -> CommandItem:
+        item = await self._command(command, reason, call_id)
+        await self._react(item)
+        return item
+
+    async def _tool_calls(self, reply: ToolCalls) -> None:
+        if reply.text:
+            await self._say(reply.text)
+        finished = await self._tools.run(reply.calls, self._ctx.history)
+        if finished.question is not None:
+            await self._say(finished.question)
+            raise GoalEnded(GoalStatus.ANSWERED, finished.question)
+        if finished.done:
+            self.done = True
+            message = finished.message or reply.text
+            if finished.message:
+                await self._say(finished.message)
+            status = status_after_chat(self._items)
+            raise GoalEnded(GoalStatus.COMPLETED if status is GoalStatus.ANSWERED else status, message)
+        if finished.did_something:
+            return
+        idle = self._guard.idle()
+        if idle.kind == "error":
+            raise PlannerError(idle.text)
+        if idle.kind == "note":
+            await self._note(idle.text)
+
+    # --- endings ---
+
+    async def _ended_by(self, error: Exception) -> GoalEnded:
+        """The status that stands for an error; the error itself is recorded and shown."""
+        if not isinstance(error, CoreError):
+            if self._app.debug:
+                traceback.print_exc()
+            error = OtherError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details")
+        self.error_code = error.code
+        await self._stream.send_if_possible(Failed(error=error.info()))
+        status, exit_code = GoalStatus.FAILED, error.exit_code
+        if isinstance(error, Cancelled):
+            by_person = error.message in ("interrupted", "cancelled")
+            status = GoalStatus.INTERRUPTED if by_person else GoalStatus.CANCELLED
+        elif isinstance(error, (PlannerError, ProviderError)):
+            status = GoalStatus.PLANNER_ERROR
+        elif isinstance(error, BudgetExceeded):
+            status = GoalStatus.BUDGET_EXHAUSTED
+        ended = GoalEnded(status, error.message, exit_code=exit_code)
+        ended.__cause__ = error
+        return ended
+
+    def _summary(self, goal_id: str, text: str, ended: GoalEnded) -> GoalSummary:
+        exit_code = EXIT_CODE_OF_STATUS[ended.status] if ended.exit_code is None else ended.exit_code
+        return GoalSummary(
+            goal_id=goal_id,
+            goal=text,
+            status=ended.status,
+            exit_code=exit_code,
+            message=ended.message,
+            commands=tuple(command_summary(item) for item in self._items),
+            messages=tuple(self._messages),
+            planner=self._ctx.planner.name,
+            model=self._ctx.planner.model,
+            usage=self._budget.usage,
+            duration=round(self._budget.elapsed, 6),
+            steps=self._budget.steps,
+        )

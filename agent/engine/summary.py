@@ -1,0 +1,59 @@
+"""How a goal ended: pure functions over its history items."""
+
+from __future__ import annotations
+
+from agent.protocol.messages import CommandItem
+from agent.protocol.outcomes import CommandSummary, GoalStatus
+
+_CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
+
+
+def status_after_chat(items: list[CommandItem]) -> GoalStatus:
+    """A chat reply ended the goal: completed only if the last command that ran succeeded."""
+    ran = [item for item in items if item.outcome == "ran"]
+    if ran:
+        return GoalStatus.COMPLETED if ran[-1].exit_code == 0 else GoalStatus.ANSWERED
+    if items and items[-1].outcome == "refused":
+        return GoalStatus.BLOCKED_BY_POLICY
+    if items and items[-1].outcome in ("skipped", "declined") and items[-1].remark != "dry run":
+        return GoalStatus.SKIPPED
+    return GoalStatus.ANSWERED
+
+
+def status_of_direct(item: CommandItem) -> GoalStatus:
+    """The person's own command (`!cmd`, exec): its fate is the goal's."""
+    if item.outcome == "ran":
+        if item.interrupted:
+            return GoalStatus.INTERRUPTED
+        if item.timed_out:
+            return GoalStatus.BUDGET_EXHAUSTED
+        return GoalStatus.COMPLETED if item.exit_code == 0 else GoalStatus.FAILED
+    if item.remark == "dry run":
+        return GoalStatus.ANSWERED
+    by_outcome = {"refused": GoalStatus.BLOCKED_BY_POLICY, "cancelled": GoalStatus.CANCELLED}
+    return by_outcome.get(item.outcome, GoalStatus.SKIPPED)
+
+
+def command_summary(item: CommandItem) -> CommandSummary:
+    """What `goal.finished` keeps of one command."""
+    return CommandSummary(
+        command_id=item.command_id,
+        proposed=item.proposed,
+        run=item.run,
+        outcome=item.outcome,
+        origin=item.origin,
+        risk=item.level,
+        exit_code=item.exit_code,
+        stdout=capped(item.stdout),
+        stderr=capped(item.stderr),
+        duration=round(item.duration, 6),
+        edited=bool(item.run) and item.run != item.proposed,
+        remark=item.remark,
+    )
+
+
+def capped(text: str, cap: int = _CAP) -> str:
+    """Head and tail of a long text, with a line that says how much is left out."""
+    if len(text) <= 2 * cap + 100:
+        return text
+    return f"{text[:cap]}\n[… {len(text) - 2 * cap:,} characters left out …]\n{text[-cap:]}"

@@ -1,0 +1,337 @@
+"""The one gate: classify, policy, confirm, classify again, record, execute.
+
+Nothing else hands commands to an executor. Any doubt ends in asking or refusing, never in running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec.structs import replace
+
+from agent.output_log import OutputLog
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import (
+    Approved,
+    ApprovedCommand,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    Consent,
+    Effect,
+    Finding,
+    Level,
+    Proposal,
+    Regenerate,
+    Remark,
+    RiskReport,
+    Skipped,
+    Verdict,
+)
+from agent.protocol.events import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    Notice,
+)
+from agent.protocol.messages import CommandItem, CommandOutcome
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
+from agent.protocol.ports import Confirmer, EventSink, Executor, Facts, Redactor, RiskClassifier
+from agent.protocol.requests import Approval
+from agent.waiting import cancellable
+
+Stage = Literal["proposed", "edited"]
+DecideFunction = Callable[[RiskReport, Approval, str], Verdict]
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The pure parts that decide: how to rate, what policy says, what is known about the system."""
+
+    classify: RiskClassifier
+    decide: DecideFunction
+    facts: Facts
+    redactor: Redactor
+    is_root: bool = False
+
+
+class Gate:
+    """One goal's gate. `ports.Shell` for tools; `run` never raises for what a command or a person does.
+
+    Raises RecordingError (nothing ran, or its ending could not be kept) and Cancelled.
+    """
+
+    def __init__(
+        self,
+        judges: Judges,
+        *,
+        executor: Executor | None,
+        confirmer: Confirmer,
+        events: EventSink,
+        approval: Approval,
+        cancel: CancellationToken,
+        max_chars: int = 100_000,
+    ) -> None:
+        self._judges = judges
+        self._executor = executor
+        self._confirmer = confirmer
+        self._events = events
+        self._approval = approval
+        self._cancel = cancel
+        self._max_chars = max_chars
+        self.timeout: float | None = None
+
+    async def run(self, proposal: Proposal) -> CommandItem:
+        """Take a proposal all the way; the item says what became of it."""
+        await self._events.send(
+            CommandProposed(
+                command_id=proposal.command_id,
+                command=proposal.command,
+                origin=proposal.origin,
+                reason=proposal.reason,
+                cwd=proposal.cwd,
+            )
+        )
+        report, verdict = await self._rate(proposal, proposal.command, "proposed")
+        blocked = self._blocked(proposal, verdict)
+        if blocked:
+            await self._settled(proposal, "refused", by="policy", remark=blocked)
+            return _item(proposal, report, "refused", remark=blocked)
+        if self._approval.dry_run:
+            await self._settled(proposal, "dry-run", by="policy", remark="dry run")
+            return _item(proposal, report, "skipped", remark="dry run")
+        if verdict.action == "allow":
+            consent = Consent(by="approve-mode")
+            return await self._execute(proposal, proposal.command, report, consent)
+        if not self._approval.interactive:
+            await self._settled(proposal, "declined", by="nobody", remark="nobody there to confirm")
+            return _item(proposal, report, "declined", remark="nobody there to confirm")
+        return await self._ask(proposal, report, verdict)
+
+    async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
+        """Policy and person on a tool that wants to write a file; recorded like a command."""
+        text = f"write_file {path}"
+        proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
+        await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
+        effect = Effect(kind="overwrite", scope="workspace", targets=(path,), reversible=False)
+        reason = f"writes {len(content):,} characters to {path}"
+        span = (0, len(text))
+        finding = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect)
+        report = RiskReport(command=text, level=Level.MEDIUM, findings=(finding,))
+        verdict = self._judges.decide(report, self._approval, proposal.origin)
+        await self._events.send(
+            CommandRated(command_id=proposal.command_id, stage="proposed", report=report, verdict=verdict)
+        )
+        if verdict.action == "allow" and not self._approval.dry_run:
+            await self._settled(proposal, "approved", by="approve-mode", command=text)
+            return True
+        if verdict.action in ("refuse", "allow") or not self._approval.interactive:
+            by = "policy" if self._approval.interactive else "nobody"
+            await self._settled(proposal, "refused" if by == "policy" else "declined", by=by)
+            return False
+        request = self._request(proposal, report, verdict, kind="write", preview=content)
+        answer = await cancellable(self._confirmer.confirm(request), self._cancel)
+        agreed = isinstance(answer, Approved)
+        await self._settled(proposal, "approved" if agreed else "skipped", by="person", command=text if agreed else "")
+        if isinstance(answer, CancelGoal):
+            self._cancel.cancel("cancelled")
+        return agreed
+
+    def _blocked(self, proposal: Proposal, verdict: Verdict) -> str:
+        if verdict.action == "refuse":
+            return verdict.reason or "refused by policy"
+        if len(proposal.command) > self._max_chars:
+            return f"a command of {len(proposal.command):,} characters is longer than anybody could check"
+        if self._executor is None:
+            return "this session cannot run commands"
+        return ""
+
+    async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
+        report = rate(self._judges, command, proposal.cwd)
+        verdict = self._judges.decide(report, self._approval, proposal.origin)
+        await self._events.send(
+            CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
+        )
+        return report, verdict
+
+    async def _ask(self, proposal: Proposal, report: RiskReport, verdict: Verdict) -> CommandItem:
+        request = self._request(proposal, report, verdict)
+        answer = await cancellable(self._confirmer.confirm(request), self._cancel)
+        if not isinstance(answer, Approved):
+            return await self._not_approved(proposal, report, answer)
+        command = answer.command
+        if not command.strip():
+            return await self._not_approved(proposal, report, Skipped())
+        edited = command != proposal.command
+        if edited:
+            report, verdict = await self._rate(proposal, command, "edited")
+            blocked = self._blocked(replace(proposal, command=command), verdict)
+            if blocked:
+                await self._settled(proposal, "refused", by="policy", command=command, remark=blocked)
+                return _item(proposal, report, "refused", run=command, remark=blocked)
+        typed = False
+        if verdict.action == "type":
+            edited_proposal = replace(proposal, command=command)
+            word = self._request(edited_proposal, report, verdict)
+            typed = await cancellable(self._confirmer.ask_word(word), self._cancel) == verdict.word
+            if not typed:
+                await self._settled(proposal, "declined", by="person", command=command)
+                return _item(proposal, report, "declined", run=command)
+        consent = Consent(by="person", edited=edited, word_typed=typed, safety_off=self._approval.safety_off)
+        return await self._execute(proposal, command, report, consent)
+
+    async def _not_approved(self, proposal: Proposal, report: RiskReport, answer: Confirmation) -> CommandItem:
+        by, remark = "person", ""
+        match answer:
+            case Skipped():
+                outcome: CommandOutcome = "skipped"
+            case Remark(text=text):
+                outcome, remark = "remark", text
+            case Regenerate():
+                outcome = "regenerate"
+            case CancelGoal():
+                outcome = "cancelled"
+            case _:  # Declined, and anything a confirmer should not have returned
+                outcome = "declined"
+                if getattr(answer, "unattended", False):
+                    by, remark = "nobody", "nobody there to confirm"
+        await self._settled(proposal, outcome, by=by, remark=remark)
+        return _item(proposal, report, outcome, remark=remark)
+
+    async def _execute(self, proposal: Proposal, command: str, report: RiskReport, consent: Consent) -> CommandItem:
+        executor = self._executor
+        assert executor is not None
+        approved = ApprovedCommand(
+            command_id=proposal.command_id, command=command, report=report, consent=consent, timeout=self.timeout
+        )
+        await self._settled(
+            proposal,
+            "edited" if consent.edited else "approved",
+            by=consent.by,
+            command=command,
+            word_typed=consent.word_typed,
+        )
+        cwd = executor.cwd
+        await self._events.send(
+            CommandStarted(command_id=proposal.command_id, command=command, cwd=cwd, timeout=self.timeout)
+        )
+        log = OutputLog(self._events, proposal.command_id)
+        log.start()
+        try:
+            result = await executor.execute(approved, log.feed, self._cancel)
+        except Exception as error:  # an executor fault is a failed command, and its ending is recorded
+            text = f"could not run: {error or type(error).__name__}"
+            result = ExecutionResult(exit_code=126, stderr=CapturedStream(head=text, total_bytes=len(text)))
+        except BaseException:
+            gone = ExecutionResult(exit_code=130, interrupted=True)
+            await self._finished(proposal, gone, log)
+            raise
+        await self._finished(proposal, result, log)
+        for note in result.notes:
+            await self._events.send(Notice(text=note))
+        return self._ran(proposal, command, report, cwd, result)
+
+    async def _finished(self, proposal: Proposal, result: ExecutionResult, log: OutputLog) -> None:
+        """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
+        trouble = await log.stop()
+        # What stands in `command.output` already is not written twice.
+        kept = replace(
+            result,
+            stdout=replace(result.stdout, head=""),
+            stderr=replace(result.stderr, head=""),
+        )
+        event = CommandFinished(command_id=proposal.command_id, exit_code=result.exit_code, result=kept)
+        trouble = await self._events.send_if_possible(event) or trouble
+        if trouble is not None:
+            raise trouble
+
+    def _ran(
+        self, proposal: Proposal, command: str, report: RiskReport, cwd: str, result: ExecutionResult
+    ) -> CommandItem:
+        redact = self._judges.redactor.redact
+        return replace(
+            _item(proposal, report, "ran", run=command),
+            cwd=cwd,
+            cwd_after=result.cwd_after or cwd,
+            exit_code=result.exit_code,
+            stdout=redact(joined(result.stdout)),
+            stderr=redact(joined(result.stderr)),
+            stdout_dropped=result.stdout.dropped_bytes,
+            stderr_dropped=result.stderr.dropped_bytes,
+            duration=result.duration,
+            timed_out=result.timed_out,
+            interrupted=result.interrupted,
+        )
+
+    def _request(
+        self,
+        proposal: Proposal,
+        report: RiskReport,
+        verdict: Verdict,
+        *,
+        kind: Literal["command", "write"] = "command",
+        preview: str = "",
+    ) -> ConfirmationRequest:
+        return ConfirmationRequest(
+            proposal=proposal,
+            report=report,
+            verdict=verdict,
+            kind=kind,
+            preview=preview,
+            safety_off=self._approval.safety_off,
+            is_root=self._judges.is_root,
+        )
+
+    async def _settled(
+        self,
+        proposal: Proposal,
+        decision: str,
+        *,
+        by: str,
+        command: str = "",
+        remark: str = "",
+        word_typed: bool = False,
+    ) -> None:
+        await self._events.send(
+            CommandConfirmed(
+                command_id=proposal.command_id,
+                decision=decision,
+                by=by,
+                command=command,
+                remark=remark,
+                word_typed=word_typed,
+                safety_off=self._approval.safety_off,
+            )
+        )
+
+
+def rate(judges: Judges, command: str, cwd: str) -> RiskReport:
+    """Rate `command`; a classifier that crashes rates it high."""
+    try:
+        return judges.classify(command, judges.facts.risk_context(command, cwd))
+    except Exception as error:  # fail closed, whatever went wrong
+        reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
+        finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
+        return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
+
+
+def _item(
+    proposal: Proposal, report: RiskReport, outcome: CommandOutcome, *, run: str = "", remark: str = ""
+) -> CommandItem:
+    return CommandItem(
+        command_id=proposal.command_id,
+        proposed=proposal.command,
+        run=run,
+        outcome=outcome,
+        origin=proposal.origin,
+        cwd=proposal.cwd,
+        cwd_after=proposal.cwd,
+        level=report.level.value,
+        remark=remark,
+        reason=proposal.reason,
+        call_id=proposal.call_id,
+    )

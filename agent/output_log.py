@@ -1,0 +1,97 @@
+"""Command output on its way to the log: decoded, gathered, at most ten events a second, up to the head cap."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import threading
+from typing import Literal
+
+from agent.protocol.errors import RecordingError
+from agent.protocol.events import CommandOutput
+from agent.protocol.ports import EventSink
+
+HEAD_BYTES = 64 * 1024
+_INTERVAL = 0.1  # seconds between two events of one stream
+_HELD_LINE = 4096  # characters of an unfinished line that are held back, so that no secret is cut in two
+
+StreamName = Literal["stdout", "stderr"]
+
+
+class OutputLog:
+    """Takes chunks from the reader's thread (`feed`), passes them live to emitters, and records them from the loop."""
+
+    def __init__(self, events: EventSink, command_id: str, *, head_bytes: int = HEAD_BYTES) -> None:
+        self._events = events
+        self._command_id = command_id
+        self._lock = threading.Lock()
+        self._streams: dict[StreamName, _Pending] = {
+            "stdout": _Pending(head_bytes),
+            "stderr": _Pending(head_bytes),
+        }
+        self._task: asyncio.Task[None] | None = None
+        self._trouble: RecordingError | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._flush_regularly())
+
+    def feed(self, stream: str, data: bytes, offset: float) -> None:
+        """Reader's thread: show now, remember for the log."""
+        self._events.output(stream, data)
+        name: StreamName = "stderr" if stream == "stderr" else "stdout"
+        pending = self._streams[name]
+        if pending.room > 0:
+            with self._lock:
+                pending.add(data, offset)
+
+    async def stop(self) -> RecordingError | None:
+        """Record the rest; returns what went wrong with recording, if anything did."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        await self._flush(last=True)
+        return self._trouble
+
+    async def _flush_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(_INTERVAL)
+            await self._flush(last=False)
+
+    async def _flush(self, *, last: bool) -> None:
+        for name, pending in self._streams.items():
+            with self._lock:
+                text, offset = pending.take(last=last)
+            if text:
+                event = CommandOutput(command_id=self._command_id, stream=name, data=text, offset=round(offset, 3))
+                # The command is under way: a log that broke is reported at its end, the screen goes on.
+                self._trouble = await self._events.send_if_possible(event) or self._trouble
+
+
+class _Pending:
+    """Text of one stream that waits to be recorded."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = ""
+        self._offset: float | None = None
+
+    def add(self, data: bytes, offset: float) -> None:
+        kept = data[: self.room]
+        self.room -= len(kept)
+        self._text += self._decoder.decode(kept)
+        if self._offset is None:
+            self._offset = offset
+
+    def take(self, *, last: bool) -> tuple[str, float]:
+        """What may be recorded now: whole lines, or everything at the end and for very long lines."""
+        if last:
+            self._text += self._decoder.decode(b"", True)
+        cut = len(self._text)
+        if not last and len(self._text) - self._text.rfind("\n") - 1 < _HELD_LINE:
+            cut = self._text.rfind("\n") + 1
+        text, self._text = self._text[:cut], self._text[cut:]
+        offset = self._offset or 0.0
+        if text and not self._text:
+            self._offset = None
+        return text, offset
