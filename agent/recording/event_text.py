@@ -1,0 +1,66 @@
+"""Walk over every piece of free text in an event, and change it without touching the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+TextChange = Callable[[str, str], str]
+"""`(name, text) -> text`: `name` is the field or mapping key that the text stands under."""
+
+T = TypeVar("T")
+
+# Fields that hold words of ours from a closed list, never text of a person, a model or a program.
+CLOSED_FIELDS = frozenset(
+    {
+        "action", "by", "command_id", "decision", "frontend", "kind", "level", "origin", "outcome", "parse", "program",
+        "request_id", "reply", "risk", "rule", "scope", "session_id", "stage", "status", "stream", "approve",
+    }
+)  # fmt: skip
+
+
+def map_text(value: T, change: TextChange) -> T:
+    """`value` with `change` applied to all its text; the same object where nothing changed."""
+    return _map(value, change, "")  # type: ignore[no-any-return]
+
+
+def _map(value: Any, change: TextChange, name: str) -> Any:
+    if type(value) is str:
+        return change(name, value)
+    if isinstance(value, Struct):
+        return _map_struct(value, change)
+    if isinstance(value, dict):
+        return _map_dict(value, change)
+    if isinstance(value, (list, tuple)):
+        items = [_map(item, change, name) for item in value]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else type(value)(items)
+    return value
+
+
+def _map_struct(value: Struct, change: TextChange) -> Struct:
+    changed: dict[str, Any] = {}
+    for field in value.__struct_fields__:
+        if field in CLOSED_FIELDS:
+            continue
+        old = getattr(value, field)
+        new = _map(old, change, field)
+        if new is not old:
+            changed[field] = new
+    return structs.replace(value, **changed) if changed else value
+
+
+def _map_dict(value: dict[Any, Any], change: TextChange) -> dict[Any, Any]:
+    # Keys of free mappings (tool arguments) are text too; two keys that become equal keep both values.
+    out: dict[Any, Any] = {}
+    same = True
+    for old_key, old in value.items():
+        key = change("", old_key) if type(old_key) is str else old_key
+        new = _map(old, change, old_key if type(old_key) is str else "")
+        same = same and new is old and key is old_key
+        while key in out:
+            key = f"{key}'"
+        out[key] = new
+    return value if same else out

@@ -1,0 +1,59 @@
+"""Session ids and the names of log files: `<date>-<id>.jsonl`."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from agent.protocol.errors import InvalidRequest
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
+_ID = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
+
+
+@cache
+def _id_pattern() -> re.Pattern[str]:
+    return re.compile(_ID)
+
+
+@cache
+def _name_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(\d{{4}}-\d\d-\d\d)-({_ID})\.jsonl", re.ASCII)
+
+
+def new_id(now: str) -> str:
+    """A fresh id such as `221403-k3f9mw`: time of day first, so that names sort; then 30 random bits.
+
+    `now` is a clock's ISO time.
+    """
+    random = int.from_bytes(os.urandom(4))
+    letters = "".join(_ALPHABET[(random >> shift) & 31] for shift in range(0, 30, 5))
+    return f"{now[11:19].replace(':', '')}-{letters}"
+
+
+def check_id(session_id: str) -> str:
+    """The id itself, if it can stand in a file name. Raises InvalidRequest."""
+    if _id_pattern().fullmatch(session_id):
+        return session_id
+    raise InvalidRequest(
+        f"{session_id[:80]!r} cannot be a session id",
+        hint="use 1 to 64 letters, digits, dots, dashes or underscores; the first one must not be a dot",
+    )
+
+
+def file_name(now: str, session_id: str) -> str:
+    """The name of a log that is started at `now`."""
+    return f"{now[:10]}-{session_id}.jsonl"
+
+
+def parse_name(name: str) -> tuple[str, str] | None:
+    """Date and id of a log's file name, None for any other name."""
+    match = _name_pattern().fullmatch(name)
+    return (match[1], match[2]) if match else None
+
+
+def find_log(folder: str, session_id: str) -> str | None:
+    """The newest log of exactly this id in `folder`, None where there is none. Raises OSError."""
+    found = [name for name in os.listdir(folder) if (parsed := parse_name(name)) and parsed[1] == session_id]
+    return os.path.join(folder, max(found)) if found else None

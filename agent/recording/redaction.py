@@ -1,0 +1,172 @@
+"""Replace secrets by stable labels, before log and planner see them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from agent.recording.detectors import Hit, find_tokens
+from agent.recording.named_values import find_named_values, is_secret_name, is_secret_value
+
+_LABEL_START = "[redacted:"
+_MAX_PASSES = 16
+MIN_KNOWN = 6
+"""Shorter known values would black out ordinary text."""
+
+
+@cache
+def _label_pattern() -> re.Pattern[str]:
+    return re.compile(r"(\[redacted:[A-Za-z0-9_.-]{1,64}:[0-9a-f]{4}\])")
+
+
+class SecretRedactor:
+    """ports.Redactor: detectors for the common tokens, and known values verbatim, base64- and URL-encoded.
+
+    `known_values` maps a name (it goes into the label) to a secret; values under 6 characters are left out. `key` makes the
+    labels: equal secrets get equal labels under equal keys, and nobody can guess a secret from its label without it.
+    Redacting twice changes nothing.
+    """
+
+    def __init__(self, known_values: Mapping[str, str] | None = None, *, key: bytes | None = None) -> None:
+        self._key = key or os.urandom(16)
+        self._known: list[tuple[str, str, str]] = []
+        for name, value in (known_values or {}).items():
+            self.add_known(name, value)
+
+    @property
+    def longest_known(self) -> int:
+        """Characters of the longest known form."""
+        return max((len(form) for form, _, _ in self._known), default=0)
+
+    def add_known(self, name: str, value: str) -> None:
+        """One more secret that is known by value, such as a key that was just entered."""
+        value = value.strip()
+        if len(value) < MIN_KNOWN or _LABEL_START in value:
+            return
+        kind = re.sub(r"[^A-Za-z0-9_.-]", "-", name)[:64] or "known"
+        forms = {(form, kind, value) for form in encoded_forms(value)}
+        self._known = sorted({*self._known, *forms}, key=lambda form: (-len(form[0]), form))
+
+    def redact(self, text: str) -> str:
+        """The text with its secrets replaced by labels such as `[redacted:github-token:3f2a]`."""
+        for _ in range(_MAX_PASSES):
+            changed = self._pass(text)
+            if changed == text:
+                return text
+            text = changed
+        # Only text made for the purpose goes on showing new secrets once others are gone.
+        return self._label("unsettled", text)
+
+    def redact_field(self, name: str, text: str) -> str:
+        """Like `redact` for a text that stands under `name`: a field called password is a secret whatever it looks like."""
+        if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):
+            if _label_pattern().fullmatch(text):
+                return text
+            return self._label("password" if "pass" in name.lower() else "secret-value", text)
+        return self.redact(text)
+
+    def _pass(self, text: str) -> str:
+        if _LABEL_START not in text:
+            return self._redact_piece(text)
+        pieces = _label_pattern().split(text)  # labels stand at the odd places
+        return "".join(piece if i % 2 else self._redact_piece(piece) for i, piece in enumerate(pieces))
+
+    def _redact_piece(self, text: str) -> str:
+        if len(text) < 4:
+            return text
+        hits = self.find(text)
+        if not hits:
+            return text
+        out = []
+        at = 0
+        for start, end, kind, secret in hits:
+            out += [text[at:start], self._label(kind, secret)]
+            at = end
+        return "".join(out) + text[at:]
+
+    def find(self, text: str) -> list[tuple[int, int, str, str]]:
+        """Secrets in a text without labels as (start, end, kind, secret), in order, not overlapping."""
+        known = [
+            (at, at + len(form), kind, value)
+            for form, kind, value in self._known
+            if form in text
+            for at in _places(text, form)
+        ]
+        lowered = text.lower()
+        shaped = [_with_text(hit, text) for hit in find_tokens(text, lowered)]
+        named = [_with_text(hit, text) for hit in find_named_values(text, lowered)]
+        return _merge([*known, *shaped, *named]) if known or shaped or named else []
+
+    def _label(self, kind: str, secret: str) -> str:
+        import hashlib  # loads openssl; most texts hold no secret
+
+        digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=2, key=self._key)
+        return f"{_LABEL_START}{kind}:{digest.hexdigest()}]"
+
+
+class NoRedactor:
+    """ports.Redactor that changes nothing, for `--no-redact` on the person's own screen."""
+
+    def redact(self, text: str) -> str:
+        return text
+
+
+def encoded_forms(value: str) -> set[str]:
+    """The ways in which a known value may stand in a text: verbatim, URL- and JSON-escaped, base64 at any alignment."""
+    import base64
+    import json
+    from urllib.parse import quote, quote_plus
+
+    raw = value.encode("utf-8", "surrogateescape")
+    forms = {value, quote(raw), quote(raw, safe=""), quote_plus(raw), json.dumps(value)[1:-1], raw.hex()}
+    forms |= {base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()}
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for shift in range(3):
+            # the letters that depend on our bytes alone, wherever the value stands in what was encoded
+            text = encode(b"\0" * shift + raw).decode().rstrip("=")
+            first = (shift * 8 + 5) // 6
+            last = (len(raw) + shift) * 8 // 6
+            forms.add(text[first:last])
+    return {form for form in forms if len(form) >= MIN_KNOWN}
+
+
+def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables whose name says that they hold a secret, for `known_values`."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if len(value) >= MIN_KNOWN
+        and is_secret_name(name)
+        and is_secret_value(
+            value, strong="pass" in name.lower() or "secret" in name.lower(), assigned=True, quoted=True
+        )
+    }
+
+
+def _places(text: str, form: str) -> Iterable[int]:
+    at = text.find(form)
+    while at >= 0:
+        yield at
+        at = text.find(form, at + len(form))
+
+
+def _with_text(hit: Hit, text: str) -> tuple[int, int, str, str]:
+    return hit.start, hit.end, hit.kind, text[hit.start : hit.end]
+
+
+def _merge(hits: list[tuple[int, int, str, str]]) -> list[tuple[int, int, str, str]]:
+    """Overlapping hits become one over their union, named after the one that was found first (known, then shaped, then named)."""
+    order = {hit: rank for rank, hit in reversed(list(enumerate(hits)))}
+    merged: list[tuple[int, int, str, str]] = []
+    for hit in sorted(set(hits), key=lambda h: (h[0], order[h])):
+        if merged and hit[0] < merged[-1][1]:
+            last = merged[-1]
+            first = min(last, hit, key=lambda h: order.get(h, len(hits)))
+            joined = (last[0], max(last[1], hit[1]), first[2], first[3])
+            order.setdefault(joined, order.get(first, len(hits)))
+            merged[-1] = joined
+        else:
+            merged.append(hit)
+    return merged
