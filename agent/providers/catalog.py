@@ -1,0 +1,153 @@
+"""The table of named providers (`catalog.toml`), and from an entry to a working provider."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from agent.protocol.errors import ConfigError, NotFound
+from agent.providers.settings import HttpSettings, endpoint
+
+if TYPE_CHECKING:
+    from agent.providers.anthropic import Anthropic
+    from agent.providers.openai_chat import OpenAIChat
+
+CATALOG_FILE = os.path.join(os.path.dirname(__file__), "catalog.toml")
+
+
+class ProviderEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One table of catalog.toml, where the fields are explained."""
+
+    name: str
+    title: str
+    wire: Literal["openai-chat", "anthropic"]
+    base_url: str
+    key_variable: str = ""
+    key_required: bool = False
+    key_url: str = ""
+    default_model: str = ""
+    codec: Literal["mode-json", "native"] = "mode-json"
+    supports_schema: bool = False
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    local_port: int | None = None
+    owned_by: tuple[str, ...] = ()
+    model_hint: str = ""
+    start_hint: str = ""
+    headers: dict[str, str] = {}
+    body: dict[str, Any] = {}
+    cache_system: tuple[str, ...] = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its usual place is this machine."""
+        return self.local_port is not None
+
+
+class Catalog(Struct, frozen=True):
+    """Every known provider by name, in the order of the file, and the name of the default."""
+
+    default: str
+    entries: dict[str, ProviderEntry]
+
+    def entry(self, name: str) -> ProviderEntry:
+        """The entry called `name` (`default` for empty). Raises NotFound."""
+        found = self.entries.get(name.lower() or self.default)
+        if found is None:
+            raise NotFound("provider", name, hint=f"there are {', '.join(self.entries)}")
+        return found
+
+    def at(self, base_url: str) -> ProviderEntry | None:
+        """The entry whose usual server `base_url` points to, by host and port."""
+        place = _place(base_url)
+        return next(
+            (entry for entry in self.entries.values() if entry.base_url and _place(entry.base_url) == place), None
+        )
+
+    def chosen(self, name: str, base_url: str) -> ProviderEntry:
+        """The entry for what a person set; either may be empty. Raises NotFound.
+
+        A base URL without a name is the provider known to live there, else `custom`, so that the default provider's key is
+        never sent to another server.
+        """
+        if base_url and not name:
+            return self.at(base_url) or self.entry("custom")
+        return self.entry(name)
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The environment variables that hold provider keys, sorted: never exported to children, always redacted."""
+        return tuple(sorted({entry.key_variable for entry in self.entries.values() if entry.key_variable}))
+
+
+def load_catalog(path: str = CATALOG_FILE) -> Catalog:
+    """Read and check the table. Raises ConfigError."""
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+        default = tables.pop("default")
+        entries = {name: msgspec.convert({**table, "name": name}, ProviderEntry) for name, table in tables.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"the provider table {path} cannot be used: {error}") from error
+    if default not in entries:
+        raise ConfigError(f"the provider table {path} names an unknown default {default!r}")
+    return Catalog(default, entries)
+
+
+def build_provider(
+    entry: ProviderEntry, *, base_url: str = "", api_key: str = "", http: HttpSettings | None = None
+) -> OpenAIChat | Anthropic:
+    """A provider for `entry`, at `base_url` where given. Opens nothing yet. Raises ConfigError for unusable settings."""
+    settings = http or HttpSettings()
+    url = base_url or entry.base_url
+    if not url:
+        raise ConfigError(f"the provider {entry.name} needs a base URL", hint="give one with --base-url")
+    elsewhere = bool(entry.base_url) and _place(url) != _place(entry.base_url)
+    headers = dict(entry.headers)
+    place = endpoint(
+        name=entry.name,
+        base_url=url,
+        api_key=api_key,
+        key_variable=entry.key_variable,
+        key_url=entry.key_url,
+        key_required=entry.key_required and not elsewhere,
+        model_hint=entry.model_hint,
+        start_hint=entry.start_hint,
+        headers=headers,
+        settings=settings,
+    )
+    if entry.wire == "anthropic":
+        from agent.providers.anthropic import API_VERSION, Anthropic
+
+        headers["anthropic-version"] = API_VERSION
+        if place.api_key:
+            headers["x-api-key"] = place.api_key
+        return Anthropic(place, settings, default_model=entry.default_model)
+    from agent.providers.openai_chat import OpenAIChat
+
+    if place.api_key:
+        headers["authorization"] = f"Bearer {place.api_key}"
+    return OpenAIChat(
+        place,
+        settings,
+        default_model=entry.default_model,
+        limit_field=entry.limit_field,
+        extras=entry.body,
+        cache_system=entry.cache_system,
+    )
+
+
+def _place(url: str) -> tuple[str, int | None]:
+    """Host and port, with the names of this machine taken as one."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return url, None
+    host = "127.0.0.1" if host in ("localhost", "::1") else host
+    return host, port or {"http": 80, "https": 443}.get(parts.scheme)

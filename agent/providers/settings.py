@@ -1,0 +1,139 @@
+"""How to talk HTTP: time-outs, retries, proxy and certificates. Plain data; nothing here loads httpx."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from agent.protocol.errors import ConfigError
+
+REMOTE_SILENCE = 120.0  # seconds without a byte before a remote server counts as gone
+LOCAL_SILENCE = 600.0  # a model on a slow CPU reads a long prompt for minutes before its first word
+_PRIVATE_SUFFIXES = (".local", ".lan", ".internal", ".localhost", ".home.arpa")
+
+
+class HttpSettings(Struct, frozen=True, kw_only=True):
+    """All times in seconds. `proxy`: empty for the environment's, "none" for no proxy at all, else a URL.
+
+    `read_timeout` is the longest silence between two bytes (None: 120, or 600 for a server on this machine); `total_timeout`
+    bounds one model call with its retries. `max_retries` counts further tries, made only before the first piece of a reply.
+    `ca_file` is trusted in addition to the usual authorities. A key goes over plain http to a public host only with
+    `allow_plain_http_key`.
+    """
+
+    connect_timeout: float = 10.0
+    read_timeout: float | None = None
+    total_timeout: float = 900.0
+    max_retries: int = 2
+    backoff: float = 0.5
+    max_retry_wait: float = 20.0
+    proxy: str = ""
+    ca_file: str = ""
+    allow_plain_http_key: bool = False
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """One server as the wire clients see it. Build it with `endpoint()`, which checks it.
+
+    `headers` holds the credentials, so an endpoint is never printed: its repr is its name and host.
+    """
+
+    name: str
+    base_url: str
+    host: str
+    api_key: str = ""
+    key_variable: str = ""
+    key_url: str = ""
+    key_required: bool = False
+    model_hint: str = ""
+    start_hint: str = ""
+    is_loopback: bool = False
+    headers: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.name!r}, {self.host!r})"
+
+
+def is_loopback_host(host: str) -> bool:
+    """Whether `host` (a name or an address) can only be this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_public_host(host: str) -> bool:
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        return "." in host and not host.endswith(_PRIVATE_SUFFIXES)
+
+
+def clean_key(api_key: str, name: str) -> str:
+    """The key without the blanks that copying adds. Raises ConfigError, which never quotes it, for what no header can carry."""
+    key = api_key.strip()
+    if not all("!" <= char <= "~" for char in key):
+        raise ConfigError(
+            f"the API key for {name} contains blanks, line breaks or characters outside ASCII",
+            hint="copy it again, without quotes and without the text around it",
+        )
+    return key
+
+
+def endpoint(
+    *,
+    name: str,
+    base_url: str,
+    api_key: str = "",
+    key_variable: str = "",
+    key_url: str = "",
+    key_required: bool = False,
+    model_hint: str = "",
+    start_hint: str = "",
+    headers: dict[str, str] | None = None,
+    settings: HttpSettings,
+) -> Endpoint:
+    """Check a base URL and a key and put them together.
+
+    Raises ConfigError for a URL that is not plain http(s) with a host, for one that carries a user name, a password, a query or
+    a fragment, and for a key that would cross the internet unencrypted.
+    """
+    url = base_url.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = None, "", None
+    # the URL itself is not quoted: it may carry a password
+    if parts is None or parts.scheme not in ("http", "https") or not host or not url.isprintable() or " " in url:
+        raise ConfigError(
+            f"the base URL for {name} is no http(s) address", hint="it looks like http://localhost:8080/v1"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ConfigError(
+            f"the base URL for {name} carries more than an address and a path",
+            hint="leave out user names, passwords, '?' and '#'; give a key in the provider's own variable",
+        )
+    key = clean_key(api_key, name)
+    if key and parts.scheme == "http" and _is_public_host(host) and not settings.allow_plain_http_key:
+        raise ConfigError(
+            f"the API key for {name} would go to {host} unencrypted",
+            hint="use https, or leave the key out for this server",
+        )
+    return Endpoint(
+        name=name,
+        base_url=url,
+        host=f"{host}:{port}" if port else host,
+        api_key=key,
+        key_variable=key_variable,
+        key_url=key_url,
+        key_required=key_required,
+        model_hint=model_hint,
+        start_hint=start_hint,
+        is_loopback=is_loopback_host(host),
+        headers=headers or {},
+    )
