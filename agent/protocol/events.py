@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
+from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
 from agent.protocol.replies import Usage
 
@@ -55,7 +56,11 @@ class RunFinished(_Event, frozen=True, kw_only=True, tag="run.finished"):
 
 
 class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
-    """`origin`: goal (plain words), shell (`!cmd`, exec), continuation."""
+    """`origin`: goal (plain words), shell (`!cmd`, exec), continuation.
+
+    `environment`, `files` and `context` are what the planner was told with the goal, so that its history can be rebuilt from
+    the log alone; what a `private` goal ran is never shown to a planner.
+    """
 
     goal: str
     origin: str = "goal"
@@ -64,6 +69,10 @@ class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
     model: str = ""
     approve: str = "ask"
     safety_off: bool = False
+    environment: EnvironmentFacts | None = None
+    files: tuple[FileInput, ...] = ()
+    context: tuple[ContextBlock, ...] = ()
+    private: bool = False
 
 
 class GoalFinished(_Event, frozen=True, kw_only=True, tag="goal.finished"):
