@@ -69,13 +69,13 @@ class JsonlRecorder:
         """An envelope with the last number, without writing."""
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
-    def close(self, reason: str = "closed") -> None:
-        """Write `session.finished` and give the file up. Harmless when called twice; raises RecordingError once."""
+    def close(self, reason: str = "closed") -> Record | None:
+        """Write `session.finished` and give the file up; None when that was done before. Raises RecordingError."""
         if self._closed:
-            return
+            return None
         self._closed = True
         try:
-            self.append(SessionFinished(reason=reason, goals=self._goals))
+            return self.append(SessionFinished(reason=reason, goals=self._goals))
         finally:
             self._log.close()
 

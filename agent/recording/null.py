@@ -16,6 +16,7 @@ class NullRecorder:
     def __init__(self, *, clock: Clock, redactor: Redactor | None = None, session_id: str | None = None) -> None:
         self._envelope = Envelope(check_id(session_id) if session_id else new_id(clock.now()), clock, redactor)
         self._lock = threading.Lock()
+        self._closed = False
 
     @property
     def session_id(self) -> str:
@@ -33,5 +34,8 @@ class NullRecorder:
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
-    def close(self, reason: str = "closed") -> None:
-        self.append(SessionFinished(reason=reason))
+    def close(self, reason: str = "closed") -> Record | None:
+        if self._closed:
+            return None
+        self._closed = True
+        return self.append(SessionFinished(reason=reason))

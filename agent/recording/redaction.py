@@ -40,6 +40,11 @@ class SecretRedactor:
         """Characters of the longest known form."""
         return max((len(form) for form, _, _ in self._known), default=0)
 
+    @property
+    def known_forms(self) -> tuple[str, ...]:
+        """Every form of every known value, longest first."""
+        return tuple(form for form, _, _ in self._known)
+
     def add_known(self, name: str, value: str) -> None:
         """One more secret that is known by value, such as a key that was just entered."""
         value = value.strip()

@@ -1,0 +1,303 @@
+"""Rebuild state from a log: pure folds over records, nothing else is needed (the log is the truth)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from agent.protocol.events import (
+    AssistantMessage,
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    CoreCommandFinished,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerNoted,
+    Record,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.messages import (
+    CommandItem,
+    EnvironmentFacts,
+    GoalItem,
+    HistoryItem,
+    NoteItem,
+    ReplyItem,
+    ToolCall,
+    ToolItem,
+)
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, joined
+from agent.protocol.replies import Usage, add_usage
+
+_OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
+
+
+def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
+    """What the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
+    fold = _History()
+    for record in records:
+        fold.take(record.event, record.goal_id)
+    fold.settle()
+    return tuple(fold.items)
+
+
+def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
+    """Every goal of the log, in order. One without an ending, as a crash leaves it, is `interrupted`."""
+    fold = _Goals()
+    for record in records:
+        fold.take(record)
+    return tuple(fold.summaries.values())
+
+
+class CommandState(Struct, kw_only=True):
+    """One command while its events are read."""
+
+    item: CommandItem
+    stdout: str = ""
+    stderr: str = ""
+    decided: bool = False
+    finished: bool = False
+
+    def take(self, event: Event) -> None:
+        """Apply the next event of this command."""
+        match event:
+            case CommandRated(report=report):
+                self.item = structs.replace(self.item, level=report.level.value)
+            case CommandConfirmed():
+                self._confirmed(event)
+            case CommandStarted(cwd=cwd, command=command):
+                self.item = structs.replace(self.item, run=command, cwd=cwd, cwd_after=cwd)
+            case CommandOutput(stream="stdout", data=data):
+                self.stdout += data
+            case CommandOutput(stream="stderr", data=data):
+                self.stderr += data
+            case CommandFinished():
+                self._finished(event)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to come."""
+        return self.finished or (self.decided and self.item.outcome != "ran")
+
+    def interrupted(self) -> CommandItem:
+        """The item of a command whose ending is missing."""
+        return structs.replace(
+            self.item, stdout=self.stdout, stderr=self.stderr, interrupted=self.item.outcome == "ran"
+        )
+
+    def _confirmed(self, event: CommandConfirmed) -> None:
+        self.decided = True
+        outcome: Any = _OUTCOMES.get(event.decision, event.decision)
+        remark = "dry run" if event.decision == "dry-run" else event.remark
+        self.item = structs.replace(self.item, outcome=outcome, run=event.command, remark=remark)
+
+    def _finished(self, event: CommandFinished) -> None:
+        self.finished = True
+        result = event.result
+        stdout = structs.replace(result.stdout, head=self.stdout or result.stdout.head)
+        stderr = structs.replace(result.stderr, head=self.stderr or result.stderr.head)
+        self.item = structs.replace(
+            self.item,
+            exit_code=event.exit_code,
+            stdout=joined(stdout),
+            stderr=joined(stderr),
+            stdout_dropped=stdout.dropped_bytes,
+            stderr_dropped=stderr.dropped_bytes,
+            duration=result.duration,
+            timed_out=result.timed_out,
+            interrupted=result.interrupted,
+            cwd_after=result.cwd_after or self.item.cwd,
+        )
+
+
+def command_state(event: CommandProposed, call_id: str = "") -> CommandState:
+    """The state of a command that was just proposed."""
+    item = CommandItem(
+        command_id=event.command_id,
+        proposed=event.command,
+        outcome="cancelled",  # until somebody decides
+        origin=event.origin,
+        cwd=event.cwd,
+        cwd_after=event.cwd,
+        reason=event.reason,
+        call_id=call_id,
+    )
+    return CommandState(item=item)
+
+
+class _History:
+    def __init__(self) -> None:
+        self.items: list[HistoryItem] = []
+        self._command: CommandState | None = None
+        self._reply: int | None = None  # place of the last reply, which later events complete
+        self._call = ""
+        self._call_had_command = False
+        self._private = False
+
+    def take(self, event: Event, goal_id: str) -> None:
+        match event:
+            case GoalStarted():
+                self._goal(event, goal_id)
+            case PlannerFinished(reply=reply, raw=raw) if reply != "error":
+                self._reply = len(self.items)
+                self.items.append(ReplyItem(raw=raw))
+            case AssistantMessage(text=text):
+                self._complete_reply(text=text)
+            case PlannerNoted(text=text):
+                self.items.append(NoteItem(text=text))
+            case ToolStarted(call_id=call_id, name=name, args=args):
+                self._call, self._call_had_command = call_id, False
+                self._complete_reply(call=ToolCall(id=call_id, name=name, arguments=args))
+            case ToolFinished() if not self._call_had_command:
+                self.items.append(
+                    ToolItem(call_id=event.call_id, name=event.name, content=event.result, is_error=event.is_error)
+                )
+                self._call = ""
+            case ToolFinished():
+                self._call = ""
+            case CommandProposed() if event.origin != "tool":
+                self._call_had_command = True
+                self._command = command_state(event, self._call)
+            case CommandRated() | CommandConfirmed() | CommandStarted() | CommandOutput() | CommandFinished():
+                self._command_event(event)
+            case GoalFinished():
+                self.settle()
+            case CoreCommandFinished(command="EmptySession"):
+                self.items.clear()
+
+    def settle(self) -> None:
+        """A command that is still open has lost its ending."""
+        if self._command is not None:
+            self._keep(self._command.interrupted())
+        self._command = None
+        self._reply = None
+        self._call = ""
+
+    def _goal(self, event: GoalStarted, goal_id: str) -> None:
+        self.settle()
+        self._private = event.private
+        if event.origin == "shell":
+            return
+        self.items.append(
+            GoalItem(
+                goal_id=goal_id,
+                text=event.goal,
+                environment=event.environment or EnvironmentFacts(cwd=event.cwd),
+                files=event.files,
+                context=event.context,
+            )
+        )
+
+    def _complete_reply(self, *, text: str = "", call: ToolCall | None = None) -> None:
+        if self._reply is None:
+            return
+        reply = self.items[self._reply]
+        assert isinstance(reply, ReplyItem)
+        if call is not None:
+            self.items[self._reply] = structs.replace(reply, tool_calls=(*reply.tool_calls, call))
+        elif not reply.tool_calls:
+            self.items[self._reply] = structs.replace(reply, text=text)
+
+    def _command_event(self, event: Any) -> None:
+        if self._command is None or self._command.item.command_id != event.command_id:
+            return
+        self._command.take(event)
+        if self._command.settled:
+            self._keep(self._command.item)
+            self._command = None
+
+    def _keep(self, item: CommandItem) -> None:
+        if not self._private:
+            self.items.append(item)
+
+
+class _Goals:
+    def __init__(self) -> None:
+        self.summaries: dict[str, GoalSummary] = {}
+        self._commands: dict[str, CommandState] = {}
+
+    def take(self, record: Record) -> None:
+        goal_id, event = record.goal_id, record.event
+        if isinstance(event, GoalStarted):
+            self._commands = {}
+            self.summaries[goal_id] = GoalSummary(
+                goal_id=goal_id,
+                goal=event.goal,
+                status=GoalStatus.INTERRUPTED,
+                exit_code=EXIT_CODE_OF_STATUS[GoalStatus.INTERRUPTED],
+                planner=event.planner,
+                model=event.model,
+            )
+        elif goal_id in self.summaries:
+            self.summaries[goal_id] = self._next(self.summaries[goal_id], event)
+
+    def _next(self, so_far: GoalSummary, event: Event) -> GoalSummary:
+        match event:
+            case GoalFinished():
+                return _summary(event, so_far)
+            case AssistantMessage(text=text):
+                return structs.replace(so_far, messages=(*so_far.messages, text), message=text)
+            case PlannerFinished(usage=usage, step=step):
+                return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
+            case CommandProposed():
+                self._commands[event.command_id] = command_state(event)
+            case CommandRated() | CommandConfirmed() | CommandStarted() | CommandOutput() | CommandFinished():
+                if state := self._commands.get(event.command_id):
+                    state.take(event)
+            case _:
+                return so_far
+        return structs.replace(so_far, commands=tuple(_command_summary(state) for state in self._commands.values()))
+
+
+def _command_summary(state: CommandState) -> CommandSummary:
+    item = state.item if state.settled else state.interrupted()
+    return CommandSummary(
+        command_id=item.command_id,
+        proposed=item.proposed,
+        run=item.run,
+        outcome=item.outcome,
+        origin=item.origin,
+        risk=item.level,
+        exit_code=item.exit_code,
+        stdout=item.stdout,
+        stderr=item.stderr,
+        duration=item.duration,
+        edited=bool(item.run) and item.run != item.proposed,
+        remark=item.remark,
+    )
+
+
+def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:
+    """The goal as its own ending tells it; what cannot be read there stays as the events before it told it."""
+    try:
+        commands = msgspec.convert(event.commands, tuple[CommandSummary, ...])
+    except msgspec.ValidationError:
+        commands = so_far.commands
+    try:
+        status = GoalStatus(event.status)
+    except ValueError:
+        status = so_far.status
+    return structs.replace(
+        so_far,
+        goal=event.goal,
+        status=status,
+        exit_code=event.exit_code,
+        message=event.message,
+        commands=commands,
+        messages=tuple(event.messages),
+        planner=event.planner,
+        model=event.model,
+        usage=event.usage if event.usage != Usage() else so_far.usage,
+        duration=event.duration,
+        steps=event.steps,
+    )
