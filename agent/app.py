@@ -1,0 +1,283 @@
+"""The composition root: the only place that wires real parts together."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agent.config.load import Loaded, load_settings
+from agent.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.engine.context import AppState, RequestContext
+    from agent.frontends.services import Services
+    from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.protocol.ports import Emitter, Recorder
+    from agent.protocol.requests import Approval
+
+
+def load(flags: Mapping[str, Any]) -> Loaded:
+    """Settings of this process. Raises ConfigError."""
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        raise ConfigError("the working folder does not exist any more", hint="cd to another one") from None
+    loaded = load_settings(flags, os.environ, cwd=cwd)
+    if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
+        raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")
+    return loaded
+
+
+def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
+    """Run the front end that the command line asks for; the exit code."""
+    import asyncio
+
+    words: list[str] = getattr(options, "words", [])
+    goal = " ".join(words)
+    if sub == "config":
+        from agent.frontends.config_cli import run_config
+
+        return asyncio.run(run_config(loaded, action=options.action, json_output=bool(options.json)))
+    services = build_services(loaded)
+    if sub == "doctor":
+        from agent.frontends.doctor import run_doctor
+
+        return asyncio.run(run_doctor(services, json_output=bool(options.json)))
+    if sub == "plan":
+        from agent.frontends.plan_cli import run_plan
+
+        return asyncio.run(run_plan(services, goal=goal, batch=options.batch))
+    if sub == "exec":
+        from agent.frontends.one_shot import exec_command
+
+        return asyncio.run(exec_command(services, goal if len(words) == 1 else _shell_words(words)))
+    if words:
+        from agent.frontends.one_shot import run_goal
+
+        return asyncio.run(run_goal(services, goal))
+    if not sys.stdin.isatty() or loaded.settings.json:
+        from agent.frontends.one_shot import run_lines
+
+        return asyncio.run(run_lines(services))
+    from agent.frontends.repl import run_repl
+
+    return asyncio.run(run_repl(services))
+
+
+def _shell_words(words: list[str]) -> str:
+    """Several words were one command line in the person's shell; quote them back into one."""
+    import shlex
+
+    return shlex.join(words)
+
+
+def build_services(loaded: Loaded) -> Services:
+    """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use."""
+    from agent.engine.engine import Engine
+    from agent.execution.processes import HostProcesses
+    from agent.frontends.services import Services
+
+    parts = _Parts(loaded)
+    return Services(
+        loaded=loaded,
+        engine=Engine(parts.app_state()),
+        processes=HostProcesses(),
+        open_context=parts.open_context,
+        make_emitter=parts.make_emitter,
+        rate=parts.rate,
+        warm=parts.warm,
+        shutdown=parts.shutdown,
+        is_root=parts.is_root,
+        first_run=parts.first_run,
+    )
+
+
+class _Parts:
+    """The long-lived parts of one process."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        from agent.execution.processes import HostProcesses
+        from agent.planner.facts import SystemFacts
+        from agent.planner_choice import PlannerChoice
+        from agent.recording.clock import SystemClock
+
+        self._loaded = loaded
+        self._settings = loaded.settings
+        self._clock = SystemClock()
+        self._facts = SystemFacts(HostProcesses())
+        self._redactor = self._make_redactor()
+        self._choice = PlannerChoice(loaded, self._redactor)
+        self._contexts: list[RequestContext] = []
+        self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+
+    @property
+    def first_run(self) -> bool:
+        """Nothing was configured and nothing was ever run here."""
+        from agent.config.paths import config_dir, state_dir
+
+        environ = self._loaded.environ
+        return not any(os.path.exists(path) for path in (config_dir(environ), state_dir(environ)))
+
+    def _make_redactor(self) -> Any:
+        from agent.recording.redaction import NoRedactor, SecretRedactor, secrets_in
+
+        if not self._settings.redact:
+            return NoRedactor()
+        return SecretRedactor({**secrets_in(self._loaded.environ), **self._loaded.secrets})
+
+    def app_state(self) -> AppState:
+        from agent.config.paths import config_dir
+        from agent.engine.context import AppState
+
+        config = self._settings.config or os.path.join(config_dir(self._loaded.environ), "config.toml")
+        return AppState(
+            classify=_classify,
+            decide=_decide,
+            normal_form=_normal_form,
+            facts=self._facts,
+            clock=self._clock,
+            redactor=self._redactor,
+            make_planner=self._choice.make,
+            settings_rows=self._settings_rows,
+            config_path=config,
+            is_root=self.is_root,
+            debug=self._settings.debug,
+        )
+
+    def _settings_rows(self) -> list[dict[str, str]]:
+        from agent.config.settings import SETTINGS
+
+        rows = []
+        for setting in SETTINGS:
+            value = getattr(self._settings, setting.name)
+            origin = self._loaded.origins.get(setting.name, "default")
+            rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
+        return rows
+
+    def open_context(self, session_id: str | None) -> RequestContext:
+        """A new session, or the named one with the history that its log tells."""
+        from agent.engine.context import RequestContext
+        from agent.execution.executor import ShellExecutor
+
+        settings = self._settings
+        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not settings.json
+        executor = ShellExecutor(
+            cwd=os.path.abspath(settings.cwd or os.getcwd()),
+            env=dict(self._loaded.environ),
+            terminal="tty" if terminal else "none",
+            stdin="null",
+        )
+        recorder, history = self._open_log(session_id, executor.cwd)
+        context = RequestContext(
+            recorder=recorder,
+            planner=self._choice.make(None, None),
+            executor=executor,
+            approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
+            safety_off=settings.safety_off,
+            history=history,
+        )
+        self._contexts.append(context)
+        return context
+
+    def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any]]:
+        from agent.config.paths import default_session_dir
+        from agent.protocol.events import SessionStarted
+        from agent.recording.null import NullRecorder
+        from agent.version import __version__
+
+        settings = self._settings
+        if not settings.persist:
+            return NullRecorder(clock=self._clock, redactor=self._redactor, session_id=session_id), []
+        from agent.recording.jsonl import open_session
+
+        recorder = open_session(
+            settings.session_dir or default_session_dir(self._loaded.environ),
+            clock=self._clock,
+            redactor=self._redactor,
+            session_id=session_id,
+            started=SessionStarted(
+                session_id="",
+                program=f"agent-shell {__version__}",
+                frontend="repl" if sys.stdin.isatty() else "cli",
+                cwd=cwd,
+                pid=os.getpid(),
+                is_root=self.is_root,
+                safety_off=settings.safety_off,
+            ),
+        )
+        if session_id is None or recorder.path is None:
+            return recorder, []
+        from agent.recording.fold import history
+        from agent.recording.reader import read_records
+
+        return recorder, list(history(read_records(recorder.path)))
+
+    def make_emitter(self) -> Emitter:
+        """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""
+        from agent.emitters.jsonl import JsonlEmitter
+        from agent.emitters.memory import FanOut
+        from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
+
+        settings = self._settings
+        emitter: Emitter
+        if settings.json:
+            emitter = JsonlEmitter(sys.stdout.buffer)
+        else:
+            options = TerminalEmitterOptions(
+                highlight=settings.highlight,
+                theme=settings.theme,
+                verbose_tool_calls=settings.verbose,
+                show_spinner=settings.spinner,
+            )
+            emitter = TerminalEmitter(options, sys.stdout, sys.stderr)
+        if settings.telemetry_file is None:
+            return emitter
+        return FanOut(emitter, JsonlEmitter(_private_append(settings.telemetry_file)))
+
+    def rate(self, command: str, cwd: str) -> RiskReport:
+        return _classify(command, self._facts.risk_context(command, cwd))
+
+    def warm(self) -> None:
+        """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
+        _classify("true", self._facts.risk_context("true", os.getcwd()))
+        self._choice.warm()
+        for context in self._contexts:
+            if context.executor is not None:
+                getattr(context.executor, "warm", lambda: None)()
+
+    async def shutdown(self) -> None:
+        for context in self._contexts:
+            if context.executor is not None:
+                await context.executor.close()
+        await self._choice.aclose()
+
+
+def _private_append(path: str) -> Any:
+    """A file that only its owner can read, opened for appending."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
+    return os.fdopen(fd, "ab", buffering=0)
+
+
+def _classify(command: str, context: RiskContext) -> RiskReport:
+    from agent.risk.classifier import classify
+
+    return classify(command, context)
+
+
+def _decide(report: RiskReport, approval: Approval, origin: str) -> Verdict:
+    from agent.risk.policy import decide
+
+    return decide(report, approval, origin=origin)
+
+
+def _normal_form(command: str) -> tuple[str, ...]:
+    from agent.risk.normal_form import normal_form
+
+    return normal_form(command)
