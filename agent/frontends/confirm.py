@@ -1,0 +1,198 @@
+"""Asking the person at the terminal: the pre-filled, editable prompt, and the second one for the word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+from agent.frontends.confirm_keys import HELP, Action, confirm_bindings
+from agent.frontends.heading import MARKS, explanation, heading, word_heading, write_heading
+from agent.frontends.lexer import ShellLexer
+from agent.frontends.outside import copy_text, edit_text, show_long
+from agent.frontends.prompt_app import build_app, vi_letter
+from agent.frontends.rating import LiveRating, Rate
+from agent.frontends.screen import Screen
+from agent.protocol.decisions import (
+    Approved,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    Declined,
+    Level,
+    Regenerate,
+    Remark,
+    Skipped,
+)
+from agent.protocol.ports import Processes
+
+
+@dataclass(frozen=True)
+class PromptConfirmer:
+    """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
+
+    `rate` colours the text while it is edited; the gate rates the answer again.
+    """
+
+    screen: Screen
+    processes: Processes
+    environ: Mapping[str, str]
+    rate: Rate
+    edit_mode: str = "emacs"
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        """The person's answer; the end of input and a terminal that is gone cancel the goal."""
+        self.screen.discard_typed_ahead()
+        if self.screen.dumb:
+            from agent.frontends.plain_confirm import PlainConfirmer
+
+            return await PlainConfirmer(self.screen).confirm(request)
+        try:
+            if request.kind == "write":
+                return await self._confirm_write(request)
+            return await self._confirm_command(request)
+        except (EOFError, OSError):
+            return CancelGoal()
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        """What was typed at the second prompt, None for Ctrl-C and end of input."""
+        self.screen.discard_typed_ahead()
+        if self.screen.dumb:
+            from agent.frontends.plain_confirm import PlainConfirmer
+
+            return await PlainConfirmer(self.screen).ask_word(request)
+        try:
+            self.screen.say_all(word_heading(request))
+            return await self._ask_line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
+        except (EOFError, OSError):
+            return None
+
+    async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
+        text, cursor = request.proposal.command, len(request.proposal.command)
+        self.screen.say_all(heading(request))
+        while True:
+            editor = _Editor(self, request, text, cursor)
+            action = await editor.run()
+            text, cursor = editor.buffer.text, editor.buffer.cursor_position
+            match action:
+                case Action.ACCEPT:
+                    return Approved(command=text) if text.strip() else Skipped()
+                case Action.CANCEL:
+                    return CancelGoal()
+                case Action.REGENERATE:
+                    return Regenerate()
+                case Action.REMARK:
+                    remark = await self._ask_line([("class:strong", "remark to the planner "), ("class:arrow", "❯ ")])
+                    if remark and remark.strip():
+                        return Remark(text=remark.strip())
+                case _:
+                    text, cursor = await self._beside(action, request, editor, text, cursor)
+
+    async def _beside(
+        self, action: Action, request: ConfirmationRequest, editor: _Editor, text: str, cursor: int
+    ) -> tuple[str, int]:
+        """What needs the terminal for itself and then comes back to the prompt."""
+        if action is Action.HELP:
+            self.screen.say(HELP)
+        elif action is Action.EXPLAIN:
+            report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
+            await show_long(explanation(text, report), self.screen, self.processes, self.environ)
+        elif action is Action.COPY:
+            self.screen.say(await copy_text(text, self.screen, self.processes, self.environ), "class:hint")
+        elif action is Action.EDITOR:
+            text, trouble = await edit_text(text, self.processes, self.environ, name="command.sh")
+            cursor = len(text)
+            if trouble:
+                self.screen.say(trouble, "class:warn")
+            self.screen.discard_typed_ahead()
+        return text, cursor
+
+    async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
+        self.screen.say_all(write_heading(request))
+        answer = await self._ask_line([("class:strong", "write this file? [y/N] "), ("class:arrow", "❯ ")])
+        if answer is None:
+            return CancelGoal()
+        return Approved(command=request.proposal.command) if answer.strip().lower() in ("y", "yes") else Declined()
+
+    async def _ask_line(self, prompt: StyleAndTextTuples) -> str | None:
+        """One line of text; None for Ctrl-C and Ctrl-D."""
+        keys = KeyBindings()
+
+        @keys.add("enter")
+        def _accept(event: KeyPressEvent) -> None:
+            event.app.exit(result=event.current_buffer.text)
+
+        @keys.add("c-c")
+        @keys.add("c-d")
+        @keys.add("<sigint>")
+        def _cancel(event: KeyPressEvent) -> None:
+            event.app.exit(result=None)
+
+        def prefix(line: int, wrap: int) -> StyleAndTextTuples:
+            return prompt if line == 0 and wrap == 0 else []
+
+        app = build_app(self.screen, Buffer(multiline=False), prefix=prefix, bindings=keys, edit_mode=self.edit_mode)
+        answer: str | None = await app.run_async(handle_sigint=False)
+        return answer
+
+
+class _Editor:
+    """One showing of the editable command."""
+
+    def __init__(self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int) -> None:
+        self._request = request
+        self._original = request.proposal.command
+        self.buffer = Buffer(
+            document=Document(text, cursor),
+            multiline=True,
+            on_text_changed=lambda _: self.rating.update(self.buffer.text),
+        )
+        from_planner = request.proposal.origin != "person"
+        self.app = build_app(
+            owner.screen,
+            self.buffer,
+            prefix=self._prefix,
+            bindings=confirm_bindings(self._original, from_planner=from_planner),
+            toolbar=self._toolbar,
+            lexer=ShellLexer(),
+            edit_mode=owner.edit_mode,
+        )
+        self.rating = LiveRating(owner.rate, request.proposal.cwd, request.report, self.app.invalidate)
+
+    async def run(self) -> Action:
+        """Edit until a key decides."""
+        try:
+            action: Action = await self.app.run_async(
+                handle_sigint=False, pre_run=lambda: self.rating.update(self.buffer.text)
+            )
+        finally:
+            await self.rating.close()
+        return action
+
+    def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
+        if line or wrap:
+            return [("class:hint", "  · " if wrap == 0 else "    ")]
+        text = self.buffer.text
+        if not text.strip():
+            badge: StyleAndTextTuples = [("class:unrated", "skip")]
+        else:
+            level = self.rating.level(text)
+            badge = (
+                [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
+                if level
+                else [("class:unrated", "? not rated")]
+            )
+        if text != self._original:
+            badge.append(("class:edited", " edited"))
+        return [*badge, ("class:arrow", " ❯ ")]
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        words = " Enter run · blank skips · Ctrl-C cancels · F1 keys"
+        if self._request.safety_off:
+            words = " SAFETY OFF ·" + words
+        return [("", words + vi_letter(self.app))]

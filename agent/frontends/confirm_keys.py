@@ -1,0 +1,109 @@
+"""Keys of the confirmation prompt. Each ends the prompt with an `Action`; the confirmer does the rest."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, emacs_mode
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+
+class Action(StrEnum):
+    """What the person wants with the text in the prompt."""
+
+    ACCEPT = "accept"
+    CANCEL = "cancel"
+    HELP = "help"
+    EXPLAIN = "explain"
+    EDITOR = "editor"
+    COPY = "copy"
+    REMARK = "remark"
+    REGENERATE = "regenerate"
+
+
+_KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
+    Action.HELP: (("f1",), ("escape", "h")),
+    Action.EXPLAIN: (("f2",), ("escape", "e")),
+    Action.REMARK: (("f4",), ("escape", "m")),
+    Action.REGENERATE: (("f5",), ("escape", "g")),
+    Action.COPY: (("f6",), ("escape", "k")),
+    Action.EDITOR: (("c-x", "c-e"), ("f7",)),
+}
+_OF_PLANNER = (Action.REMARK, Action.REGENERATE)
+
+HELP = """\
+Enter             run what stands in the prompt (blank: skip it, and tell the planner)
+Ctrl-C            cancel the goal; so does Ctrl-D on an empty line
+Alt-Enter         a new line; pasted lines never run by themselves
+F1  Alt-h         these keys
+F2  Alt-e         explain: everything that was found about this command
+F3  Alt-o         back to the original text
+F4  Alt-m         a remark to the planner instead ("no, only in src")
+F5  Alt-g         ask the planner for another command
+F6  Alt-k         copy the text
+F7  Ctrl-X Ctrl-E open it in your editor
+Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
+In vi mode the Alt keys belong to vi; use the F keys."""
+
+
+def confirm_bindings(original: str, *, from_planner: bool) -> KeyBindings:
+    """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens."""
+    keys = KeyBindings()
+    alt = emacs_mode
+
+    def leave(event: KeyPressEvent, action: Action) -> None:
+        # What follows an action is printed where the prompt stood, so the prompt is wiped; an answer stays to be read.
+        event.app.erase_when_done = action not in (Action.ACCEPT, Action.CANCEL)
+        event.app.exit(result=action)
+
+    def bind(sequence: tuple[str, ...], action: Action) -> None:
+        is_alt = sequence[0] == "escape"
+
+        @keys.add(*sequence, filter=alt if is_alt else Condition(lambda: True))
+        def _act(event: KeyPressEvent) -> None:
+            leave(event, action)
+
+    for action, sequences in _KEYS.items():
+        if action in _OF_PLANNER and not from_planner:
+            continue
+        for sequence in sequences:
+            bind(sequence, action)
+
+    @keys.add("enter")
+    def _accept(event: KeyPressEvent) -> None:
+        leave(event, Action.ACCEPT)
+
+    @keys.add("c-c")
+    @keys.add("<sigint>")
+    def _cancel(event: KeyPressEvent) -> None:
+        leave(event, Action.CANCEL)
+
+    def is_empty() -> bool:
+        from prompt_toolkit.application.current import get_app
+
+        return not get_app().current_buffer.text
+
+    @keys.add("c-d", filter=Condition(is_empty))
+    def _end(event: KeyPressEvent) -> None:
+        leave(event, Action.CANCEL)
+
+    @keys.add("escape", "enter", filter=alt)
+    def _newline(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("f3")
+    @keys.add("escape", "o", filter=alt)
+    def _restore(event: KeyPressEvent) -> None:
+        restore(event.current_buffer, original)
+
+    return keys
+
+
+def restore(buffer: Buffer, original: str) -> None:
+    """Put the original text back; undo brings the edit back."""
+    if buffer.text != original:
+        buffer.save_to_undo_stack()
+        buffer.text = original
+        buffer.cursor_position = len(original)

@@ -1,0 +1,102 @@
+"""What stands above a confirmation: level, reasons, what would be safer. Pure: a request in, styled lines out."""
+
+from __future__ import annotations
+
+from agent.frontends.screen import Fragments
+from agent.frontends.shown import shown, shown_line, size_note
+from agent.protocol.decisions import ConfirmationRequest, Finding, Level, RiskReport
+
+MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
+_SHOWN_FINDINGS = 4
+_SHOWN_PREVIEW = 20
+
+
+def level_words(level: Level) -> str:
+    """`▲ medium risk`: a mark and words, so that colour is never the only sign."""
+    return f"{MARKS[level]} {level.value} risk"
+
+
+def heading(request: ConfirmationRequest) -> list[Fragments]:
+    """Lines above the editable command."""
+    report = request.report
+    lines: list[Fragments] = []
+    if request.is_root:
+        lines.append([("class:alert", "as root: "), ("", "this command can change the whole system")])
+    if request.proposal.reason:
+        lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
+    lines += _findings(report, limit=_SHOWN_FINDINGS)
+    if request.note:
+        lines.append([("class:warn", shown_line(request.note))])
+    if request.verdict.reason and request.verdict.rule != "default":
+        lines.append(
+            [("class:hint", f"policy {shown_line(request.verdict.rule, 60)}: {shown_line(request.verdict.reason)}")]
+        )
+    big = size_note(request.proposal.command)
+    if big:
+        lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
+    if request.safety_off:
+        lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
+    return lines
+
+
+def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:
+    style = f"class:{report.level.value}"
+    first: Fragments = [(style, level_words(report.level))]
+    rest = list(report.findings)
+    if rest:
+        first += [("", ": "), ("", shown_line(rest[0].reason))]
+    elif report.parse != "ok":
+        first += [("", ": the text could not be parsed completely")]
+    lines = [first]
+    if rest and rest[0].safer:
+        lines.append([("class:hint", f"  safer: {shown_line(rest[0].safer)}")])
+    for finding in rest[1:limit]:
+        lines.append([(f"class:{finding.level.value}", f"  {finding.level.value}: "), ("", shown_line(finding.reason))])
+    if len(rest) > limit:
+        lines.append([("class:hint", f"  … {len(rest) - limit} more; F2 shows all")])
+    return lines
+
+
+def explanation(command: str, report: RiskReport) -> str:
+    """Everything that is known about `command`, for the explain key: the text, and each finding under what it points at."""
+    lines = [shown(command), "", f"{level_words(report.level)}, parsed: {report.parse}"]
+    if not report.findings:
+        lines.append("nothing was found that speaks against it")
+    for finding in report.findings:
+        lines += ["", f"{finding.level.value}  {shown_line(finding.rule, 80)}", f"  {shown_line(finding.reason, 2000)}"]
+        lines += _pointed_at(command, finding)
+        if finding.effect is not None:
+            effect = finding.effect
+            targets = ", ".join(shown_line(target, 120) for target in effect.targets[:10])
+            back = "can be taken back" if effect.reversible else "cannot be taken back"
+            lines.append(f"  effect: {effect.kind}, scope {effect.scope}{': ' + targets if targets else ''}; {back}")
+        if finding.safer:
+            lines.append(f"  safer: {shown_line(finding.safer, 2000)}")
+    return "\n".join(lines)
+
+
+def _pointed_at(command: str, finding: Finding) -> list[str]:
+    start, end = finding.span
+    part = command[start:end]
+    return [f"  in: {shown_line(part)}"] if part.strip() and part != command else []
+
+
+def word_heading(request: ConfirmationRequest) -> list[Fragments]:
+    """Lines above the second prompt: why this one needs the word."""
+    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
+    lines.append([("class:hint", "will run: "), ("class:strong", shown_line(request.proposal.command, 500))])
+    word = shown_line(request.verdict.word, 40)
+    lines.append([("", "type "), ("class:strong", word), ("", " to run it; anything else does not")])
+    return lines
+
+
+def write_heading(request: ConfirmationRequest) -> list[Fragments]:
+    """Lines above the question whether a tool may write a file."""
+    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
+    preview = request.preview.split("\n")
+    for line in preview[:_SHOWN_PREVIEW]:
+        lines.append([("class:hint", "  │ "), ("", shown(line[:500]))])
+    if len(preview) > _SHOWN_PREVIEW:
+        lines.append([("class:hint", f"  … {len(preview) - _SHOWN_PREVIEW:,} more lines")])
+    lines.append([("class:strong", shown_line(request.proposal.command))])
+    return lines

@@ -1,0 +1,125 @@
+"""Programs that a person uses beside the prompt: editor, pager, clipboard."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+
+from agent.frontends.private_file import private_file
+from agent.frontends.screen import Screen
+from agent.protocol.ports import Processes
+
+_MAX_EDITED = 1_000_000
+_MAX_OSC52 = 74_000  # what terminals take in one escape sequence
+_CLIPBOARD_TOOLS = {
+    "WAYLAND_DISPLAY": "wl-copy",
+    "DISPLAY": "xclip -selection clipboard",
+}
+
+
+def editor_words(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The person's editor as words; empty where none can be found."""
+    for name in ("VISUAL", "EDITOR"):
+        try:
+            words = shlex.split(environ.get(name, ""))
+        except ValueError:
+            continue
+        if words:
+            return tuple(words)
+    return next(((found,) for name in ("nano", "vim", "vi") if (found := shutil.which(name))), ())
+
+
+async def edit_text(text: str, processes: Processes, environ: Mapping[str, str], *, name: str) -> tuple[str, str]:
+    """`text` after the person edited it, and "" or why it is unchanged."""
+    words = editor_words(environ)
+    if not words:
+        return text, "no editor found; set EDITOR"
+    with private_file(text, name) as path:
+        try:
+            code = await processes.run_attached((*words, path))
+            if code != 0:
+                return text, f"the editor ended with exit code {code}; nothing was changed"
+            edited = _read_back(path)
+        except OSError as error:
+            return text, f"the editor could not be used: {error.strerror or error}"
+    if edited is None:
+        return text, "what came back is larger than 1 MB; nothing was changed"
+    return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def _read_back(path: str) -> str | None:
+    if os.stat(path).st_size > _MAX_EDITED:
+        return None
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
+async def edit_file(path: str, processes: Processes, environ: Mapping[str, str]) -> str:
+    """Open an existing or new file in the person's editor; "" or what went wrong."""
+    words = editor_words(environ)
+    if not words:
+        return "no editor found; set EDITOR"
+    try:
+        code = await processes.run_attached((*words, path))
+    except OSError as error:
+        return f"the editor could not be started: {error.strerror or error}"
+    return f"the editor ended with exit code {code}" if code else ""
+
+
+async def show_long(text: str, screen: Screen, processes: Processes, environ: Mapping[str, str]) -> None:
+    """Print `text` (made visible before), through the pager where it does not fit on the screen."""
+    lines = text.split("\n")
+    rows = sum(1 + len(line) // screen.columns for line in lines)
+    words = _pager_words(environ)
+    if rows < screen.rows - 2 or screen.dumb or not screen.is_terminal or not words:
+        screen.say(text)
+        return
+    with private_file(text, "text") as path:
+        try:
+            code = await processes.run_attached((*words, path))
+        except OSError:
+            code = 127
+    if code not in (0, 130):
+        screen.say(text)
+
+
+def _pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        words = shlex.split(environ.get("PAGER", ""))
+    except ValueError:
+        words = []
+    if words and shutil.which(words[0]):
+        return tuple(words)
+    less = shutil.which("less")
+    return (less, "-R") if less else ()
+
+
+async def copy_text(text: str, screen: Screen, processes: Processes, environ: Mapping[str, str]) -> str:
+    """Put `text` on the clipboard by the terminal (OSC 52) and by a clipboard tool; what was done, in words."""
+    data = text.encode("utf-8", "replace")
+    ways = []
+    if screen.is_terminal and not screen.dumb and len(data) * 4 // 3 < _MAX_OSC52:
+        screen.output.write_raw(f"\x1b]52;c;{base64.b64encode(data).decode('ascii')}\x07")
+        screen.output.flush()
+        ways.append("the terminal")
+    tool = _clipboard_tool(environ)
+    if tool:
+        with private_file(text, "copy") as path:
+            # The tool may stay in the background to serve the clipboard, so it must not hold our pipe.
+            script = f'exec {tool} < "$1" > /dev/null 2>&1'
+            code, _ = await processes.capture(("/bin/sh", "-c", script, "sh", path), timeout=2.0)
+        if code == 0:
+            ways.append(tool.split()[0])
+    if not ways:
+        return "not copied: no clipboard was found"
+    return f"copied {len(text):,} characters by {' and '.join(ways)}"
+
+
+def _clipboard_tool(environ: Mapping[str, str]) -> str:
+    for variable, tool in _CLIPBOARD_TOOLS.items():
+        if environ.get(variable) and shutil.which(tool.split()[0]):
+            return tool
+    return "pbcopy" if shutil.which("pbcopy") else ""

@@ -1,0 +1,81 @@
+"""Confirmation on terminals that cannot move the cursor: questions and typed lines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from agent.frontends.heading import heading, word_heading, write_heading
+from agent.frontends.screen import Screen
+from agent.frontends.shown import shown
+from agent.protocol.decisions import (
+    Approved,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    Declined,
+    Remark,
+    Skipped,
+)
+
+_MAX_LINE = 200_000
+
+
+@dataclass(frozen=True)
+class PlainConfirmer:
+    """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text runs instead and is rated again."""
+
+    screen: Screen
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        """`y` approves, blank or `n` skips, `? words` is a remark, anything else is the edited command."""
+        is_write = request.kind == "write"
+        self.screen.say_all(write_heading(request) if is_write else heading(request))
+        if not is_write:
+            self.screen.say("$ " + shown(request.proposal.command))
+        question = "write? [y/N]" if is_write else "y run · blank skip · ? WORDS remark · or type another command"
+        answer = await self._line(question)
+        if answer is None:
+            return CancelGoal()
+        text = answer.strip()
+        if text.lower() in ("y", "yes"):
+            return Approved(command=request.proposal.command)
+        if is_write:
+            return Declined()
+        if not text or text.lower() in ("n", "no"):
+            return Skipped()
+        return Remark(text=text[1:].strip()) if text.startswith("?") else Approved(command=text)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        """What was typed, None at the end of input."""
+        self.screen.say_all(word_heading(request))
+        return await self._line("word")
+
+    async def _line(self, question: str) -> str | None:
+        """One line in the terminal's own editing, None at the end of input."""
+        self.screen.output.write(question + ": ")
+        self.screen.output.flush()
+        loop = asyncio.get_running_loop()
+        descriptor = self.screen.input.fileno()
+        done: asyncio.Future[str | None] = loop.create_future()
+        gathered = bytearray()
+
+        def readable() -> None:
+            try:
+                chunk = os.read(descriptor, 4096)
+            except OSError:
+                chunk = b""
+            gathered.extend(chunk)
+            if done.done():
+                return
+            if not chunk or len(gathered) > _MAX_LINE:
+                done.set_result(None)
+            elif b"\n" in gathered:
+                done.set_result(bytes(gathered).split(b"\n")[0].decode("utf-8", "surrogateescape"))
+
+        loop.add_reader(descriptor, readable)
+        try:
+            return await done
+        finally:
+            loop.remove_reader(descriptor)

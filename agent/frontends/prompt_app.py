@@ -1,0 +1,143 @@
+"""The one way prompts are built: an editable buffer with a prefix, a line of hints, and where wanted search and menus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition, has_focus, is_done
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+from prompt_toolkit.key_binding.key_bindings import KeyBindingsBase
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.layout import Layout
+from prompt_toolkit.layout.containers import (
+    ConditionalContainer,
+    Container,
+    Float,
+    FloatContainer,
+    HSplit,
+    Window,
+)
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.processors import HighlightSelectionProcessor, Processor
+from prompt_toolkit.lexers import Lexer
+
+from agent.frontends.invisible import InvisibleCharacters
+from agent.frontends.screen import Screen
+from agent.frontends.styles import STYLE
+
+Prefix = Callable[[int, int], StyleAndTextTuples]
+MENU_ROWS = 8
+
+
+def build_app(
+    screen: Screen,
+    buffer: Buffer,
+    *,
+    prefix: Prefix,
+    bindings: KeyBindings,
+    toolbar: Callable[[], StyleAndTextTuples] | None = None,
+    lexer: Lexer | None = None,
+    edit_mode: str = "emacs",
+    for_goals: bool = False,
+) -> Application[Any]:
+    """An application that edits `buffer`. `prefix(line, wrap)` stands before each row; `for_goals` adds search and menus.
+
+    The result of `run_async` is what a binding passes to `exit`. Enter must be bound by the caller.
+    """
+    processors: list[Processor] = [HighlightSelectionProcessor(), InvisibleCharacters()]
+    search_bar = None
+    if for_goals:
+        from prompt_toolkit.layout.processors import (
+            AppendAutoSuggestion,
+            ConditionalProcessor,
+            HighlightIncrementalSearchProcessor,
+        )
+        from prompt_toolkit.widgets.toolbars import SearchToolbar
+
+        processors.insert(0, HighlightIncrementalSearchProcessor())
+        processors.append(ConditionalProcessor(AppendAutoSuggestion(), has_focus(buffer) & ~is_done))
+        search_bar = SearchToolbar(ignore_case=True)
+    control = BufferControl(
+        buffer,
+        lexer=lexer,
+        input_processors=processors,
+        include_default_input_processors=False,
+        search_buffer_control=search_bar.control if search_bar else None,
+        preview_search=for_goals,
+    )
+
+    def height() -> Dimension:
+        # A menu needs room below the line; a long text must leave room for what stands above it.
+        least = MENU_ROWS if buffer.complete_state is not None else 1
+        return Dimension(min=least, max=max(least, 3, screen.rows // 2))
+
+    body: Container = Window(
+        control,
+        height=height,
+        get_line_prefix=prefix,
+        wrap_lines=True,
+        dont_extend_height=True,
+    )
+    if for_goals:
+        from prompt_toolkit.layout.menus import CompletionsMenu
+
+        menu = Float(CompletionsMenu(max_height=MENU_ROWS, extra_filter=has_focus(buffer)), xcursor=True, ycursor=True)
+        body = FloatContainer(body, [menu])
+    rows: list[Container] = [body]
+    if search_bar is not None:
+        rows.append(ConditionalContainer(search_bar, ~is_done))
+    if toolbar is not None:
+        bar = Window(
+            FormattedTextControl(toolbar),
+            height=1,
+            style="class:bottom-toolbar",
+            wrap_lines=False,
+            dont_extend_height=True,
+        )
+        rows.append(ConditionalContainer(bar, ~is_done))
+    return Application(
+        layout=Layout(HSplit(rows), focused_element=control),
+        key_bindings=_bindings(bindings, for_goals=for_goals),
+        style=STYLE,
+        include_default_pygments_style=False,
+        editing_mode=EditingMode.VI if edit_mode == "vi" else EditingMode.EMACS,
+        input=screen.input,
+        output=screen.output,
+        mouse_support=False,
+        enable_page_navigation_bindings=True,
+    )
+
+
+def _bindings(own: KeyBindings, *, for_goals: bool) -> KeyBindingsBase:
+    common = KeyBindings()
+
+    @common.add("c-z")
+    def _suspend(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    parts: list[KeyBindingsBase] = [common]
+    if for_goals:
+        from prompt_toolkit.key_binding.bindings.auto_suggest import load_auto_suggest_bindings
+
+        parts.append(load_auto_suggest_bindings())
+    return merge_key_bindings([*parts, own])
+
+
+def vi_letter(app: Application[Any]) -> str:
+    """` vi:insert ` or ` vi:normal `, "" in emacs mode."""
+    if app.editing_mode is not EditingMode.VI:
+        return ""
+    from prompt_toolkit.key_binding.vi_state import InputMode
+
+    return " vi:insert" if app.vi_state.input_mode is InputMode.INSERT else " vi:normal"
+
+
+def when(test: Callable[[], bool]) -> Condition:
+    """A key binding's filter from a plain function."""
+    return Condition(test)

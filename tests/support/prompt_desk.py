@@ -1,0 +1,85 @@
+"""A terminal for tests: keys from a pipe, a display that keeps what was written."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, field
+
+from prompt_toolkit.input.base import PipeInput
+
+from agent.frontends.screen import Screen
+from agent.protocol.decisions import ConfirmationRequest, Finding, Level, Proposal, RiskReport, Verdict
+
+
+class Recording(io.StringIO):
+    """A text stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        raise io.UnsupportedOperation
+
+
+@dataclass
+class Desk:
+    """The screen with its two ends: `keys` to type on, `seen` to read."""
+
+    screen: Screen
+    keys: PipeInput
+    stream: Recording
+
+    @property
+    def raw(self) -> str:
+        """Every byte the terminal got."""
+        return self.stream.getvalue()
+
+    @property
+    def seen(self) -> str:
+        """What was written, without styles."""
+        return re.sub(r"\x1b\[[0-9;]*m", "", self.raw)
+
+
+@dataclass
+class FakeProcesses:
+    """ports.Processes that remembers; `edit` is what the editor does to the file."""
+
+    edit: object = None
+    calls: list[tuple[str, ...]] = field(default_factory=list)
+    code: int = 0
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        self.calls.append(argv)
+        if callable(self.edit):
+            self.edit(argv[-1])
+        return self.code
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        self.calls.append(argv)
+        return self.code, ""
+
+
+def report_of(command: str, level: str = "medium", reason: str = "it changes files", **extra: object) -> RiskReport:
+    finding = Finding(rule="test.rule", level=Level(level), reason=reason, span=(0, len(command)), **extra)  # type: ignore[arg-type]
+    return RiskReport(command=command, level=Level(level), findings=(finding,) if level != "low" else ())
+
+
+def request_for(command: str, level: str = "medium", **changes: object) -> ConfirmationRequest:
+    """A confirmation request as the gate would make it."""
+    proposal = Proposal(
+        command_id="g.1",
+        command=command,
+        origin=str(changes.pop("origin", "planner")),
+        reason=str(changes.pop("why", "")),
+    )
+    verdict = Verdict(action="type" if level == "high" else "ask")
+    return ConfirmationRequest(proposal=proposal, report=report_of(command, level), verdict=verdict, **changes)  # type: ignore[arg-type]
+
+
+def rate_by_word(command: str, cwd: str) -> RiskReport:
+    """A classifier for tests: `rm` is high, `cp` medium, all else low."""
+    level = "high" if "rm" in command else "medium" if "cp" in command else "low"
+    return report_of(command, level)
