@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 
@@ -52,4 +51,6 @@ def fingerprint(output: str) -> str:
     text = normalise(output)
     if not text:
         return ""
+    import hashlib
+
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,151 @@
+"""Checked reading of reply fields, shared by every codec."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from agent.protocol.errors import PlannerError
+from agent.protocol.messages import ToolCall
+from agent.protocol.replies import Chat, Command, Reply, ToolCalls
+
+RUN_COMMAND = "run_command"
+MAX_CALLS = 64
+
+
+def text_field(value: dict[str, Any], name: str, *, required: bool = False) -> str:
+    """A string, "" where it is absent or null. Raises PlannerError for another type, or for nothing where it is required."""
+    found = value.get(name)
+    if found is None:
+        found = ""
+    if not isinstance(found, str):
+        raise PlannerError(f'"{name}" must be a string, not {_type(found)}')
+    if required and not found.strip():
+        raise PlannerError(f'"{name}" is missing or empty')
+    return found
+
+
+def chat(message: str) -> Chat:
+    """Words for the person; what no terminal or file could hold is replaced. Raises PlannerError if there are none."""
+    cleaned = well_formed(message).replace("\x00", "\N{REPLACEMENT CHARACTER}").strip()
+    if not cleaned:
+        raise PlannerError("the message is empty")
+    return Chat(message=cleaned)
+
+
+def command(text: str, reason: str = "", confidence: Any = None) -> Command:
+    """A command with surrounding newlines and an all-enclosing code fence taken off. Raises PlannerError.
+
+    Spaces at the end stay: after a backslash they mean something. So do backticks around a line, which are shell syntax.
+    """
+    cleaned = _unfenced(text).strip("\r\n")
+    if not cleaned.strip():
+        raise PlannerError('"command" is empty')
+    if "\x00" in cleaned:
+        raise PlannerError("the command holds a NUL character, which no command can")
+    if well_formed(cleaned) != cleaned:
+        raise PlannerError("the command holds half a Unicode character")
+    return Command(command=cleaned, reason=well_formed(reason).strip(), confidence=_confidence(confidence))
+
+
+def tool_calls(value: Any, *, name_key: str) -> tuple[ToolCall, ...]:
+    """The calls of a JSON reply, numbered in order. Raises PlannerError."""
+    if not isinstance(value, list):
+        raise PlannerError(f'"tool_calls" must be a list, not {_type(value)}')
+    if len(value) > MAX_CALLS:
+        raise PlannerError(f"{len(value)} tool calls in one reply; at most {MAX_CALLS} are allowed")
+    calls = []
+    for number, entry in enumerate(value, 1):
+        if not isinstance(entry, dict):
+            raise PlannerError(f"tool call {number} must be an object, not {_type(entry)}")
+        arguments = entry.get("arguments")
+        if arguments is None:
+            arguments = {}
+        if not isinstance(arguments, dict):
+            raise PlannerError(f"the arguments of tool call {number} must be an object, not {_type(arguments)}")
+        _check_encodable(arguments, number)
+        name = tool_name(text_field(entry, name_key, required=True))
+        calls.append(ToolCall(id=f"call_{number}", name=name, arguments=arguments))
+    return tuple(calls)
+
+
+def tool_name(name: str) -> str:
+    """A name as tools may have it. Raises PlannerError."""
+    if not _name_pattern().fullmatch(name):
+        raise PlannerError(f"{name[:64]!r} is no tool name")
+    return name
+
+
+def from_calls(
+    calls: tuple[ToolCall, ...], *, plan: str = "", text: str = "", known: frozenset[str] = frozenset()
+) -> Reply:
+    """Calls as a reply: one `run_command` alone is a `Command` (X-3). Raises PlannerError.
+
+    `known`: names of the tools on offer. Where `run_command` is not among them the host itself runs the command, one a reply.
+    """
+    runs = [call for call in calls if call.name == RUN_COMMAND]
+    if len(calls) == 1 and runs and runs[0].arguments.keys() <= {"command", "reason", "confidence"}:
+        arguments = runs[0].arguments
+        reason = text_field(arguments, "reason") or plan or text
+        return command(text_field(arguments, "command", required=True), reason, arguments.get("confidence"))
+    if runs and RUN_COMMAND not in known:
+        if len(calls) > 1:
+            raise PlannerError(f"{len(calls)} calls in one reply; run_command must stand alone")
+        unknown = sorted(runs[0].arguments.keys() - {"command", "reason", "confidence"})
+        raise PlannerError(f"run_command has no argument {unknown[0][:40]!r}")
+    return ToolCalls(calls=calls, plan=well_formed(plan).strip(), text=well_formed(text).strip())
+
+
+def _check_encodable(arguments: dict[str, Any], number: int) -> None:
+    import json
+
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise PlannerError(f"the arguments of tool call {number} hold half a Unicode character") from None
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _confidence(value: Any) -> float | None:
+    """A number from 0 to 1. Numbers outside carry no information and are dropped; other types are errors."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PlannerError(f'"confidence" must be a number from 0 to 1, not {_type(value)}')
+    return float(value) if 0 <= value <= 1 else None
+
+
+def _unfenced(text: str) -> str:
+    match = _fence_pattern().fullmatch(text.strip())
+    return match.group(1) if match and "```" not in match.group(1) else text
+
+
+@cache
+def _fence_pattern() -> re.Pattern[str]:
+    return re.compile(r"```[A-Za-z0-9_+-]*[ \t]*\r?\n(.*?)\r?\n?```", re.DOTALL)
+
+
+@cache
+def _name_pattern() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
+
+
+def _type(value: Any) -> str:
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a string",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
+    return names.get(type(value), "null")

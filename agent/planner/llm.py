@@ -1,0 +1,158 @@
+"""The planner that asks a model."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import NamedTuple
+
+from agent.planner.budget import clip, estimate_tokens
+from agent.planner.codecs import Codec, make_codec
+from agent.planner.extract import MAX_REPLY_CHARS
+from agent.planner.prompt import Prompt, message_tokens
+from agent.planner.prompts_text import prompt_text
+from agent.planner.streaming import text_stream
+from agent.planner.untrusted import one_line
+from agent.protocol.errors import PlannerError
+from agent.protocol.messages import ChatMessage
+from agent.protocol.ports import DeltaHandler, Provider, Redactor
+from agent.protocol.replies import Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
+from agent.protocol.requests import PlannerRequest, ProviderRequest
+
+_BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
+
+
+class LLMPlanner:
+    """Renders history, asks the provider, reads the reply; one repair round if the reply is invalid.
+
+    `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
+    is the model's whole context. `system_extra` is appended to the system prompt.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        redactor: Redactor,
+        codec: str = "mode-json",
+        schema: bool = False,
+        context_tokens: int = 32_000,
+        max_output_tokens: int | None = None,
+        temperature: float | None = None,
+        system_extra: str = "",
+    ) -> None:
+        make_codec(codec)  # an unknown name is the caller's mistake, at once
+        self._provider = provider
+        self._model = model
+        self._codec_name = codec
+        self._schema = schema
+        self._max_output_tokens = max_output_tokens
+        self._temperature = temperature
+        self._prompt = Prompt(context_tokens=context_tokens, system_extra=system_extra, redact=redactor.redact)
+        self._redact = redactor.redact
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    @property
+    def model(self) -> str:
+        return self._model
+
+    async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+        """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
+        codec = make_codec(self._codec_name, request.tools)
+        answer_tokens = _smaller(self._max_output_tokens, request.max_output_tokens)
+        messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens)
+        usage = Usage()
+        why = ""
+        for attempt in range(2):
+            call = ProviderRequest(
+                model=self._model,
+                messages=messages,
+                tools=codec.wire_tools,
+                schema=codec.schema() if self._schema else None,
+                stream=request.stream,
+                max_output_tokens=answer_tokens,
+                temperature=self._temperature,
+            )
+            answer = await self._ask(call, codec, on_delta, after_text=attempt > 0)
+            usage = _sum(usage, _counted(answer, messages), first=attempt == 0)
+            if answer.finish.reason == "content_filter":
+                raise PlannerError(
+                    "the provider's content filter stopped the reply", hint="put the goal in other words"
+                )
+            try:
+                reply = codec.parse(answer.text, answer.calls, answer.finish)
+            except PlannerError as error:
+                why = error.message
+                messages = (*messages, *self._repair(codec, answer, why))
+                continue
+            raw = codec.raw(answer.text, answer.calls)
+            return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
+        raise PlannerError(
+            f"the model's reply could not be used, also after asking again: {one_line(why)}",
+            hint="try again, put the goal in other words, or choose another model",
+        )
+
+    async def _ask(self, call: ProviderRequest, codec: Codec, on_delta: DeltaHandler, *, after_text: bool) -> _Answer:
+        """One model call, with its chat text passed on as it comes."""
+        decode = text_stream(codec.name) if call.stream else None
+        parts: list[str] = []
+        calls: list[ToolCallDone] = []
+        size = 0
+        stream = self._provider.stream(call)
+        async with aclosing(stream) as pieces:  # type: ignore[type-var]
+            async for piece in pieces:
+                if isinstance(piece, Finish):
+                    return _Answer("".join(parts), tuple(calls), piece)
+                if isinstance(piece, ToolCallDone):
+                    calls.append(piece)
+                    size += len(piece.arguments_json) + len(piece.name)
+                elif isinstance(piece, TextDelta):
+                    parts.append(piece.text)
+                    size += len(piece.text)
+                    if decode is not None and (text := decode(piece.text)):
+                        await on_delta(f"\n{text}" if after_text else text)
+                        after_text = False
+                if size > MAX_REPLY_CHARS:
+                    raise PlannerError(f"the model did not stop: more than {MAX_REPLY_CHARS:,} characters in one reply")
+        raise PlannerError("the model's reply ended without saying that it is complete")
+
+    def _repair(self, codec: Codec, answer: _Answer, why: str) -> tuple[ChatMessage, ...]:
+        """The invalid reply and what was wrong with it; these messages serve one more call and are not kept."""
+        raw = codec.raw(answer.text, answer.calls).strip()
+        shown = clip(self._redact(raw), _BAD_REPLY_TOKENS) or "(empty)"
+        told = prompt_text("repair").replace("{why}", one_line(self._redact(why)))
+        return ChatMessage(role="assistant", content=shown), ChatMessage(role="user", content=told)
+
+
+class _Answer(NamedTuple):
+    """One complete model reply as it came."""
+
+    text: str
+    calls: tuple[ToolCallDone, ...]
+    finish: Finish
+
+
+def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
+    """The server's own count, or an estimate where it gave none."""
+    usage = answer.finish.usage
+    if usage.input_tokens or usage.output_tokens:
+        return usage
+    written = answer.text + "".join(call.name + call.arguments_json for call in answer.calls)
+    return Usage(
+        input_tokens=sum(map(message_tokens, messages)),
+        output_tokens=estimate_tokens(written),
+        cost=usage.cost,
+        estimated=True,
+    )
+
+
+def _sum(total: Usage, usage: Usage, *, first: bool) -> Usage:
+    return usage if first else add_usage(total, usage)
+
+
+def _smaller(a: int | None, b: int | None) -> int | None:
+    known = [value for value in (a, b) if value is not None]
+    return min(known) if known else None

@@ -1,0 +1,105 @@
+"""A planner request as the messages of one model call, within the model's context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from agent.planner.budget import Sized, estimate_tokens, window
+from agent.planner.codecs import Codec
+from agent.planner.digest import digest
+from agent.planner.prompts_text import prompt_text
+from agent.planner.render import Renderer, settled
+from agent.planner.report import Reporter, Room
+from agent.protocol.errors import PlannerError
+from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, ReplyItem
+from agent.protocol.requests import PlannerRequest
+
+MESSAGE_TOKENS = 4  # what a message costs beside its text
+MIN_HISTORY_TOKENS = 256
+
+
+class Prompt:
+    """Builds prompts of one planner. `context_tokens` is the model's whole context, the answer included."""
+
+    def __init__(self, *, context_tokens: int, system_extra: str, redact: Callable[[str], str]) -> None:
+        self._context_tokens = context_tokens
+        self._system_extra = system_extra.strip()
+        self._redact = redact
+
+    def messages(self, request: PlannerRequest, codec: Codec, *, answer_tokens: int | None) -> tuple[ChatMessage, ...]:
+        """System prompt and history. Raises PlannerError if not even the last turn fits."""
+        system = ChatMessage(role="system", content=self._system(request, codec))
+        reserve = answer_tokens or min(2048, self._context_tokens // 6)
+        room = self._context_tokens - reserve - message_tokens(system) - _tool_tokens(codec)
+        if room < MIN_HISTORY_TOKENS:
+            raise PlannerError(
+                f"the instructions alone nearly fill the model's context of {self._context_tokens:,} tokens",
+                hint="raise --context-tokens if the model has more, or choose a model that has",
+            )
+        body = self._history(request.history, codec, room)
+        used = sum(map(message_tokens, body))
+        if used > room:
+            raise PlannerError(
+                f"the goal with its files and last results needs about {used:,} tokens, and the model has room for {room:,}",
+                hint="give less context, or choose a model with a larger one",
+            )
+        return (system, *body)
+
+    def _system(self, request: PlannerRequest, codec: Codec) -> str:
+        """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
+        parts = [
+            request.role.strip(),
+            prompt_text("system"),
+            self._system_extra,
+            prompt_text("code_only") if request.code_only else "",
+            codec.instructions(),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
+        renderer = Renderer(codec, Reporter(Room.within(room), self._redact))
+        groups: list[tuple[ChatMessage, ...]] = []
+        for item in history:
+            if groups and isinstance(item, (GoalItem, ReplyItem)):
+                groups[-1] += renderer.settle()  # belongs to the turn that ends here, whichever side of the cut that is
+            groups.append(renderer.feed(item))
+        digest_tokens = room // 8
+        sizes = [
+            Sized(_kind(item), sum(map(message_tokens, group))) for item, group in zip(history, groups, strict=True)
+        ]
+        cut = window(sizes, room, digest_tokens=digest_tokens)
+        shown = [message for group in groups[cut:] for message in group]
+        if cut:
+            told = digest(history[:cut], digest_tokens, self._redact)
+            before = [ChatMessage(role="user", content=told)]
+            if not isinstance(history[cut], GoalItem):
+                goals = [
+                    group for item, group in zip(history[:cut], groups, strict=False) if isinstance(item, GoalItem)
+                ]
+                before += [message for message in goals[-1] if message.role == "user"] if goals else []
+            shown = before + shown
+        return settled((*shown, *renderer.settle()))
+
+
+def message_tokens(message: ChatMessage) -> int:
+    """Estimated tokens of one message with its calls."""
+    if not message.tool_calls:
+        return estimate_tokens(message.content) + MESSAGE_TOKENS
+    import json
+
+    calls = "".join(call.name + json.dumps(call.arguments, ensure_ascii=False) for call in message.tool_calls)
+    return estimate_tokens(message.content) + estimate_tokens(calls) + MESSAGE_TOKENS
+
+
+def _tool_tokens(codec: Codec) -> int:
+    import json
+
+    tools = codec.wire_tools
+    return sum(estimate_tokens(tool.name + tool.description + json.dumps(tool.parameters)) + 8 for tool in tools)
+
+
+def _kind(item: HistoryItem) -> Literal["goal", "reply", "other"]:
+    if isinstance(item, GoalItem):
+        return "goal"
+    return "reply" if isinstance(item, ReplyItem) else "other"

@@ -1,0 +1,146 @@
+"""History items in words, for a model: goals with their facts, commands with what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from agent.planner.budget import clip
+from agent.planner.untrusted import clean, data_block, one_line
+from agent.protocol.messages import CommandItem, ContextBlock, EnvironmentFacts, FileInput, GoalItem, ToolItem
+
+HOST = "[host]"
+
+
+class Room(NamedTuple):
+    """Tokens that parts of one message may take; together they leave place for several turns."""
+
+    goal: int
+    files: int
+    context: int
+    stdout: int
+    stderr: int
+    tool: int
+
+    @classmethod
+    def within(cls, tokens: int) -> Room:
+        """Shares of a history budget."""
+        return cls(
+            goal=tokens // 4,
+            files=tokens // 4,
+            context=tokens // 6,
+            stdout=min(3000, tokens // 8),
+            stderr=min(1500, tokens // 12),
+            tool=min(4000, tokens // 6),
+        )
+
+
+class Reporter:
+    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret."""
+
+    def __init__(self, room: Room, redact: Callable[[str], str]) -> None:
+        self._room = room
+        self._redact = redact
+
+    def goal(self, item: GoalItem) -> str:
+        """The goal first, the facts after it, data last."""
+        parts = [f"# Goal\n{self._text(item.text, self._room.goal) or '(empty)'}"]
+        if facts := self._environment(item.environment):
+            parts.append(f"# Environment\n{facts}")
+        share = self._room.files // max(len(item.files), 1)
+        parts += [self._file(file, share) for file in item.files]
+        share = self._room.context // max(len(item.context), 1)
+        parts += [self._context(block, share) for block in item.context]
+        return "\n\n".join(parts)
+
+    def command(self, item: CommandItem, *, show_command: bool) -> str:
+        """What became of a proposal. `show_command`: the model has not seen its text yet."""
+        if item.outcome != "ran":
+            return self._not_run(item, show_command=show_command)
+        lines = [self._intro(item, show_command=show_command), self._ending(item)]
+        if item.cwd_after and item.cwd_after != item.cwd:
+            lines.append(f"{HOST} The directory is now {self._line(item.cwd_after, 300)}")
+        lines += self._stream("stdout", item.stdout, item.stdout_dropped, self._room.stdout)
+        lines += self._stream("stderr", item.stderr, item.stderr_dropped, self._room.stderr)
+        if not item.stdout and not item.stderr:
+            lines.append(f"{HOST} It printed nothing.")
+        return "\n".join(line for line in lines if line)
+
+    def tool(self, item: ToolItem, *, named: bool) -> str:
+        """A tool's result; `named` where nothing else ties it to the call."""
+        head = f"{HOST} Tool {self._line(item.name, 64)} " if named else f"{HOST} The tool "
+        head += "failed:" if item.is_error else "returned:"
+        return f"{head}\n{data_block('tool result', self._text(item.content, self._room.tool))}"
+
+    def note(self, text: str) -> str:
+        return f"{HOST} {self._text(text, self._room.tool).strip()}"
+
+    def _environment(self, facts: EnvironmentFacts) -> str:
+        rows = (
+            ("OS", facts.os),
+            ("Shell", facts.shell),
+            ("Directory", facts.cwd),
+            ("Git", facts.git),
+            ("User", "root: every mistake is final" if facts.is_root else ""),
+            ("Tools present", ", ".join(facts.tools)),
+            ("Date", facts.date),
+        )
+        return "\n".join(f"{name}: {self._line(value, 800)}" for name, value in rows if value)
+
+    def _file(self, file: FileInput, tokens: int) -> str:
+        return (
+            f"The person attached a file.\n{data_block(self._line(file.path, 200), self._text(file.content, tokens))}"
+        )
+
+    def _context(self, block: ContextBlock, tokens: int) -> str:
+        cut = f" (its first or last {block.truncated_bytes:,} bytes are missing)" if block.truncated_bytes else ""
+        label = self._line(block.label, 100)
+        return f"Untrusted context: {label}{cut}\n{data_block(label, self._text(block.text, tokens))}"
+
+    def _intro(self, item: CommandItem, *, show_command: bool) -> str:
+        if item.origin == "person":
+            return f"{HOST} The person ran a command themselves:\n{self._shown(item.run)}"
+        if item.run and item.run != item.proposed:
+            return f"{HOST} The person changed the command before it ran. This ran instead:\n{self._shown(item.run)}"
+        return f"{HOST} This ran:\n{self._shown(item.run or item.proposed)}" if show_command else ""
+
+    def _ending(self, item: CommandItem) -> str:
+        after = f" after {item.duration:.1f} s"
+        code = "unknown" if item.exit_code is None else str(item.exit_code)
+        if item.timed_out:
+            return f"{HOST} It was stopped at its time limit{after} (exit code {code}). What it printed until then:"
+        if item.interrupted:
+            return f"{HOST} The person interrupted it{after} (exit code {code}); this is no failure of the command."
+        return f"{HOST} Exit code {code}{after if item.duration >= 1 else ''}."
+
+    def _stream(self, name: str, text: str, dropped: int, tokens: int) -> list[str]:
+        if not text:
+            return []
+        source = f"{name}, {dropped:,} bytes in the middle were not kept" if dropped else name
+        return [data_block(source, self._text(text, tokens).rstrip("\n"))]
+
+    def _not_run(self, item: CommandItem, *, show_command: bool) -> str:
+        said = self._text(item.remark, self._room.tool).strip()
+        words = {
+            "skipped": "The person skipped this command; it was not run. Take another way or end with a chat reply.",
+            "declined": "The command was not confirmed and was not run.",
+            "refused": f"Policy refused this command; it was not run{f' ({said})' if said else ''}. Do not try to get around that.",
+            "remark": f"The command was not run. The person says instead:\n{said}",
+            "regenerate": "The command was not run. The person asks for a different command for the same goal.",
+            "cancelled": "The person cancelled the goal at this command; it was not run.",
+        }[item.outcome]
+        shown = f"{HOST} This was proposed:\n{self._shown(item.proposed)}\n" if show_command else ""
+        return f"{shown}{HOST} {words}"
+
+    def _shown(self, command: str) -> str:
+        return "\n".join("    " + line for line in self._text(command, self._room.goal).split("\n"))
+
+    def _line(self, text: str, limit: int) -> str:
+        return one_line(self._redact(text[: 8 * limit]), limit)
+
+    def _text(self, text: str, tokens: int) -> str:
+        """Cleaned, redacted, cut. What is far beyond the budget goes first, so that floods cost no time."""
+        bound = max(tokens, 64) * 16
+        if len(text) > 2 * bound:
+            text = f"{text[:bound]}\n[… {len(text) - 2 * bound:,} characters left out …]\n{text[-bound:]}"
+        return clip(self._redact(clean(text)), tokens)
