@@ -1,0 +1,255 @@
+"""Runs approved commands, one after the other, in one shell state (port `Executor`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Literal, TypeVar
+
+from msgspec.structs import replace as with_fields
+
+from agent.execution import interactive, state
+from agent.execution.helper import Helper
+from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
+from agent.execution.scratch import ScratchFile
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import OutputSink
+
+# A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
+LONGEST_ARGUMENT = 120_000
+_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
+_NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
+T = TypeVar("T")
+
+
+class ShellExecutor:
+    """One `bash -c` per command, with directory, exported variables, functions, aliases, options and umask kept.
+
+    `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal
+    (where the process has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per
+    stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
+    list that get the whole terminal.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        terminal: Literal["none", "tty"] = "none",
+        stdin: Literal["null", "inherit"] = "null",
+        head_bytes: int = 65536,
+        tail_bytes: int = 262144,
+        grace: float = 2.0,
+        interactive_programs: tuple[str, ...] = (),
+        shell: str | None = None,
+    ) -> None:
+        variables = {
+            os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
+        }
+        self._state = state.ShellState(
+            cwd=os.path.abspath(cwd),
+            env={
+                name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
+                for name, value in variables.items()
+            },
+        )
+        self._terminal = terminal
+        self._stdin = stdin
+        self._head_bytes = head_bytes
+        self._tail_bytes = tail_bytes
+        self._grace = grace
+        self._interactive_programs = interactive_programs
+        self._shell = shell
+        self._env_program: str | None = None
+        self._helper = Helper()
+        self._lock = asyncio.Lock()
+
+    @property
+    def cwd(self) -> str:
+        """Where the next command will run."""
+        return self._state.cwd
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The exported variables the next command gets."""
+        return MappingProxyType(dict(self._state.env))
+
+    @property
+    def functions(self) -> str:
+        """Shell functions that commands defined, as bash source; what they are called no longer means a program."""
+        return self._state.functions
+
+    @property
+    def aliases(self) -> str:
+        """Aliases that commands defined, as bash source."""
+        return self._state.aliases
+
+    def warm(self) -> None:
+        """Start the helper in the background, so that the first command need not wait for it."""
+        threading.Thread(target=self._warm, name="warm-executor", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self._find_programs()
+            self._helper.start()
+        except OSError:
+            pass  # the first command will say what is wrong
+
+    def owns_terminal(self, command: str) -> bool:
+        """Whether `command` would draw on the terminal by itself; then the sink gets nothing while it runs."""
+        return self._terminal == "tty" and interactive.wants_terminal(command, self._interactive_programs)
+
+    async def execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
+        async with self._lock:
+            refused = self._unrunnable(command.command)
+            if refused is not None:
+                return refused
+            return await self._execute(command, sink, cancel)
+
+    async def close(self) -> None:
+        """End the helper. Background jobs of commands that ended normally go on."""
+        await in_thread(self._helper.close)
+
+    async def _execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        shell = await in_thread(self._find_programs)
+        before = self._state
+        files: list[ScratchFile] = []
+        try:
+            dump = ScratchFile() if shell.endswith("bash") and self._env_program else None
+            launch = self._launch(shell, command, dump, files)
+            running = RunningCommand(launch, self._helper, sink)
+            unsubscribe = cancel.subscribe(running.stop)
+            task = asyncio.ensure_future(in_thread(running.run))
+            try:
+                result = await asyncio.shield(task)
+            except asyncio.CancelledError:
+                running.stop()
+                await asyncio.wait([task])
+                raise
+            finally:
+                unsubscribe()
+            after = state.parse(dump.read(), before) if dump is not None else None
+        finally:
+            for file in files:
+                file.close()
+        return self._adopt(result, before, after, has_state=dump is not None)
+
+    def _launch(
+        self, shell: str, command: ApprovedCommand, dump: ScratchFile | None, files: list[ScratchFile]
+    ) -> Launch:
+        env = dict(self._state.env) | {"PWD": self._state.cwd}
+        if dump is not None:
+            files.append(dump)
+            source = state.preamble(self._state, dump.path, self._env_program or "")
+            files.append(ScratchFile(source.encode("utf-8", "surrogateescape")))
+            env = state.launch_env(self._state, files[-1].path)
+        text = command.command
+        if len(text.encode("utf-8", "surrogateescape")) > LONGEST_ARGUMENT:
+            files.append(ScratchFile(text.encode("utf-8", "surrogateescape")))
+            text = f'eval "$(cat {files[-1].path})"'
+        return Launch(
+            argv=(shell, "-c", text),
+            env=env,
+            cwd=self._state.cwd,
+            terminal=self._terminal == "tty",
+            pass_through=self.owns_terminal(command.command),
+            inherit_stdin=self._stdin == "inherit",
+            timeout=command.timeout,
+            grace=self._grace,
+            head_bytes=self._head_bytes,
+            tail_bytes=self._tail_bytes,
+        )
+
+    def _unrunnable(self, command: str) -> ExecutionResult | None:
+        """A result for text that no process can be given."""
+        if "\0" in command:
+            text = "agent-shell: the command holds a NUL character, which no program can be given; nothing was run"
+            return failure(CANNOT_RUN, text, cwd=self.cwd)
+        try:
+            command.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            text = "agent-shell: the command holds half a character (a lone surrogate); nothing was run"
+            return failure(CANNOT_RUN, text, cwd=self.cwd)
+        if not os.path.isdir(self.cwd):
+            # Never run it elsewhere instead: it was rated and confirmed for this folder.
+            gone = self.cwd
+            note = self._leave_lost_folder()
+            text = f"agent-shell: the folder {gone} is gone; nothing was run"
+            return failure(CANNOT_RUN, text, cwd=self.cwd, notes=(note,))
+        return None
+
+    def _adopt(
+        self, result: ExecutionResult, before: state.ShellState, after: state.ShellState | None, *, has_state: bool
+    ) -> ExecutionResult:
+        """Take over what the command left, or say that the old state stays."""
+        notes = result.notes
+        nothing_ran = bool(result.cwd_after)
+        kept = after is not None or nothing_ran
+        if after is not None:
+            self._state = after
+        elif not nothing_ran:
+            notes += (_NOT_KEPT if has_state else _NO_BASH,)
+        if not os.path.isdir(self._state.cwd):
+            notes += (self._leave_lost_folder(),)
+        return with_fields(result, cwd_after=self._state.cwd, state_kept=kept, notes=notes)
+
+    def _leave_lost_folder(self) -> str:
+        """Move the state to the nearest folder that still exists; the note says so."""
+        gone = folder = self._state.cwd
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        self._state = replace(self._state, cwd=folder)
+        return f"the folder {gone} is gone; the next command would run in {folder}"
+
+    def _find_programs(self) -> str:
+        """The shell to use; looks for bash once."""
+        if self._shell is None:
+            import shutil
+
+            self._shell = shutil.which("bash") or next(
+                (path for path in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash") if os.access(path, os.X_OK)),
+                "/bin/sh",
+            )
+        if self._env_program is None:
+            self._env_program = next((path for path in ("/usr/bin/env", "/bin/env") if os.access(path, os.X_OK)), "")
+        return self._shell
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run blocking `work` in a daemon thread, so that a stuck one cannot keep the program from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # a result of None is a T then
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as caught:  # handed to whoever awaits
+            error = caught
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+    threading.Thread(target=run, name="executor", daemon=True).start()
+    return await future

@@ -1,0 +1,268 @@
+"""One command's guardian: starts it, stops it, and leaves nothing of it behind.
+
+The keeper is a sub-reaper, so whatever the command forks stays below it. It owns time-out and the INT, TERM, KILL
+ladder itself: they work even while the REPL is blocked or frozen. When its socket ends (the REPL died, even by
+SIGKILL), it kills the command with its whole tree. After a normal end, background jobs are left alone.
+Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import socket
+import sys
+import termios
+import time
+
+from agent.execution import sweep, wire
+
+LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
+FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
+_TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
+_IGNORED = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+    signal.SIGTERM,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)
+_STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+
+
+class Keeper:
+    """Runs one `run` request. Descriptors: control socket, stdin, stdout, stderr, and with `tty` the PTY master."""
+
+    def __init__(self, request: wire.Message, fds: list[int]) -> None:
+        self._request = request
+        self._control = socket.socket(fileno=fds[0])
+        self._stdio = fds[1:4]
+        self._master: int | None = fds[4] if request["tty"] else None
+        self._pid = 0
+        self._status: int | None = None
+        self._stage = 0  # 0 running, 1 interrupted, 2 terminated, 3 killed
+        self._deadline: float | None = None
+        self._timed_out = False
+
+    def run(self) -> None:
+        """Start the command, keep it until it ends, report. Returns when the keeper has nothing left to do."""
+        wake, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
+        os.set_blocking(self._wake, False)
+        for number in _IGNORED:
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        subreaper = bool(self._request.get("subreaper", True)) and sweep.become_subreaper()
+        if self._request["tty"]:
+            fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
+        failure = self._spawn()
+        if failure:
+            self._say({"event": "failed", **failure})
+            return
+        for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
+            os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
+        timeout = self._request["timeout"]
+        self._expires = None if timeout is None else time.monotonic() + timeout
+        self._say({"event": "started", "pid": self._pid, "keeper": os.getpid(), "subreaper": subreaper})
+        self._watch(wake)
+
+    # --- the loop ---
+
+    def _watch(self, wake: int) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        while not self._reap():
+            for fd, _events in poll.poll(self._patience()):
+                if fd == wake:
+                    os.read(wake, 512)
+                elif not self._obey():
+                    sweep.kill_descendants(os.getpid())
+                    return
+            self._check_time()
+        self._finish()
+
+    def _patience(self) -> float | None:
+        """Milliseconds until something has to be done unasked."""
+        moments = [moment for moment in (self._deadline, self._expires) if moment is not None]
+        return max(0.0, (min(moments) - time.monotonic()) * 1000) if moments else None
+
+    def _obey(self) -> bool:
+        """Handle one message; False when the other end is gone."""
+        try:
+            received = wire.receive(self._control)
+        except OSError:
+            return False
+        if received is None:
+            return False
+        if received[0]["op"] == "stop":
+            self._escalate()
+        elif received[0]["op"] == "kill":
+            self._stage = 2
+            self._escalate()
+        return True
+
+    def _check_time(self) -> None:
+        now = time.monotonic()
+        if self._expires is not None and now >= self._expires:
+            self._expires = None
+            if self._stage == 0:
+                self._timed_out = True
+                self._escalate()
+        if self._deadline is not None and now >= self._deadline:
+            self._escalate()
+
+    def _escalate(self) -> None:
+        """One step up the ladder: INT to the foreground group, TERM to all, KILL to all."""
+        self._stage += 1
+        self._deadline = time.monotonic() + float(self._request["grace"])
+        if self._stage == 1:
+            self._interrupt()
+        elif self._stage == 2:
+            everyone = sweep.descendants(os.getpid())
+            sweep.signal_all(everyone, signal.SIGTERM)
+            sweep.signal_all(everyone, signal.SIGCONT)  # a stopped process cannot die of TERM
+        else:
+            # The command's own exit status must not be swallowed by the sweep, so it is killed and awaited here.
+            sweep.signal_all({self._pid}, signal.SIGKILL)
+            _pid, self._status = os.waitpid(self._pid, 0)
+
+    def _interrupt(self) -> None:
+        if self._master is not None:
+            try:
+                # The kernel delivers it, so that a sudo of another user gets it too.
+                fcntl.ioctl(self._master, _TIOCSIG, signal.SIGINT)
+                return
+            except OSError:
+                pass
+            try:
+                os.killpg(os.tcgetpgrp(self._stdio[0]), signal.SIGINT)
+                return
+            except OSError:
+                pass
+        try:
+            os.killpg(self._pid, signal.SIGINT)
+        except OSError:
+            pass
+
+    def _reap(self) -> bool:
+        """Collect what ended, and say whether the command has; wake it if the terminal stopped it, nobody could `fg` it."""
+        while self._status is None:
+            pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+            if pid == 0:
+                return False
+            if pid != self._pid:
+                continue
+            if not os.WIFSTOPPED(status):
+                self._status = status
+                return True
+            if os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
+                self._foreground(self._pid)
+                os.killpg(self._pid, signal.SIGCONT)
+        return True
+
+    # --- the end ---
+
+    def _finish(self) -> None:
+        stuck: set[int] = set()
+        background = self._has_children(LINGER)
+        if self._stage:
+            if background:
+                sweep.signal_all(sweep.descendants(os.getpid()), signal.SIGTERM)
+                self._has_children(FAREWELL)
+            stuck = sweep.kill_descendants(os.getpid())
+            background = False
+        self._let_go_of_terminal()
+        self._say(
+            {
+                "event": "exited",
+                "status": self._status,
+                "background": background,
+                "stuck": len(stuck),
+                "timed_out": self._timed_out,
+                "stopped": self._stage > 0,
+            }
+        )
+
+    def _has_children(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0]:
+                    continue
+            except ChildProcessError:
+                return False
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(sweep.PAUSE)
+
+    def _foreground(self, group: int) -> None:
+        if self._master is not None:
+            try:
+                os.tcsetpgrp(self._stdio[0], group)
+            except OSError:
+                pass
+
+    def _let_go_of_terminal(self) -> None:
+        """Give up the PTY so that only the keeper gets the hang-up, not a background job."""
+        if self._master is None:
+            return
+        self._foreground(os.getpgrp())
+        try:
+            fcntl.ioctl(self._stdio[0], termios.TIOCNOTTY)
+        except OSError:
+            pass
+
+    def _say(self, message: wire.Message) -> None:
+        try:
+            wire.send(self._control, message)
+        except OSError:
+            pass  # the REPL is gone; the loop will notice
+
+    # --- the start ---
+
+    def _spawn(self) -> wire.Message | None:
+        """Fork and exec; what failed as {stage, errno}, or None."""
+        read_end, write_end = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._become_command(write_end)
+        os.close(write_end)
+        with os.fdopen(read_end, "rb") as report:
+            failure = report.read()
+        if failure:
+            os.waitpid(self._pid, 0)
+            stage, _, number = failure.decode("ascii").partition(":")
+            return {"stage": stage, "errno": int(number)}
+        return None
+
+    def _become_command(self, report: int) -> None:
+        stage = "fork"
+        try:
+            os.setpgid(0, 0)
+            if self._request["tty"]:
+                os.tcsetpgrp(self._stdio[0], os.getpid())
+            if self._request.get("subreaper", True):
+                sweep.die_with_parent()
+            for target, source in enumerate(self._stdio):
+                os.dup2(source, target)
+            stage = "chdir"
+            os.chdir(self._request["cwd"].encode("latin-1"))
+            stage = "exec"
+            signal.set_wakeup_fd(-1)
+            for number in (*_IGNORED, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            # Bytes travel as latin-1, so that no locale of either side can change them.
+            argv = [word.encode("latin-1") for word in self._request["argv"]]
+            env = {name.encode("latin-1"): value.encode("latin-1") for name, value in self._request["env"].items()}
+            os.execve(argv[0], argv, env)
+        except (OSError, ValueError) as error:
+            os.write(report, f"{stage}:{getattr(error, 'errno', 0) or 0}".encode("ascii"))
+        finally:
+            os._exit(127)

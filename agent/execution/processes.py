@@ -1,0 +1,144 @@
+"""Helper programs that the host itself starts: editor, pager, facts about git (port `Processes`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from typing import IO
+
+from agent.execution.executor import in_thread
+
+MOST_OUTPUT = 1 << 20
+NOT_FOUND = 127
+TIMED_OUT = 124
+# Its own process group in the foreground, so that Ctrl-C reaches the program and not us; done in the child, before exec.
+_ATTACH = (
+    "import os, signal, sys\n"
+    "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
+    "os.setpgid(0, 0)\n"
+    "os.tcsetpgrp(int(sys.argv[1]), os.getpid())\n"
+    "for name in ('SIGTTOU', 'SIGPIPE', 'SIGXFSZ'): signal.signal(getattr(signal, name), signal.SIG_DFL)\n"
+    "try: os.execvp(sys.argv[2], sys.argv[2:])\n"
+    "except OSError as error: sys.stderr.write(f'{sys.argv[2]}: {error.strerror}\\n'); os._exit(127)\n"
+)
+
+
+class HostProcesses:
+    """Runs programs by argument list, never through a shell. `env` must not hold keys from `.env`; None is our own."""
+
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+        self._env = None if env is None else dict(env)
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        """Run with the person's terminal (editor, pager); the exit code, 127 where it cannot be started."""
+        return await in_thread(lambda: self._run_attached(argv))
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        """Exit code and stdout, at most 1 MiB of it; 124 after `timeout` seconds, 127 where it cannot be started."""
+        return await in_thread(lambda: self._capture(argv, cwd, timeout))
+
+    def _run_attached(self, argv: tuple[str, ...]) -> int:
+        import subprocess
+
+        terminal = _own_terminal()
+        words = list(argv)
+        if terminal is not None:
+            words = [sys.executable, "-I", "-S", "-c", _ATTACH, str(terminal), *argv]
+        try:
+            process = subprocess.Popen(words, env=self._env, pass_fds=() if terminal is None else (terminal,))
+        except (OSError, ValueError):
+            if terminal is not None:
+                os.close(terminal)
+            return NOT_FOUND
+        try:
+            return _wait_attached(process.pid, terminal)
+        finally:
+            process.returncode = 0  # it was waited for above, stops included
+            if terminal is not None:
+                _take_back(terminal)
+                os.close(terminal)
+
+    def _capture(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
+        import subprocess
+
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                cwd=cwd or None,
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except (OSError, ValueError):
+            return NOT_FOUND, ""
+        assert process.stdout is not None
+        with process.stdout as output:
+            deadline = time.monotonic() + timeout
+            data, in_time = _read_until(output, deadline)
+        try:
+            code = process.wait(max(0.0, deadline - time.monotonic()) if in_time else 0)
+        except subprocess.TimeoutExpired:
+            in_time = False
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+        if not in_time:
+            return TIMED_OUT, data.decode("utf-8", "replace")
+        return code if code >= 0 else 128 - code, data.decode("utf-8", "replace")
+
+
+def _read_until(output: IO[bytes], deadline: float) -> tuple[bytes, bool]:
+    """Read to the end or to the cap; False where the time ran out first."""
+    import select
+
+    data = b""
+    while len(data) < MOST_OUTPUT:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([output], [], [], left)[0]:
+            return data, False
+        piece = os.read(output.fileno(), MOST_OUTPUT - len(data))
+        if not piece:
+            break
+        data += piece
+    return data, True
+
+
+def _own_terminal() -> int | None:
+    """The controlling terminal if we are in its foreground."""
+    try:
+        fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if os.tcgetpgrp(fd) == os.getpgrp():
+        return fd
+    os.close(fd)
+    return None
+
+
+def _wait_attached(pid: int, terminal: int | None) -> int:
+    """Wait for the end; a program that suspends itself is woken at once, since there is no `fg` here."""
+    while True:
+        _pid, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+        if terminal is not None:
+            _set_foreground(terminal, pid)
+        os.killpg(os.getpgid(pid), signal.SIGCONT)
+
+
+def _take_back(terminal: int) -> None:
+    _set_foreground(terminal, os.getpgrp())
+
+
+def _set_foreground(terminal: int, group: int) -> None:
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+    try:
+        os.tcsetpgrp(terminal, group)
+    except OSError:
+        pass
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous)

@@ -1,0 +1,252 @@
+"""The reader: one thread moves bytes between a running command, its captures, the sink and the person's terminal."""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import os
+import selectors
+import socket
+import termios
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.execution import terminal as terminals
+from agent.execution import wire
+from agent.execution.capture import HeadTail
+from agent.protocol.ports import OutputSink
+
+READ_SIZE = 256 * 1024
+IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
+DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
+SIZE_CHECK = 0.2  # seconds between looks at the window size
+_INTERRUPT = b"\x03"
+_PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
+_NOT_FOR_A_TERMINAL = bytes(byte for byte in range(0x20) if byte not in b"\b\t\n\r\a") + b"\x7f"
+
+
+@dataclass
+class Channels:
+    """What the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal."""
+
+    control: socket.socket
+    outputs: dict[int, str]
+    master: int | None = None
+    real: terminals.RealTerminal | None = None
+    pass_through: bool = False
+
+
+@dataclass
+class Ending:
+    """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds."""
+
+    message: wire.Message | None = None
+    held: list[int] = field(default_factory=list)
+    interrupted_by_key: bool = False
+
+
+class Pump:
+    """Runs until the command has ended and its output is read."""
+
+    def __init__(self, channels: Channels, captures: dict[str, HeadTail], sink: OutputSink | None) -> None:
+        self._channels = channels
+        self._captures = captures
+        self._sink = sink
+        self._started = time.monotonic()
+        self._selector = selectors.DefaultSelector()
+        self._open = dict(channels.outputs)
+        self._keys = bytearray()
+        self._presses: list[float] = []
+        self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
+        self._used_terminal = channels.pass_through
+        self._ending = Ending()
+        self._ended = False
+
+    @property
+    def used_terminal(self) -> bool:
+        """Whether the command drew on the person's terminal by itself."""
+        return self._used_terminal
+
+    def run(self) -> Ending:
+        """Serve everything; blocks. The sink is called in this thread."""
+        channels = self._channels
+        self._watch(channels.control, self._on_control)
+        for fd in self._open:
+            self._watch(fd, self._on_output)
+        if channels.master is not None:
+            os.set_blocking(channels.master, False)
+            self._watch(channels.master, self._on_master)
+        if channels.real is not None:
+            self._watch(channels.real.fd, self._on_keys)
+        try:
+            self._loop()
+            self._drain()
+        finally:
+            self._selector.close()
+        self._ending.held = list(self._open)
+        return self._ending
+
+    def _watch(self, source: int | socket.socket, handler: Callable[[int], None]) -> None:
+        self._selector.register(source, selectors.EVENT_READ, handler)
+
+    def _loop(self) -> None:
+        patience = SIZE_CHECK if self._channels.real is not None else None
+        while not self._ended:
+            for key, _events in self._selector.select(patience):
+                key.data(key.fd)
+            if self._keys:
+                self._flush_keys()
+            if self._channels.real is not None:
+                self._follow_size()
+
+    def _drain(self) -> None:
+        """Read what the ended command left in the pipes, and no more than that."""
+        for source in (self._channels.control, self._channels.real.fd if self._channels.real else None):
+            if source is not None and source in self._selector.get_map():
+                self._selector.unregister(source)
+        owed = {fd: _readable(fd) for fd in self._open}
+        deadline = time.monotonic() + DRAIN_LIMIT
+        while self._open or (self._channels.master is not None and self._channels.master in self._selector.get_map()):
+            ready = self._selector.select(IDLE if self._open else 0)
+            if not ready:
+                return
+            for key, _events in ready:
+                before = sum(capture.total for capture in self._captures.values())
+                key.data(key.fd)
+                if key.fd in owed:
+                    owed[key.fd] -= sum(capture.total for capture in self._captures.values()) - before
+            if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
+                return
+
+    # --- what comes from the command ---
+
+    def _on_control(self, _fd: int) -> None:
+        try:
+            received = wire.receive(self._channels.control)
+        except OSError:
+            received = None
+        self._ending.message = received[0] if received else None
+        self._ended = True
+
+    def _on_output(self, fd: int) -> None:
+        data = os.read(fd, READ_SIZE)
+        if not data:
+            self._selector.unregister(fd)
+            del self._open[fd]
+            return
+        stream = self._channels.outputs[fd]
+        self._captures[stream].feed(data)
+        if self._sink is not None:
+            self._sink(stream, data, time.monotonic() - self._started)
+
+    def _on_master(self, fd: int) -> None:
+        try:
+            data = os.read(fd, READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:  # EIO: nobody has the terminal open any more
+            data = b""
+        if not data:
+            self._selector.unregister(fd)
+            return
+        real = self._channels.real
+        if self._channels.pass_through:
+            self._captures["stdout"].feed(data)
+        if real is None:
+            return
+        raw = terminals.is_raw(fd)
+        if self._channels.pass_through or raw:
+            self._used_terminal = True
+            real.set_raw_output(True)
+        else:
+            real.set_raw_output(False)
+            data = _harmless(data)
+        real.write(data)
+
+    # --- what comes from the person ---
+
+    def _on_keys(self, fd: int) -> None:
+        try:
+            data = os.read(fd, 4096)
+        except OSError:
+            data = b""
+        if not data:  # the terminal was closed
+            self._selector.unregister(fd)
+            self._stop()
+            return
+        master = self._channels.master
+        assert master is not None
+        if _INTERRUPT in data:
+            if self._channels.pass_through or not terminals.keys_make_signals(master):
+                self._count_presses(data.count(_INTERRUPT))
+            else:
+                # The keeper sends the signal, so that one press is one step of one ladder.
+                data = data.replace(_INTERRUPT, b"")
+                self._ending.interrupted_by_key = True
+                if self._channels.real is not None:
+                    self._channels.real.write(b"^C")
+                self._stop()
+        self._keys += data
+
+    def _count_presses(self, presses: int) -> None:
+        now = time.monotonic()
+        self._presses = [at for at in self._presses if now - at < _PRESSES_WITHIN] + [now] * presses
+        if len(self._presses) >= _PRESSES:
+            self._presses.clear()
+            self._ending.interrupted_by_key = True
+            self._stop()
+
+    def _stop(self) -> None:
+        try:
+            wire.send(self._channels.control, {"op": "stop"})
+        except OSError:
+            pass  # it has ended meanwhile
+
+    def _flush_keys(self) -> None:
+        """Hand typed bytes to the command; while it does not take them, no more are read."""
+        master, real = self._channels.master, self._channels.real
+        if master is None or real is None:
+            return
+        try:
+            del self._keys[: os.write(master, self._keys)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._keys.clear()
+        watched = self._selector.get_map()
+        if master in watched:
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._keys else 0)
+            self._selector.modify(master, events, self._on_master)
+        if self._keys and real.fd in watched:
+            self._selector.unregister(real.fd)
+        elif not self._keys and real.fd not in watched:
+            self._watch(real.fd, self._on_keys)
+
+    def _follow_size(self) -> None:
+        real, master = self._channels.real, self._channels.master
+        if real is None or master is None:
+            return
+        now = terminals.size(real.fd)
+        if now != self._size:
+            self._size = now
+            terminals.set_size(master, now)
+
+
+def _readable(fd: int) -> int:
+    count = array.array("i", [0])
+    try:
+        fcntl.ioctl(fd, termios.FIONREAD, count)
+    except OSError:
+        return 0
+    return count[0]
+
+
+def _harmless(data: bytes) -> bytes:
+    """Prompts and echo, without control codes (C1 in UTF-8 included)."""
+    data = data.translate(None, _NOT_FOR_A_TERMINAL)
+    if b"\xc2" in data:
+        import re
+
+        data = re.sub(rb"\xc2[\x80-\x9f]", b"", data)
+    return data

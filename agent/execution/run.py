@@ -1,0 +1,255 @@
+"""One command from launch to result, in the thread that calls `run_command`."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import socket
+import time
+from dataclasses import dataclass
+
+from agent.execution import terminal as terminals
+from agent.execution import wire
+from agent.execution.capture import HeadTail
+from agent.execution.helper import Helper
+from agent.execution.pump import Channels, Ending, Pump
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
+from agent.protocol.ports import OutputSink
+
+PIPE_SIZE = 1 << 20
+CANNOT_RUN = 126
+NOT_FOUND = 127
+_LOST = 125
+_F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    terminal: bool
+    pass_through: bool
+    inherit_stdin: bool
+    timeout: float | None
+    grace: float
+    head_bytes: int
+    tail_bytes: int
+    subreaper: bool = True
+
+
+def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ()) -> ExecutionResult:
+    """A result for what could not even start; nothing ran, so the shell state is untouched."""
+    text += "\n"
+    return ExecutionResult(
+        exit_code=exit_code,
+        stderr=CapturedStream(head=text, total_bytes=len(text.encode("utf-8", "replace"))),
+        cwd_after=cwd,
+        notes=notes,
+    )
+
+
+def encoded(text: str) -> str:
+    """Text as bytes-in-latin-1, the form in which the helper takes words. Raises UnicodeEncodeError for real surrogates."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+class RunningCommand:
+    """One launch. `stop` may be called from any thread, at any time."""
+
+    def __init__(self, launch: Launch, helper: Helper, sink: OutputSink | None) -> None:
+        self._launch = launch
+        self._helper = helper
+        self._sink = sink
+        self._ours, self._theirs = socket.socketpair()
+        self._stopped = False
+        self._session = 0
+
+    def stop(self) -> None:
+        """Begin the ladder INT, TERM, KILL, or take its next step. Never blocks."""
+        self._stopped = True
+        try:
+            wire.send(self._ours, {"op": "stop"})
+        except OSError:
+            pass  # it has ended already
+
+    def run(self) -> ExecutionResult:
+        """Start it, stream it, and return what it left behind."""
+        launch = self._launch
+        started = time.monotonic()
+        real = self._real_terminal()
+        captures = self._captures(pass_through=launch.pass_through and real is not None)
+        ours: list[int] = []
+        try:
+            channels, given = self._open(real, ours)
+            refused = self._start(channels, given)
+            if refused is not None:
+                return refused
+            pump = Pump(channels, captures, self._sink)
+            if real is not None:
+                real.take(raw_output=channels.pass_through)
+            used = True
+            try:
+                ending = pump.run()
+                used = pump.used_terminal
+            finally:
+                if real is not None:
+                    real.give_back(used=used)
+                    real = None
+            notes = self._leave_background(ending)
+            return self._result(ending, captures, notes, time.monotonic() - started)
+        finally:
+            if real is not None:
+                os.close(real.fd)
+            self._ours.close()
+            self._theirs.close()
+            for fd in ours:
+                os.close(fd)
+
+    def _captures(self, *, pass_through: bool) -> dict[str, HeadTail]:
+        head, tail = self._launch.head_bytes, self._launch.tail_bytes
+        # A full-screen program's first bytes say nothing; its last ones may hold an error.
+        return {"stdout": HeadTail(0 if pass_through else head, tail), "stderr": HeadTail(head, tail)}
+
+    def _real_terminal(self) -> terminals.RealTerminal | None:
+        if not self._launch.terminal:
+            return None
+        try:
+            return terminals.RealTerminal()
+        except OSError:
+            return None  # none, or we are in its background: then the command has none either
+
+    def _open(self, real: terminals.RealTerminal | None, ours: list[int]) -> tuple[Channels, list[int]]:
+        """Make pipes and PTY. Returns our ends, and stdin, stdout, stderr [, master] for the command."""
+        pass_through = self._launch.pass_through and real is not None
+        channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through)
+        given: list[int] = []
+        if real is not None:
+            master, slave = terminals.open_pty(real, keep_suspend_key=pass_through)
+            ours.append(master)
+            channels.master = master
+            given = [slave, os.dup(slave), os.dup(slave)] if pass_through else [slave]
+        elif self._launch.inherit_stdin:
+            given = [os.dup(0)]
+        else:
+            given = [os.open(os.devnull, os.O_RDONLY)]
+        for stream in ("stdout", "stderr") if len(given) == 1 else ():
+            read_end, write_end = os.pipe()
+            if _F_SETPIPE_SZ is not None:
+                try:
+                    fcntl.fcntl(write_end, _F_SETPIPE_SZ, PIPE_SIZE)
+                except OSError:
+                    pass  # over the user's limit for pipes; it works with small ones too
+            ours.append(read_end)
+            channels.outputs[read_end] = stream
+            given.append(write_end)
+        return channels, given
+
+    def _start(self, channels: Channels, given: list[int]) -> ExecutionResult | None:
+        """Have the helper start it; a result where it could not. Closes what was given away."""
+        launch = self._launch
+        master = () if channels.master is None else (channels.master,)
+        request = {
+            "op": "run",
+            "argv": [encoded(word) for word in launch.argv],
+            "env": {encoded(name): encoded(value) for name, value in launch.env.items()},
+            "cwd": encoded(launch.cwd),
+            "tty": bool(master),
+            "timeout": launch.timeout,
+            "grace": launch.grace,
+            "subreaper": launch.subreaper,
+        }
+        try:
+            self._helper.request(request, (self._theirs.fileno(), *given, *master))
+            self._theirs.close()
+            answer = wire.receive(self._ours)
+        except OSError as error:
+            return self._refused(CANNOT_RUN, f"no process can be started here: {error.strerror or error}")
+        finally:
+            for fd in given:
+                os.close(fd)
+        if answer is None:
+            return self._refused(_LOST, "the helper process that starts commands ended; try again")
+        message = answer[0]
+        if message["event"] == "failed":
+            return self._explained(message["stage"], message["errno"])
+        self._session = int(message["keeper"])
+        return None
+
+    def _refused(self, exit_code: int, text: str) -> ExecutionResult:
+        return failure(exit_code, f"agent-shell: {text}", cwd=self._launch.cwd)
+
+    def _explained(self, stage: str, number: int) -> ExecutionResult:
+        reason = os.strerror(number) if number else "bad request"
+        if stage == "chdir":
+            return self._refused(CANNOT_RUN, f"cannot enter {self._launch.cwd}: {reason}; nothing was run")
+        if number == errno.E2BIG:
+            return self._refused(
+                CANNOT_RUN,
+                "the environment and the command are too long for the system (E2BIG); unset or shorten a variable",
+            )
+        code = NOT_FOUND if number == errno.ENOENT else CANNOT_RUN
+        return self._refused(code, f"cannot start {self._launch.argv[0]}: {reason}")
+
+    def _leave_background(self, ending: Ending) -> tuple[str, ...]:
+        """Keep background jobs alive that still write, and say that something goes on."""
+        message = ending.message
+        if message is None or not message["background"]:
+            return ()
+        if not ending.held:
+            return ("it left a process running in the background",)
+        try:
+            self._helper.request({"op": "drain"}, tuple(ending.held))
+        except OSError:
+            pass  # then the job gets SIGPIPE when it writes, as after closing a terminal window
+        return ("a background process still holds the output; what it writes from now on is not shown",)
+
+    def _result(
+        self, ending: Ending, captures: dict[str, HeadTail], notes: tuple[str, ...], duration: float
+    ) -> ExecutionResult:
+        message = ending.message
+        interrupted = self._stopped or ending.interrupted_by_key
+        if message is None:
+            self._sweep_after_loss()
+            return ExecutionResult(
+                exit_code=_LOST,
+                stdout=captures["stdout"].result(),
+                stderr=captures["stderr"].result(),
+                duration=duration,
+                interrupted=interrupted,
+                notes=("the process that watches the command was killed, so the command was ended too",),
+            )
+        status = int(message["status"])
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        code = os.WEXITSTATUS(status) if number is None else 128 + number
+        if message["stuck"]:
+            notes += (
+                f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",
+            )
+        timed_out = bool(message["timed_out"])
+        if timed_out:
+            notes += (f"ended after its time-out of {self._launch.timeout:g} s",)
+        return ExecutionResult(
+            exit_code=ExitCode.TIMEOUT if timed_out else code,
+            signal=number,
+            stdout=captures["stdout"].result(),
+            stderr=captures["stderr"].result(),
+            duration=duration,
+            timed_out=timed_out,
+            interrupted=interrupted and not timed_out,
+            notes=notes,
+        )
+
+    def _sweep_after_loss(self) -> None:
+        """End what a killed keeper can no longer end: its session (daemons that left it are out of reach)."""
+        from agent.execution import sweep
+
+        for pid in sweep.descendants(self._session):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass

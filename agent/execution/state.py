@@ -1,0 +1,99 @@
+"""The shell state that survives from command to command, and the bash text that reads and writes it.
+
+Every command is its own `bash -c`. Bash first sources the file named by BASH_ENV: our preamble, which restores options,
+functions, aliases and umask and sets an EXIT trap; the command itself is untouched, so that messages and line numbers
+are those of a plain `bash -c`. The trap dumps the state to a file that only we see. It is a file and never a pipe,
+because a background job would keep a pipe open. A command that is killed, calls exec or sets its own EXIT trap leaves no
+end mark: then the old state stays, and the result says so.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_END = "agent-shell-state-end"
+# Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
+_KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglob", " physical", " pipefail")
+_UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
+# Set by bash itself for each command; restoring them would only confuse it.
+_OWN_VARIABLES = ("_", "SHLVL", "PWD")
+
+# Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy.
+_TRAP = (
+    "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; } 2>/dev/null; "
+    '{ \\builtin printf "%s\\0" "$PWD"; \\builtin umask; \\builtin printf "\\0"; '
+    '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0"; '
+    '\\builtin alias -p; \\builtin printf "\\0"; \\builtin declare -f; \\builtin printf "\\0"; '
+    '@ENV@ -0 && \\builtin printf "\\0%s\\0" @END@; } >|"@PATH@" 2>/dev/null'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShellState:
+    """What one command leaves to the next. Texts are bash source as bash itself printed it, undecodable bytes as surrogates."""
+
+    cwd: str
+    env: Mapping[str, str]
+    umask: str = ""
+    shopts: str = "shopt -s expand_aliases"
+    options: str = ""
+    aliases: str = ""
+    functions: str = ""
+
+
+def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
+    """Bash source that restores `state` and dumps the next one to `dump_path` at exit."""
+    user_bash_env = state.env.get("BASH_ENV")
+    posix = state.env.get("POSIXLY_CORRECT")
+    trap = _TRAP.replace("@ENV@", env_program).replace("@END@", _END).replace("@PATH@", dump_path)
+    lines = [
+        "\\builtin unset BASH_ENV"
+        if user_bash_env is None
+        else f"\\builtin export BASH_ENV={shlex.quote(user_bash_env)}",
+        "{ :",
+        *(f"\\builtin {line}" for line in state.shopts.splitlines() if not line.endswith(_UNSETTABLE_SHOPTS)),
+        *(f"\\builtin {line}" for line in state.options.splitlines() if line.endswith(_KEPT_OPTIONS)),
+        "} 2>/dev/null",
+        state.functions,
+        state.aliases,
+        f"\\builtin umask {state.umask}" if state.umask else "",
+        f"\\builtin trap '{trap}' EXIT",
+        f"\\builtin export POSIXLY_CORRECT={shlex.quote(posix)}" if posix is not None else "",
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def launch_env(state: ShellState, preamble_path: str) -> dict[str, str]:
+    """The environment to start bash with; a POSIXLY_CORRECT is set by the preamble, since bash would skip that then."""
+    env = {name: value for name, value in state.env.items() if name != "POSIXLY_CORRECT"}
+    env["PWD"] = state.cwd
+    if preamble_path:
+        env["BASH_ENV"] = preamble_path
+    return env
+
+
+def parse(dump: bytes, before: ShellState) -> ShellState | None:
+    """Read a dump; None where it is missing or cut short, which means that the state was lost."""
+    end = f"\0{_END}\0".encode("ascii")
+    if not dump.endswith(end):
+        return None
+    fields = dump[: -len(end)].decode("utf-8", "surrogateescape").split("\0")
+    if len(fields) < 6:
+        return None
+    cwd, umask, shopts, options, aliases, functions, *variables = fields
+    env = dict(variable.split("=", 1) for variable in variables if "=" in variable)
+    for name in _OWN_VARIABLES:
+        env.pop(name, None)
+        if name in before.env:
+            env[name] = before.env[name]
+    return ShellState(
+        cwd=cwd,
+        env=env,
+        umask=umask.strip(),
+        shopts=shopts,
+        options=options,
+        aliases=aliases,
+        functions=functions,
+    )

@@ -1,0 +1,205 @@
+"""The person's terminal while a command runs: raw keys, size, a fresh PTY like it, and everything put back afterwards."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import signal
+import struct
+import termios
+import tty
+from typing import Any
+
+_LFLAG, _CC = 3, 6
+_NO_SIZE = (24, 80)
+# What a program may leave switched on, and the bytes that switch it off again. Numbers are DEC private modes.
+_RESETS: dict[bytes, bytes] = {
+    b"1": b"\x1b[?1l",  # application cursor keys
+    b"5": b"\x1b[?5l",  # reverse video
+    b"9": b"\x1b[?9l",
+    b"47": b"\x1b[?47l",
+    b"1000": b"\x1b[?1000l",  # mouse reports, and their encodings
+    b"1001": b"\x1b[?1001l",
+    b"1002": b"\x1b[?1002l",
+    b"1003": b"\x1b[?1003l",
+    b"1004": b"\x1b[?1004l",  # focus reports
+    b"1005": b"\x1b[?1005l",
+    b"1006": b"\x1b[?1006l",
+    b"1015": b"\x1b[?1015l",
+    b"1016": b"\x1b[?1016l",
+    b"1047": b"\x1b[?1047l",
+    b"1049": b"\x1b[?1049l",  # alternate screen
+    b"2004": b"\x1b[?2004l",  # bracketed paste
+    b"2026": b"\x1b[?2026l",  # synchronized output
+    b"keypad": b"\x1b>",
+    b"cursor": b"\x1b[?25h",
+    b"wrap": b"\x1b[?7h",
+    b"keyboard": b"\x1b[<u",  # kitty keyboard protocol
+    b"modified": b"\x1b[>4m",  # modifyOtherKeys
+    b"shape": b"\x1b[0 q",
+    b"region": b"\x1b7\x1b[r\x1b8",
+    b"charset": b"\x1b(B\x0f",
+}
+_LONGEST_SEQUENCE = 32
+
+
+class ModeTracker:
+    """Watches bytes on their way to a terminal and knows which modes are left on."""
+
+    def __init__(self) -> None:
+        self._on: dict[bytes, None] = {}
+        self._carry = b""
+        self._pattern: re.Pattern[bytes] | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Note the modes that `data` switches; sequences may be split between chunks."""
+        if b"\x1b" not in data and not self._carry:
+            return
+        if self._pattern is None:
+            self._pattern = re.compile(
+                rb"\x1b(?:\[\?([0-9;]+)([hl])|\[([<>=]?)([0-9;]*)( ?[urqm])|([=>])|(\(0)|(\(B)|(c))", re.DOTALL
+            )
+        data = self._carry + data
+        last = data.rfind(b"\x1b", -_LONGEST_SEQUENCE)
+        self._carry = data[last:] if last >= 0 and not self._pattern.match(data, last) else b""
+        for match in self._pattern.finditer(data):
+            self._note(match)
+
+    def _note(self, match: re.Match[bytes]) -> None:
+        numbers, switch, prefix, arguments, final, keypad, graphics, ascii_set, reset = match.groups()
+        if numbers is not None:
+            for number in numbers.split(b";"):
+                # Cursor and wrapping are on by default, so switching them off is what has to be undone.
+                name = {b"25": b"cursor", b"7": b"wrap"}.get(number, number)
+                self._set(name, (switch == b"h") is (name == number))
+        elif final is not None:
+            if final == b"u" and prefix in (b">", b"<"):
+                self._set(b"keyboard", prefix == b">")
+            elif final == b"m" and prefix == b">":
+                self._set(b"modified", arguments not in (b"", b"4", b"4;0"))
+            elif final == b" q":
+                self._set(b"shape", arguments not in (b"", b"0"))
+            elif final == b"r" and not prefix:
+                self._set(b"region", bool(arguments))
+        elif keypad is not None:
+            self._set(b"keypad", keypad == b"=")
+        elif graphics or ascii_set:
+            self._set(b"charset", bool(graphics))
+        elif reset:
+            self._on.clear()
+
+    def _set(self, name: bytes, on: bool) -> None:
+        if on and name in _RESETS:
+            self._on[name] = None
+        elif not on:
+            self._on.pop(name, None)
+
+    def resets(self) -> bytes:
+        """What puts the terminal back, last switched first; colours are always reset."""
+        return b"".join(_RESETS[name] for name in reversed(self._on)) + b"\x1b[0m"
+
+
+class RealTerminal:
+    """The controlling terminal. Raises OSError on opening where there is none or we are in its background."""
+
+    def __init__(self) -> None:
+        self.fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            if os.tcgetpgrp(self.fd) != os.getpgrp():
+                raise OSError("not in the foreground of the terminal")
+            self.saved: list[Any] = termios.tcgetattr(self.fd)
+        except (OSError, termios.error) as error:
+            os.close(self.fd)
+            raise OSError(*error.args) from error
+        self.modes = ModeTracker()
+        self._raw_output = False
+
+    def take(self, *, raw_output: bool) -> None:
+        """Give us every key as it is pressed. `raw_output`: a program draws by itself, so newlines stay bare."""
+        tty.setraw(self.fd, termios.TCSADRAIN)
+        self._raw_output = True
+        self.set_raw_output(raw_output)
+
+    def set_raw_output(self, raw: bool) -> None:
+        """Switch the translation of newlines while keys stay raw."""
+        if raw == self._raw_output:
+            return
+        attributes = termios.tcgetattr(self.fd)
+        attributes[1] = attributes[1] & ~termios.OPOST if raw else self.saved[1] | termios.OPOST
+        termios.tcsetattr(self.fd, termios.TCSADRAIN, attributes)
+        self._raw_output = raw
+
+    def write(self, data: bytes) -> None:
+        """Write all of it; a terminal that went away is not an error here."""
+        self.modes.feed(data)
+        try:
+            while data:
+                data = data[os.write(self.fd, data) :]
+        except OSError:
+            pass
+
+    def give_back(self, *, used: bool) -> None:
+        """Restore modes and settings, and close. `used`: the child wrote to this terminal by itself."""
+        if used:
+            self.write(self.modes.resets())
+        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        try:
+            termios.tcsetattr(self.fd, termios.TCSADRAIN, self.saved)
+        except (OSError, termios.error):
+            pass  # the terminal is gone
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+            os.close(self.fd)
+
+
+def size(fd: int) -> tuple[int, int]:
+    """Rows and columns; 24 x 80 where the terminal does not say."""
+    try:
+        rows, columns, _x, _y = struct.unpack("4H", fcntl.ioctl(fd, termios.TIOCGWINSZ, b"\0" * 8))
+    except OSError:
+        return _NO_SIZE
+    return (rows, columns) if rows and columns else _NO_SIZE
+
+
+def set_size(fd: int, rows_columns: tuple[int, int]) -> None:
+    """Tell a PTY its size; the kernel sends SIGWINCH to who runs in it."""
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("4H", *rows_columns, 0, 0))
+
+
+def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool) -> tuple[int, int]:
+    """A (master, slave) pair with the settings and size of `like`.
+
+    Without `keep_suspend_key` Ctrl-Z does nothing: nobody could bring a stopped command back.
+    """
+    master, slave = os.openpty()
+    attributes = termios.tcgetattr(slave)
+    if like is not None:
+        saved = like.saved
+        attributes[0], attributes[2], attributes[4:6] = saved[0], saved[2], saved[4:6]
+        attributes[_CC] = list(saved[_CC])
+        set_size(master, size(like.fd))
+    attributes[0] |= termios.ICRNL
+    attributes[1] |= termios.OPOST | termios.ONLCR
+    attributes[_LFLAG] |= termios.ICANON | termios.ISIG | termios.ECHO | termios.IEXTEN
+    if not keep_suspend_key:
+        attributes[_CC][termios.VSUSP] = b"\0"
+    termios.tcsetattr(slave, termios.TCSANOW, attributes)
+    return master, slave
+
+
+def is_raw(master: int) -> bool:
+    """Whether the program on a PTY reads single keys without echo, so that the terminal is its own."""
+    try:
+        flags = termios.tcgetattr(master)[_LFLAG]
+    except (OSError, termios.error):
+        return False
+    return not flags & (termios.ICANON | termios.ECHO)
+
+
+def keys_make_signals(master: int) -> bool:
+    """Whether Ctrl-C typed into a PTY means SIGINT (and is not just a key)."""
+    try:
+        return bool(termios.tcgetattr(master)[_LFLAG] & termios.ISIG)
+    except (OSError, termios.error):
+        return False
