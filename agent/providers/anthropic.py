@@ -25,7 +25,8 @@ class Anthropic:
     def __init__(self, endpoint: Endpoint, settings: HttpSettings, *, default_model: str = "") -> None:
         self._endpoint = endpoint
         self._settings = settings
-        self._http = HttpClient(endpoint, settings)
+        credentials = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
+        self._http = HttpClient(endpoint, settings, headers={"anthropic-version": API_VERSION, **credentials})
         self._default_model = default_model
 
     @property

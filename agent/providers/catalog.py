@@ -108,7 +108,6 @@ def build_provider(
     if not url:
         raise ConfigError(f"the provider {entry.name} needs a base URL", hint="give one with --base-url")
     elsewhere = bool(entry.base_url) and _place(url) != _place(entry.base_url)
-    headers = dict(entry.headers)
     place = endpoint(
         name=entry.name,
         base_url=url,
@@ -118,20 +117,15 @@ def build_provider(
         key_required=entry.key_required and not elsewhere,
         model_hint=entry.model_hint,
         start_hint=entry.start_hint,
-        headers=headers,
+        headers=entry.headers,
         settings=settings,
     )
     if entry.wire == "anthropic":
-        from agent.providers.anthropic import API_VERSION, Anthropic
+        from agent.providers.anthropic import Anthropic
 
-        headers["anthropic-version"] = API_VERSION
-        if place.api_key:
-            headers["x-api-key"] = place.api_key
         return Anthropic(place, settings, default_model=entry.default_model)
     from agent.providers.openai_chat import OpenAIChat
 
-    if place.api_key:
-        headers["authorization"] = f"Bearer {place.api_key}"
     return OpenAIChat(
         place,
         settings,

@@ -86,7 +86,7 @@ def _by_owner(value: Any, known: Iterable[ProviderEntry]) -> ProviderEntry | Non
     """The kind of server, from what it says owns its models: the usual ports are often taken by another kind."""
     owners = {
         model.get("owned_by")
-        for model in value["data"]
+        for model in value["data"] or ()
         if isinstance(model, dict) and isinstance(model.get("owned_by"), str)
     }
     return next((entry for entry in known if owners & set(entry.owned_by)), None)

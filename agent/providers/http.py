@@ -87,9 +87,11 @@ class Response:
 class HttpClient:
     """Connections to one endpoint, opened on first use and bound to the event loop that uses them."""
 
-    def __init__(self, endpoint: Endpoint, settings: HttpSettings) -> None:
+    def __init__(self, endpoint: Endpoint, settings: HttpSettings, *, headers: dict[str, str] | None = None) -> None:
+        """`headers` go with every request beside the endpoint's own; the wire formats put their credentials there."""
         self.endpoint = endpoint
         self.settings = settings
+        self._headers = {**endpoint.headers, **(headers or {})}
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -103,7 +105,7 @@ class HttpClient:
         """
         client = self._client_of_loop()
         endpoint = self.endpoint
-        headers = {**endpoint.headers, "content-type": "application/json"} if body is not None else endpoint.headers
+        headers = {**self._headers, "content-type": "application/json"} if body is not None else self._headers
         request = client.build_request(method, endpoint.base_url + path, content=body, headers=headers)
         try:
             async with asyncio.timeout(deadline.left):

@@ -30,6 +30,8 @@ async def fetch_models(http: HttpClient, path: str, *, seconds: float = 15.0) ->
 def model_names(value: Any) -> tuple[str, ...] | None:
     """The names in a `{"data": [{"id": …}]}` document, None where `value` is no such thing."""
     entries = value.get("data") if isinstance(value, dict) else None
+    if entries is None and isinstance(value, dict) and value.get("object") == "list":
+        return ()  # how a server without any model puts it
     if not isinstance(entries, list):
         return None
     ids = (entry.get("id") for entry in entries[:MAX_MODELS] if isinstance(entry, dict))

@@ -41,7 +41,8 @@ class OpenAIChat:
     ) -> None:
         self._endpoint = endpoint
         self._settings = settings
-        self._http = HttpClient(endpoint, settings)
+        credentials = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+        self._http = HttpClient(endpoint, settings, headers=credentials)
         self._default_model = default_model
         self._limit_field: Literal["max_tokens", "max_completion_tokens"] = limit_field
         self._extras = extras or {}

@@ -37,7 +37,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
 class Endpoint(Struct, frozen=True, kw_only=True):
     """One server as the wire clients see it. Build it with `endpoint()`, which checks it.
 
-    `headers` holds the credentials, so an endpoint is never printed: its repr is its name and host.
+    `headers` are the provider's own, without credentials. The repr is name and host, so that no key is printed by accident.
     """
 
     name: str

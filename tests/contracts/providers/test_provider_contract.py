@@ -1,0 +1,450 @@
+"""What every provider promises, each held to it by a real server on loopback (the scripted one by its script)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+
+import pytest
+from msgspec.structs import replace
+
+from agent.protocol.errors import ProviderError, Unauthorized
+from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
+from agent.protocol.replies import Finish, TextDelta, ToolCallDone, Usage
+from agent.providers.catalog import build_provider, load_catalog
+from agent.providers.scripted import Scripted, ScriptedError, ScriptedReply
+from tests.support.fake_llm_server import Behaviour, Call, FakeLLMServer
+from tests.support.provider_harness import QUICK, ask, gather, run, text_of
+
+KEY = "sk-very-secret-0123456789"
+WIRES = ("openrouter", "openai", "ollama", "custom", "anthropic")
+LS_TOOL = ToolSpec(
+    name="ls", description="List.", parameters={"type": "object", "properties": {"path": {"type": "string"}}}
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"mode": {"type": "string"}},
+    "required": ["mode"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(params=WIRES)
+def connect(request):
+    """Builds the provider under test for a server's address."""
+    entry = load_catalog().entry(request.param)
+    return lambda server, http=QUICK, key=KEY: build_provider(
+        entry, base_url=server if isinstance(server, str) else server.base_url, api_key=key, http=http
+    )
+
+
+def failure(provider, request=None) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        run(provider, request)
+    error = caught.value
+    assert KEY not in str(error) + error.hint
+    assert "\n" not in error.message
+    assert len(error.message) < 600
+    return error
+
+
+# --- replies ---
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_text_and_usage(connect, stream) -> None:
+    with FakeLLMServer(Behaviour(pieces=("he", "llo ", "wörld 🎉"))) as server:
+        pieces = run(connect(server), ask(stream=stream))
+    assert text_of(pieces) == "hello wörld 🎉"
+    assert len(pieces) == (4 if stream else 2)
+    assert pieces[-1] == Finish(
+        reason="stop", usage=Usage(input_tokens=12, output_tokens=5, cached_tokens=4), model="fake-model"
+    )
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_tool_calls_come_whole_and_before_finish(connect, stream) -> None:
+    calls = (Call("ls", '{"path": "/tmp"}', "a"), Call("ls", '{"path": "ü"}', "b"))
+    with FakeLLMServer(Behaviour(pieces=("Let me look.",), calls=calls, finish="tool_calls")) as server:
+        pieces = run(connect(server), ask(stream=stream, tools=(LS_TOOL,)))
+    assert pieces[0] == TextDelta(text="Let me look.")
+    done = [piece for piece in pieces if isinstance(piece, ToolCallDone)]
+    assert [(call.id, call.name, json.loads(call.arguments_json)) for call in done] == [
+        ("a", "ls", {"path": "/tmp"}),
+        ("b", "ls", {"path": "ü"}),
+    ]
+    assert isinstance(pieces[-1], Finish)
+    assert pieces[-1].reason == "tool_calls"
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_finish_reasons(connect, reason, stream) -> None:
+    with FakeLLMServer(Behaviour(finish=reason)) as server:
+        assert run(connect(server), ask(stream=stream))[-1].reason == reason
+
+
+def test_tools_may_be_ignored_silently(connect) -> None:
+    with FakeLLMServer(Behaviour(pieces=("I would list it.",))) as server:
+        pieces = run(connect(server), ask(tools=(LS_TOOL,)))
+    assert text_of(pieces) == "I would list it."
+    assert pieces[-1].reason == "stop"
+
+
+def test_another_model_answers(connect) -> None:
+    with FakeLLMServer(Behaviour(model="something-else")) as server:
+        assert run(connect(server))[-1].model == "something-else"
+
+
+def test_no_usage_is_no_error(connect) -> None:
+    with FakeLLMServer(Behaviour(usage=None)) as server:
+        assert run(connect(server))[-1].usage == Usage()
+
+
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("write_size", [1, 7])
+def test_streams_cut_anywhere(connect, newline, write_size) -> None:
+    with FakeLLMServer(
+        Behaviour(pieces=("zwölf ", "🎉🎊", ' "quoted"\n'), newline=newline, write_size=write_size)
+    ) as server:
+        assert text_of(run(connect(server))) == 'zwölf 🎉🎊 "quoted"\n'
+
+
+def test_one_connection_serves_many_calls(connect) -> None:
+    async def twice(provider) -> None:
+        for _ in range(3):
+            await gather(provider, ask())
+        await provider.aclose()
+
+    with FakeLLMServer() as server:
+        asyncio.run(twice(connect(server)))
+        assert server.connections == 1
+        assert len(server.requests) == 3
+
+
+def test_works_in_another_event_loop(connect) -> None:
+    with FakeLLMServer() as server:
+        provider = connect(server)
+        for _ in range(2):  # without closing: the loop of the first call is gone at the second
+            assert text_of(asyncio.run(gather(provider, ask()))) == "ok"
+
+
+def test_history_with_tools_and_odd_text_is_sent(connect) -> None:
+    messages = (
+        ChatMessage(role="system", content="sys"),
+        ChatMessage(role="user", content="list \udcff it"),
+        ChatMessage(role="assistant", content="", tool_calls=(ToolCall(id="a", name="ls", arguments={"path": "."}),)),
+        ChatMessage(role="tool", content="", tool_call_id="a"),
+        ChatMessage(role="user", content="go on"),
+    )
+    with FakeLLMServer() as server:
+        run(connect(server), ask(messages=messages, tools=(LS_TOOL,), max_output_tokens=77, temperature=0.2))
+        sent = json.dumps(server.requests[0].body)
+    assert all(word in sent for word in ("sys", "go on", '"ls"', "77", "0.2"))
+
+
+# --- errors with a status ---
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable", "hint"),
+    [
+        (400, ProviderError, False, ""),
+        (401, Unauthorized, False, "key"),
+        (402, Unauthorized, False, "credit"),
+        (403, Unauthorized, False, ""),
+        (404, ProviderError, False, "model"),
+        (408, ProviderError, True, ""),
+        (413, ProviderError, False, ":new"),
+        (422, ProviderError, False, ""),
+        (429, ProviderError, True, "wait"),
+        (500, ProviderError, True, "temporary"),
+        (502, ProviderError, True, "temporary"),
+        (503, ProviderError, True, "temporary"),
+        (529, ProviderError, True, "temporary"),
+    ],
+)
+def test_status_mapping(connect, status, kind, retryable, hint) -> None:
+    said = {"error": {"message": f"no {KEY}\n\x1b[31mred\u202e", "type": "x", "code": status}}
+    with FakeLLMServer(*[Behaviour(status=status, error=said)] * 10) as server:
+        error = failure(connect(server))
+        tries = len(server.requests)
+    assert type(error) is kind
+    assert (error.status, error.is_retryable) == (status, retryable)
+    assert hint in error.hint
+    assert "no [key]" in error.message
+    assert "\x1b" not in error.message
+    assert "\u202e" not in error.message
+    if retryable:
+        assert tries == 3
+
+
+def test_unauthorized_names_the_variable(connect) -> None:
+    with FakeLLMServer(Behaviour(status=401)) as server:
+        provider = connect(server)
+        error = failure(provider)
+    variable = load_catalog().entry(provider.name).key_variable
+    assert (variable or "--api-key-env") in error.hint
+
+
+@pytest.mark.parametrize("status", [200, 404, 502])
+def test_html_instead_of_json(connect, status) -> None:
+    page = b"<!DOCTYPE html><html><title>Bad\nGateway</title>" + b"x" * 100_000
+    with FakeLLMServer(*[Behaviour(status=status, body=page, content_type="text/html")] * 3) as server:
+        error = failure(connect(server))
+    assert 'a web page ("Bad Gateway") instead of JSON' in error.message
+
+
+@pytest.mark.parametrize("code", [429, "429", "rate_limit_error"])
+def test_error_body_with_status_200(connect, code) -> None:
+    said = {"type": "error", "error": {"type": "x", "code": code, "message": "slow down"}}
+    with FakeLLMServer(*[Behaviour(error=said)] * 3) as server:
+        error = failure(connect(server))
+        assert len(server.requests) == 3
+    assert error.status == 429
+    assert "slow down" in error.message
+
+
+def test_error_body_without_a_code(connect) -> None:
+    with FakeLLMServer(Behaviour(error={"error": "model 'x' is not loaded"})) as server:
+        error = failure(connect(server))
+    assert error.status is None
+    assert "model 'x' is not loaded" in error.message
+
+
+def test_error_in_the_middle_of_a_stream(connect) -> None:
+    body = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+    with FakeLLMServer(*[Behaviour(body=body, content_type="text/event-stream")] * 3) as server:
+        error = failure(connect(server))
+    assert (error.status, error.is_retryable) == (529, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"   ",
+        b"[]",
+        b"{}",
+        b"null",
+        b"12",
+        b'{"choices": 3, "content": 3}',
+        b"\xff\xfe",
+        b"{" * 5000,
+        b"[" * 100_000,
+    ],
+)
+def test_nonsense_with_status_200(connect, body) -> None:
+    with FakeLLMServer(*[Behaviour(body=body)] * 3) as server:
+        assert failure(connect(server)).status is None
+
+
+@pytest.mark.parametrize(
+    "line", [b"not json", b"[]", b"3", b'{"choices": {}, "type": 3, "error": "boom"}', b"\xff\xfe"]
+)
+def test_malformed_events(connect, line) -> None:
+    body = b"data: " + line + b"\n\n"
+    with FakeLLMServer(*[Behaviour(body=body, content_type="text/event-stream")] * 3) as server:
+        assert failure(connect(server)).status is None
+
+
+def test_endless_event(connect) -> None:
+    body = b"data: " + b"x" * 5_000_000
+    with FakeLLMServer(*[Behaviour(body=body, content_type="text/event-stream")] * 3) as server:
+        assert "more than" in failure(connect(server)).message
+
+
+def test_redirects_are_not_followed(connect) -> None:
+    with FakeLLMServer() as elsewhere:
+        to = {"location": elsewhere.base_url + "/chat/completions"}
+        with FakeLLMServer(Behaviour(status=307, headers=to)) as server:
+            error = failure(connect(server))
+        assert "moved to" in error.message
+        assert elsewhere.requests == []
+
+
+# --- broken streams ---
+
+
+@pytest.mark.parametrize("ending", ["cut", "half-event", "reset"])
+def test_cut_in_the_middle_is_an_error_after_the_pieces(connect, ending) -> None:
+    async def collect(provider):
+        seen = []
+        with pytest.raises(ProviderError) as caught:
+            async for piece in provider.stream(ask()):
+                seen.append(piece)
+        await provider.aclose()
+        return seen, caught.value
+
+    with FakeLLMServer(Behaviour(pieces=("par", "tial"), ending=ending)) as server:
+        seen, error = asyncio.run(collect(connect(server)))
+        assert len(server.requests) == 1, "no second try once a piece was seen"
+    assert text_of(seen) == "partial"
+    assert not any(isinstance(piece, Finish) for piece in seen)
+    assert (error.status, error.is_retryable) == (None, True)
+
+
+@pytest.mark.parametrize("ending", ["cut", "half-event", "reset"])
+def test_cut_before_the_first_piece_is_tried_again(connect, ending) -> None:
+    with FakeLLMServer(Behaviour(pieces=(), ending=ending), Behaviour(pieces=("second",))) as server:
+        assert text_of(run(connect(server))) == "second"
+
+
+def test_nobody_listens(connect) -> None:
+    with socket.socket() as held:  # bound, not listening: nobody else gets the port
+        held.bind(("127.0.0.1", 0))
+        error = failure(connect(f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
+    assert "cannot connect" in error.message
+    assert error.is_retryable
+    assert error.hint
+
+
+# --- retries ---
+
+
+def test_retries_until_it_works(connect) -> None:
+    with FakeLLMServer(Behaviour(status=503), Behaviour(status=429, headers={"retry-after": "0"})) as server:
+        assert text_of(run(connect(server))) == "ok"
+        assert len(server.requests) == 3
+
+
+def test_a_long_retry_after_is_told_not_waited_for(connect) -> None:
+    with FakeLLMServer(Behaviour(status=429, headers={"retry-after": "3600"})) as server:
+        error = failure(connect(server))
+        assert len(server.requests) == 1
+    assert error.retry_after == 3600
+
+
+# --- time and cancel ---
+
+
+@pytest.mark.parametrize("behaviour", [Behaviour(hang_before_headers=True), Behaviour(pieces=(), ending="hang")])
+def test_silence_times_out_and_is_not_tried_again(connect, behaviour) -> None:
+    with FakeLLMServer(behaviour) as server:
+        error = failure(connect(server, http=replace(QUICK, read_timeout=0.15)))
+        assert len(server.requests) == 1
+        assert server.client_gone.wait(5)
+    assert "nothing came for too long" in error.message
+
+
+def test_total_time_out_bounds_a_dripping_stream(connect) -> None:
+    drip = Behaviour(pieces=("x",) * 1000, pace=0.01)
+    with FakeLLMServer(drip) as server:
+        error = failure(connect(server, http=replace(QUICK, total_timeout=0.3)))
+    assert "no complete reply within 0.3 s" in error.message
+
+
+@pytest.mark.parametrize("behaviour", [Behaviour(hang_before_headers=True), Behaviour(pieces=("a",), ending="hang")])
+def test_cancel_closes_the_connection(connect, behaviour) -> None:
+    async def cancel_while_waiting(provider, server) -> None:
+        task = asyncio.create_task(gather(provider, ask()))
+        assert await asyncio.to_thread(server.hanging.wait, 10)
+        await asyncio.sleep(0.02)  # let what was sent be read
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(server.client_gone.wait, 10)
+        await provider.aclose()
+
+    with FakeLLMServer(behaviour) as server:
+        asyncio.run(cancel_while_waiting(connect(server), server))
+
+
+def test_closing_the_generator_closes_the_connection(connect) -> None:
+    async def read_one(provider, server) -> None:
+        pieces = provider.stream(ask())
+        assert await anext(pieces) == TextDelta(text="a")
+        await pieces.aclose()
+        assert await asyncio.to_thread(server.client_gone.wait, 10)
+        await provider.aclose()
+
+    with FakeLLMServer(Behaviour(pieces=("a",), ending="hang")) as server:
+        asyncio.run(read_one(connect(server), server))
+
+
+def test_usable_after_a_cancel(connect) -> None:
+    async def cancel_then_ask(provider, server) -> str:
+        task = asyncio.create_task(gather(provider, ask()))
+        assert await asyncio.to_thread(server.hanging.wait, 10)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        text = text_of(await gather(provider, ask()))
+        await provider.aclose()
+        return text
+
+    with FakeLLMServer(Behaviour(ending="hang")) as server:
+        assert asyncio.run(cancel_then_ask(connect(server), server)) == "ok"
+
+
+# --- keys and models ---
+
+
+def test_key_and_provider_headers_are_sent(connect) -> None:
+    with FakeLLMServer() as server:
+        provider = connect(server)
+        run(provider)
+        headers = server.requests[0].headers
+    assert KEY in (headers.get("authorization", "") + headers.get("x-api-key", ""))
+    assert KEY not in repr(provider) + repr(vars(provider))
+    if provider.name == "openrouter":
+        assert headers["x-title"] == "agent-shell"
+        assert headers["http-referer"]
+    if provider.name == "anthropic":
+        assert headers["anthropic-version"] == "2023-06-01"
+
+
+def test_list_of_models(connect) -> None:
+    async def names(provider):
+        found = await provider.list_models()
+        await provider.aclose()
+        return found
+
+    with FakeLLMServer(models=("b", "a\x1b[31m", "b")) as server:
+        assert asyncio.run(names(connect(server))) == ("a [31m", "b")
+
+
+# --- the scripted provider keeps the same promises ---
+
+
+def scripted(*replies: ScriptedReply | str) -> Scripted:
+    return Scripted(replies)
+
+
+def test_scripted_text_calls_and_finish() -> None:
+    usage = Usage(input_tokens=1, output_tokens=2)
+    provider = scripted(
+        ScriptedReply(
+            text="hello", chunk_size=2, usage=usage, tool_calls=(ToolCall(id="a", name="ls", arguments={"p": 1}),)
+        )
+    )
+    request = ask()
+    assert run(provider, request) == [
+        TextDelta(text="he"),
+        TextDelta(text="ll"),
+        TextDelta(text="o"),
+        ToolCallDone(id="a", name="ls", arguments_json='{"p": 1}'),
+        Finish(reason="tool_calls", usage=usage, model="fake-model"),
+    ]
+    assert provider.requests == [request]
+
+
+def test_scripted_errors_and_end() -> None:
+    provider = scripted(
+        ScriptedReply(error=ScriptedError(message="no", status=401)),
+        ScriptedReply(text="a", error=ScriptedError(transport=True)),
+    )
+    assert type(failure(provider)) is Unauthorized
+    assert failure(provider).is_retryable
+    assert "the script is over after 2 replies" in failure(provider).message
+
+
+def test_scripted_delay_can_be_cancelled() -> None:
+    async def cancel() -> None:
+        task = asyncio.create_task(gather(scripted(ScriptedReply(text="late", delay=3600)), ask()))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
