@@ -177,18 +177,22 @@ class ModeJsonText:
             high, self._surrogate = self._surrogate, ""
             self._string_text(chr(0x10000 + ((ord(high) - 0xD800) << 10) + code - 0xDC00))
             return
-        self._string_text("")
+        self._flush_surrogate()
         if 0xD800 <= code <= 0xDBFF:
             self._surrogate = chr(code)
         else:
             self._string_text("\N{REPLACEMENT CHARACTER}" if 0xDC00 <= code <= 0xDFFF else chr(code))
 
-    def _string_text(self, text: str) -> None:
+    def _flush_surrogate(self) -> None:
+        """Replace a half that no second half followed."""
         if self._surrogate:
             self._surrogate = ""
-            text = "\N{REPLACEMENT CHARACTER}" + text
+            self._string_text("\N{REPLACEMENT CHARACTER}")
+
+    def _string_text(self, text: str) -> None:
         if not text:
             return
+        self._flush_surrogate()
         if self._is_value and self._key == "message" and self._mode == "chat":
             self._out.append(text)
         elif not self._is_value or self._key in ("mode", "message"):
@@ -197,7 +201,7 @@ class ModeJsonText:
                 self._state = self._dead
 
     def _end_string(self) -> None:
-        self._string_text("")
+        self._flush_surrogate()
         if not self._is_value:
             self._key = self._value
             self._state = self._after_key
