@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.frontends.services import Services
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Emitter, Recorder
     from agent.protocol.requests import Approval
 
@@ -142,11 +143,25 @@ class _Parts:
             clock=self._clock,
             redactor=self._redactor,
             make_planner=self._choice.make,
+            open_stream_redaction=self._open_stream_redaction,
+            project_notes=self._project_notes,
             settings_rows=self._settings_rows,
             config_path=config,
             is_root=self.is_root,
             debug=self._settings.debug,
         )
+
+    def _open_stream_redaction(self) -> Any:
+        from agent.recording.redaction import SecretRedactor
+        from agent.recording.stream_redaction import StreamRedactor
+
+        return StreamRedactor(self._redactor) if isinstance(self._redactor, SecretRedactor) else _Unredacted()
+
+    def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
+        from agent.planner.project_notes import project_notes
+
+        block = project_notes(cwd, self._redactor)
+        return (block,) if block is not None else ()
 
     def _settings_rows(self) -> list[dict[str, str]]:
         from agent.config.settings import SETTINGS
@@ -212,9 +227,9 @@ class _Parts:
         if session_id is None or recorder.path is None:
             return recorder, []
         from agent.recording.fold import history
-        from agent.recording.reader import read_records
+        from agent.recording.reader import records
 
-        return recorder, list(history(read_records(recorder.path)))
+        return recorder, list(history(records(recorder.path)))
 
     def make_emitter(self) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""
@@ -254,6 +269,16 @@ class _Parts:
             if context.executor is not None:
                 await context.executor.close()
         await self._choice.aclose()
+
+
+class _Unredacted:
+    """`--no-redact`: a StreamRedaction that changes nothing."""
+
+    def feed(self, text: str) -> str:
+        return text
+
+    def close(self) -> str:
+        return ""
 
 
 def _private_append(path: str) -> Any:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import argparse
 
-    from agent.config.load import Loaded
-
 # name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("[--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),

@@ -40,7 +40,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
-from agent.protocol.ports import Confirmer, EventSink, Executor, Facts, Redactor, RiskClassifier
+from agent.protocol.ports import Confirmer, EventSink, Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 from agent.waiting import cancellable
 
@@ -56,6 +56,7 @@ class Judges:
     decide: DecideFunction
     facts: Facts
     redactor: Redactor
+    open_stream_redaction: Callable[[], StreamRedaction]
     is_root: bool = False
 
 
@@ -219,7 +220,7 @@ class Gate:
         await self._events.send(
             CommandStarted(command_id=proposal.command_id, command=command, cwd=cwd, timeout=self.timeout)
         )
-        log = OutputLog(self._events, proposal.command_id)
+        log = OutputLog(self._events, proposal.command_id, self._judges.open_stream_redaction)
         log.start()
         try:
             result = await executor.execute(approved, log.feed, self._cancel)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import codecs
 import threading
+from collections.abc import Callable
 from typing import Literal
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandOutput
-from agent.protocol.ports import EventSink
+from agent.protocol.ports import EventSink, StreamRedaction
 
 HEAD_BYTES = 64 * 1024
 _INTERVAL = 0.1  # seconds between two events of one stream
-_HELD_LINE = 4096  # characters of an unfinished line that are held back, so that no secret is cut in two
 
 StreamName = Literal["stdout", "stderr"]
 
@@ -21,13 +21,20 @@ StreamName = Literal["stdout", "stderr"]
 class OutputLog:
     """Takes chunks from the reader's thread (`feed`), passes them live to emitters, and records them from the loop."""
 
-    def __init__(self, events: EventSink, command_id: str, *, head_bytes: int = HEAD_BYTES) -> None:
+    def __init__(
+        self,
+        events: EventSink,
+        command_id: str,
+        open_redaction: Callable[[], StreamRedaction],
+        *,
+        head_bytes: int = HEAD_BYTES,
+    ) -> None:
         self._events = events
         self._command_id = command_id
         self._lock = threading.Lock()
         self._streams: dict[StreamName, _Pending] = {
-            "stdout": _Pending(head_bytes),
-            "stderr": _Pending(head_bytes),
+            "stdout": _Pending(head_bytes, open_redaction()),
+            "stderr": _Pending(head_bytes, open_redaction()),
         }
         self._task: asyncio.Task[None] | None = None
         self._trouble: RecordingError | None = None
@@ -70,28 +77,27 @@ class OutputLog:
 class _Pending:
     """Text of one stream that waits to be recorded."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, redaction: StreamRedaction) -> None:
         self.room = room
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._text = ""
+        self._redaction = redaction
+        self._chunks: list[bytes] = []
         self._offset: float | None = None
 
     def add(self, data: bytes, offset: float) -> None:
         kept = data[: self.room]
         self.room -= len(kept)
-        self._text += self._decoder.decode(kept)
+        self._chunks.append(kept)
         if self._offset is None:
             self._offset = offset
 
     def take(self, *, last: bool) -> tuple[str, float]:
-        """What may be recorded now: whole lines, or everything at the end and for very long lines."""
+        """What may be recorded now: redacted whole lines, and at the end the rest."""
+        data, self._chunks = b"".join(self._chunks), []
+        text = self._redaction.feed(self._decoder.decode(data, last))
         if last:
-            self._text += self._decoder.decode(b"", True)
-        cut = len(self._text)
-        if not last and len(self._text) - self._text.rfind("\n") - 1 < _HELD_LINE:
-            cut = self._text.rfind("\n") + 1
-        text, self._text = self._text[:cut], self._text[cut:]
+            text += self._redaction.close()
         offset = self._offset or 0.0
-        if text and not self._text:
+        if text:
             self._offset = None
         return text, offset

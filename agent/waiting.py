@@ -35,7 +35,7 @@ async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *,
             raise
         raise BudgetExceeded("the time budget of this goal is used up") from None
     except asyncio.CancelledError:
-        if token.cancelled and task.cancelled():
+        if task.cancelled() and _stopped(token):
             raise Cancelled(str(token.reason)) from None
         raise
     finally:
@@ -43,3 +43,8 @@ async def cancellable(work: Coroutine[Any, Any, T], token: CancellationToken, *,
         if not task.done():
             task.cancel()
             await asyncio.wait({task})
+
+
+def _stopped(token: CancellationToken) -> bool:
+    """Asked again after waiting; a call, because type checkers take a property for a constant."""
+    return token.cancelled

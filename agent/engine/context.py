@@ -6,9 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.protocol.decisions import RiskReport, Verdict
-from agent.protocol.messages import FileInput, HistoryItem
+from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
-from agent.protocol.ports import Clock, Executor, Facts, Planner, Recorder, Redactor, RiskClassifier, Tool
+from agent.protocol.ports import (
+    Clock,
+    Executor,
+    Facts,
+    Planner,
+    Recorder,
+    Redactor,
+    RiskClassifier,
+    StreamRedaction,
+    Tool,
+)
 from agent.protocol.replies import Usage
 from agent.protocol.requests import Approval, ApproveMode
 
@@ -18,7 +28,10 @@ NormalForm = Callable[[str], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class AppState:
-    """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured"."""
+    """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
+
+    `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
+    """
 
     classify: RiskClassifier
     decide: Decide
@@ -27,6 +40,8 @@ class AppState:
     clock: Clock
     redactor: Redactor
     make_planner: Callable[[str | None, str | None], Planner]
+    open_stream_redaction: Callable[[], StreamRedaction]
+    project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list
     config_path: str = ""

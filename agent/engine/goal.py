@@ -6,6 +6,8 @@ import asyncio
 import traceback
 import uuid
 
+from msgspec.structs import replace
+
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
@@ -69,7 +71,7 @@ class GoalRun:
         self._budget = Budget(options.limits, app.clock)
         self._guard = RepeatGuard()
         self._gate = Gate(
-            Judges(app.classify, app.decide, app.facts, app.redactor, app.is_root),
+            Judges(app.classify, app.decide, app.facts, app.redactor, app.open_stream_redaction, app.is_root),
             executor=ctx.executor,
             confirmer=confirmer,
             events=stream,
@@ -100,6 +102,7 @@ class GoalRun:
         ctx = self._ctx
         goal_id = uuid.uuid4().hex[:12]
         text, origin = self._goal_text(user_input)
+        item = None if user_input.shell else await self._goal_item(user_input, goal_id, text)
         self._stream.goal_id = goal_id
         await self._stream.send(
             GoalStarted(
@@ -110,11 +113,15 @@ class GoalRun:
                 model=ctx.planner.model,
                 approve=self._options.approval.mode,
                 safety_off=self._options.approval.safety_off,
+                environment=item.environment if item else None,
+                files=item.files if item else (),
+                context=item.context if item else (),
+                private=user_input.private,
             )
         )
         interrupted: asyncio.CancelledError | None = None
         try:
-            await (self._direct(user_input) if user_input.shell else self._loop(user_input, goal_id, text))
+            await (self._direct(user_input) if item is None else self._loop(user_input, item))
             ended = GoalEnded(GoalStatus.COMPLETED)
         except GoalEnded as end:
             ended = end
@@ -161,8 +168,8 @@ class GoalRun:
 
     # --- the turn loop ---
 
-    async def _loop(self, user_input: UserInput, goal_id: str, text: str) -> None:
-        await self._begin(user_input, goal_id, text)
+    async def _loop(self, user_input: UserInput, item: GoalItem) -> None:
+        await self._begin(user_input, item)
         while True:
             answer = await self._ask_planner(self._budget.step())
             match answer.reply:
@@ -178,13 +185,25 @@ class GoalRun:
                 case ToolCalls() as calls:
                     await self._tool_calls(calls)
 
-    async def _begin(self, user_input: UserInput, goal_id: str, text: str) -> None:
+    async def _goal_item(self, user_input: UserInput, goal_id: str, text: str) -> GoalItem:
+        """The goal as the planner will see it. Files and context are redacted like everything that leaves this machine."""
         environment = await cancellable(self._app.facts.environment(self._ctx.cwd), self._options.cancel)
+        redact = self._app.redactor.redact
         files = (*self._ctx.pending_files, *user_input.files)
         self._ctx.pending_files.clear()
-        self._ctx.history.append(
-            GoalItem(goal_id=goal_id, text=text, environment=environment, files=files, context=user_input.context)
+        return GoalItem(
+            goal_id=goal_id,
+            text=text,
+            environment=environment,
+            files=tuple(replace(file, content=redact(file.content)) for file in files),
+            context=tuple(
+                replace(block, text=redact(block.text))
+                for block in (*user_input.context, *self._app.project_notes(self._ctx.cwd))
+            ),
         )
+
+    async def _begin(self, user_input: UserInput, item: GoalItem) -> None:
+        self._ctx.history.append(item)
         if user_input.continuation is ContinuationKind.REGENERATE:
             await self._note("The person asked for another answer to the same goal. Do not repeat the last one.")
         elif user_input.continuation is ContinuationKind.CONTINUE:
@@ -216,7 +235,7 @@ class GoalRun:
             raise failure from error
         self._budget.spend(answer.usage)
         raw = self._app.redactor.redact(answer.raw)
-        await self._stream.send(
+        trouble = await self._stream.send_if_possible(
             PlannerFinished(
                 step=step,
                 reply=str(type(answer.reply).__struct_config__.tag),
@@ -226,6 +245,8 @@ class GoalRun:
                 duration=self._app.clock.monotonic() - started,
             )
         )
+        if trouble is not None:
+            raise trouble
         calls = answer.reply.calls if isinstance(answer.reply, ToolCalls) else ()
         spoken = answer.reply.message if isinstance(answer.reply, Chat) else ""
         self._ctx.history.append(ReplyItem(raw=raw, text=spoken, tool_calls=calls))

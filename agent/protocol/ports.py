@@ -56,6 +56,13 @@ class Redactor(Protocol):
         """The text with secrets replaced by stable labels."""
 
 
+class StreamRedaction(Protocol):
+    """Redaction of text that comes in pieces; what is fed comes out complete and in order, the last part at `close`."""
+
+    def feed(self, text: str) -> str: ...
+    def close(self) -> str: ...
+
+
 class Emitter(Protocol):
     """A printer of records. Raises EmitError only; the engine latches and goes on."""
 

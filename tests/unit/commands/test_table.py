@@ -1,0 +1,113 @@
+"""Lines that are commands, lines that are goals, and what the immediate commands do."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.commands.dispatch import HANDLERS, dispatch
+from agent.commands.table import COMMANDS, FRONTEND_COMMANDS, FrontendCommand, help_rows, parse_meta
+from agent.engine.context import RequestContext
+from agent.protocol import commands as core
+from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
+from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, make_app, say
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (":q", FrontendCommand("quit")),
+        (".exit", FrontendCommand("quit")),
+        (":session", FrontendCommand("session")),
+        ("  :session work  ", FrontendCommand("session", "work")),
+        (":model openai/gpt", FrontendCommand("model", "openai/gpt")),
+        (".info", core.Info(core.InfoScope.SYSTEM)),
+        (":info session", core.Info(core.InfoScope.SESSION)),
+        (":set approve low", core.Set("approve", "low")),
+        (":file a 'b c' -- what is it", core.IncludeFiles(("a", "b c"), "what is it")),
+        (":copy", core.Copy()),
+        ("./build fails", None),
+        ("...", None),
+        ("/var/log is full", None),
+        (": quit", None),
+        (".", None),
+        ("", None),
+        ("quit", None),
+        (":quitter", None),
+        (".sessions of the conference", None),
+    ],
+)
+def test_parse(line, expected):
+    assert parse_meta(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt"]
+)
+def test_bad_arguments_are_said(line):
+    with pytest.raises(InvalidRequest):
+        parse_meta(line)
+
+
+@given(st.text())
+def test_any_line_is_a_command_a_goal_or_an_error(line):
+    try:
+        parse_meta(line)
+    except InvalidRequest:
+        pass
+
+
+def test_the_table_is_total():
+    names = [name for row in COMMANDS for name in row.names]
+    assert len(names) == len(set(names))
+    assert len(help_rows()) == len(COMMANDS)
+    assert set(FRONTEND_COMMANDS) == {"help", "new", "session", "model", "safety", "history", "quit"}
+    samples = {"info": "", "set": "approve low", "file": "a", "prompt": "x"}
+    for row in COMMANDS:
+        if row.build is not None:
+            assert type(row.build(samples.get(row.name, ""))) in HANDLERS
+
+
+def session(cwd="/work"):
+    planner = FakePlanner(say())
+    return make_app(planner), RequestContext(recorder=FakeRecorder(), planner=planner, executor=FakeExecutor(cwd=cwd))
+
+
+def test_set_approve():
+    app, context = session()
+    dispatch(app, context, core.Set("approve", "medium"))
+    assert context.approve == "medium"
+    with pytest.raises(InvalidRequest):
+        dispatch(app, context, core.Set("approve", "high"))
+    with pytest.raises(NotFound):
+        dispatch(app, context, core.Set("safety_off", "true"))
+
+
+def test_info_of_what_is_not_active_says_so():
+    app, context = session()
+    with pytest.raises(InvalidState, match="an active role"):
+        dispatch(app, context, core.Info(core.InfoScope.ROLE))
+    assert "test-session" in dispatch(app, context, core.Info(core.InfoScope.SESSION)).text
+
+
+def test_copy_needs_something_to_copy():
+    app, context = session()
+    with pytest.raises(InvalidState):
+        dispatch(app, context, core.Copy())
+    context.last_message = "hello"
+    assert dispatch(app, context, core.Copy()).frontend_request.argument == "hello"
+
+
+def test_files(tmp_path):
+    app, context = session(str(tmp_path))
+    (tmp_path / "big").write_bytes(b"x" * 300_000)
+    os.mkfifo(tmp_path / "pipe")
+    dispatch(app, context, core.IncludeFiles(("big",)))
+    assert "only the first 256 KiB" in context.pending_files[0].content
+    with pytest.raises(NotFound):
+        dispatch(app, context, core.IncludeFiles(("nothing",)))
+    with pytest.raises(IoError, match="not a regular file"):
+        dispatch(app, context, core.IncludeFiles(("pipe",)))
+    with pytest.raises(IoError):
+        dispatch(app, context, core.IncludeFiles(("a\x00b",)))
