@@ -1,0 +1,192 @@
+"""Make the output of commands safe and readable on the person's terminal, chunk by chunk.
+
+Text, tabs, newlines, carriage returns and colours pass. Everything that could move the cursor, change title, clipboard
+or keyboard, start the alternate screen or query the terminal is dropped; other control codes become visible (`^@`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from msgspec import Struct
+
+_ERROR_COLOR = "31"
+_RESET = b"\x1b[0m"
+_LONGEST_SEQUENCE = 65536  # characters an unfinished escape string may hide before it is shown as text
+_LONGEST_STYLE = 256  # characters of colour codes that are carried from chunk to chunk
+_CUT = " […]"
+# Deleting these leaves a chunk as it was exactly when it needs no work; that is the cheapest test there is.
+_CONTROLS = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r")
+
+
+class _Stream(Struct):
+    """What one stream left unfinished: undecoded bytes, the colours in force, the length of its last line."""
+
+    pending: bytes = b""
+    style: str = ""
+    column: int = 0
+    cutting: bool = False
+
+
+class TerminalFilter:
+    """A filter for the two streams of one command.
+
+    `color`: let colours through and show stderr in red. `max_line`: characters of a line that are shown, None for all.
+    """
+
+    def __init__(self, color: bool, max_line: int | None = None) -> None:
+        self._color = color
+        self._max_line = max_line
+        self._streams = {"stdout": _Stream(), "stderr": _Stream()}
+
+    def feed(self, stream: str, data: bytes) -> bytes:
+        """The next bytes for the terminal. Each answer ends with colours off, so that anything may be printed between."""
+        state = self._streams[stream]
+        if not state.pending and data.isascii() and len(data.translate(None, _CONTROLS)) == len(data):
+            if self._max_line is None:
+                return self._dressed(stream, state.style, data)
+            if not state.cutting and self._lines_are_short(state, data):
+                return self._dressed(stream, state.style, data)
+        text, state.pending = _complete(state.pending + data)
+        return self._slow(stream, state, text)
+
+    def close(self) -> bytes:
+        """What was held back because it looked unfinished, made visible."""
+        held = b""
+        for stream, state in self._streams.items():
+            if state.pending:
+                text = state.pending.decode("utf-8", "replace").replace("\x1b", "^[")
+                state.pending = b""
+                held += self._slow(stream, state, text)
+        return held
+
+    def _dressed(self, stream: str, style: str, data: bytes) -> bytes:
+        base = f"\x1b[{_ERROR_COLOR}m" if self._color and stream == "stderr" else ""
+        before = (base + style).encode("ascii")
+        return before + data + _RESET if before and data else data
+
+    def _slow(self, stream: str, state: _Stream, text: str) -> bytes:
+        style = state.style
+        base = f"\x1b[{_ERROR_COLOR}m" if stream == "stderr" else ""
+
+        def clean(match: re.Match[str]) -> str:
+            sequence = match.group()
+            if match.lastgroup == "style":
+                if not self._color:
+                    return ""
+                wanted = _without_concealment(match["style"])
+                state.style = _later_style(state.style, wanted)
+                return f"\x1b[{wanted}m" + (base if _resets(wanted) else "") if wanted is not None else ""
+            if match.lastgroup == "overstrike":
+                return sequence[-1]
+            if match.lastgroup == "control":
+                return "" if sequence in "\a\b" else f"^{chr(ord(sequence) ^ 0x40)}"
+            if match.lastgroup == "c1":
+                return "\ufffd"
+            if match.lastgroup == "lone":
+                return "^["
+            return ""
+
+        text = _patterns()[0].sub(clean, text)
+        if self._max_line is not None:
+            text = self._cut(state, text)
+        if self._color:
+            ends_plain = not base and not style and not state.style
+            text = text if ends_plain or not text else base + style + text + _RESET.decode("ascii")
+        return text.encode("utf-8", "replace")
+
+    def _lines_are_short(self, state: _Stream, data: bytes) -> bool:
+        """Whether no line can exceed the limit: each half-limit window holds its end. Keeps count of the last line."""
+        assert self._max_line is not None
+        step = max(1, self._max_line // 2)
+        if state.column >= step:
+            return False
+        for start in range(0, len(data) - step + 1, step):
+            if data.find(b"\n", start, start + step) < 0:
+                return False
+        end = data.rfind(b"\n")
+        state.column = len(data) - end - 1 if end >= 0 else state.column + len(data)
+        return True
+
+    def _cut(self, state: _Stream, text: str) -> str:
+        assert self._max_line is not None
+        shown = []
+        for piece in _patterns()[1].split(text):
+            if piece in ("\n", "\r"):
+                state.column, state.cutting = 0, False
+            elif not piece.startswith("\x1b"):
+                if state.cutting:
+                    continue
+                room = self._max_line - state.column
+                state.column += len(piece)
+                if len(piece) > room:
+                    piece, state.cutting = piece[:room] + _CUT, True  # noqa: PLW2901  # the piece as it is shown
+            shown.append(piece)
+        return "".join(shown)
+
+
+def _complete(data: bytes) -> tuple[str, bytes]:
+    """Split into text that can be judged and an unfinished character or escape sequence."""
+    cut = len(data)
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            cut = len(data) - back if back < needed else cut
+            break
+        if byte < 0x80:
+            break
+    text, rest = data[:cut].decode("utf-8", "replace"), data[cut:]
+    unfinished = _patterns()[2].search(text, max(0, len(text) - _LONGEST_SEQUENCE))
+    if unfinished is None:
+        return text, rest
+    return text[: unfinished.start()], unfinished.group().encode("utf-8") + rest
+
+
+def _without_concealment(parameters: str) -> str | None:
+    """Drop "hidden" (8) from a colour code, so that no text is on the screen unseen; None where nothing is left."""
+    kept: list[str] = []
+    words = parameters.split(";")
+    at = 0
+    while at < len(words):
+        size = 1
+        if words[at] in ("38", "48", "58") and at + 1 < len(words):
+            size = {"5": 3, "2": 5}.get(words[at + 1], 1)
+        if words[at].lstrip("0") != "8":
+            kept += words[at : at + size]
+        at += size
+    return ";".join(kept) if kept else None
+
+
+def _resets(parameters: str | None) -> bool:
+    """Whether a colour code switches everything off (first; later parts may switch on again)."""
+    return parameters is not None and parameters.split(";")[0].strip("0") == ""
+
+
+def _later_style(style: str, parameters: str | None) -> str:
+    if parameters is None:
+        return style
+    if parameters.strip("0;") == "":
+        return ""
+    code = f"\x1b[{parameters}m"
+    return code if _resets(parameters) or len(style) + len(code) > _LONGEST_STYLE else style + code
+
+
+@functools.cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What has to be replaced; what a line is split at; what may still be going on at the end of a chunk."""
+    replaced = re.compile(
+        r"\x1b\[(?P<style>[0-9;:]{0,64})m"
+        r"|\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+        r"|\x1b[\]PX^_][^\x1b\x07\n\x18\x1a]*(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC
+        r"|\x1b[ -/]+[0-~]"  # character sets and the like
+        r"|\x1b[0-OQ-WYZ\\`-~]"  # other escapes, full reset among them
+        r"|(?P<lone>\x1b)"
+        r"|(?P<overstrike>[^\x00-\x1f\x7f]\x08[^\x00-\x1f\x7f])"
+        r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])"
+        r"|(?P<c1>[\x80-\x9f])"
+    )
+    split_at = re.compile(r"(\n|\r|\x1b\[[0-9;:]*m)")
+    unfinished = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|[\]PX^_][^\x1b\x07\n\x18\x1a]*\x1b?|[ -/]{0,8})\Z")
+    return replaced, split_at, unfinished
