@@ -15,13 +15,12 @@ MAX_WORDS = 64  # words of a command that are looked up
 MAX_COMMAND_CHARS = 20_000
 
 # Tools whose absence changes which command is right; what every system has is not worth telling.
-TOOLS = tuple(
-    (
-        "apt-get brew cargo cmake curl dnf docker fd fdfind ffmpeg file gcc gh git go htop ip java jq kubectl lsof make mysql nc node "
-        "npm openssl pacman perl pip pip3 psql python3 rg rsync ruby rustc sqlite3 ss ssh strace sudo systemctl tar tmux tree unzip "
-        "uv wget xz yarn zip zstd"
-    ).split()  # noqa: SIM905 - one word a tool reads better than a list of strings
+_TOOLS = (
+    "apt-get brew cargo cmake curl dnf docker fd fdfind ffmpeg file gcc gh git go htop ip java jq kubectl lsof make mysql nc node "
+    "npm openssl pacman perl pip pip3 psql python3 rg rsync ruby rustc sqlite3 ss ssh strace sudo systemctl tar tmux tree unzip "
+    "uv wget xz yarn zip zstd"
 )
+TOOLS = tuple(_TOOLS.split())
 
 
 class SystemFacts:
