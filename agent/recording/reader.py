@@ -45,7 +45,7 @@ def read_log(path: str) -> Iterator[Record | BadLine]:
         raise IoError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def records(path: str) -> Iterator[Record]:
+def read_records(path: str) -> Iterator[Record]:
     """The records of a log without what cannot be read."""
     return (line for line in read_log(path) if isinstance(line, Record))
 

@@ -1,0 +1,111 @@
+"""Events as lines for people: pure functions, everything from outside made safe."""
+
+from __future__ import annotations
+
+from agent.emitters.paint import paint, safe, safe_line, seconds
+from agent.protocol.decisions import RiskReport
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.events import CommandFinished, ContinueTriggered, GoalFinished, ToolFinished
+from agent.protocol.replies import Usage
+
+_LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
+_STATUS_STYLE = {
+    "completed": "green", "answered": "green", "handed_off": "green",
+    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow",
+}  # fmt: skip
+_MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
+_SHOWN_COMMAND_CHARS = 4_000
+_SHOWN_RESULT_CHARS = 200
+
+
+def error_lines(error: ErrorInfo, *, color: bool) -> str:
+    """What happened, and what to do next."""
+    text = paint(f"error: {safe(error.message)}", "red", color=color)
+    if error.hint:
+        text += "\n" + paint(f"  {safe(error.hint)}", "dim", color=color)
+    return text
+
+
+def command_line(command: str, report: RiskReport | None, *, color: bool, suffix: str = "") -> str:
+    """`$ command  [level: reason]`, with the lines of a long command indented."""
+    shown = safe(command[:_SHOWN_COMMAND_CHARS]).replace("\n", "\n  ")
+    if len(command) > _SHOWN_COMMAND_CHARS:
+        shown += f"\n  … {len(command) - _SHOWN_COMMAND_CHARS:,} more characters"
+    text = f"$ {paint(shown, 'bold', color=color)}"
+    if report is not None:
+        level = report.level.value
+        reason = f": {safe_line(report.findings[0].reason, 200)}" if report.findings and level != "low" else ""
+        text += "  " + paint(f"[{level}{reason}]", _LEVEL_STYLE[level], color=color)
+    return f"{text}  {suffix}" if suffix else text
+
+
+def ending_line(event: CommandFinished, *, color: bool) -> str | None:
+    """How a command ended, None where there is nothing to say."""
+    result = event.result
+    took = seconds(result.duration)
+    if result.timed_out:
+        return paint(f"timed out after {took}", "yellow", color=color)
+    if result.interrupted:
+        return paint(f"interrupted after {took}", "yellow", color=color)
+    if result.signal is not None:
+        return paint(f"killed by {_signal_name(result.signal)} after {took}", "yellow", color=color)
+    if event.exit_code != 0:
+        return paint(f"exit {event.exit_code} after {took}", "yellow", color=color)
+    return None
+
+
+def summary_line(event: GoalFinished, *, color: bool, shown: str = "") -> str:
+    """One line on how the goal went. `shown` is the last message that the person has seen already."""
+    style = _STATUS_STYLE.get(event.status, "red")
+    words = event.status.replace("_", " ")
+    parts = [f"{_MARKS[style]} {safe_line(words, 60)}"]
+    ran = sum(command.get("outcome", "ran") == "ran" for command in event.commands)
+    if event.commands:
+        parts.append(
+            _counted(ran, "command")
+            if ran == len(event.commands)
+            else f"{ran} of {_counted(len(event.commands), 'command')} run"
+        )
+    if event.exit_code != 0:
+        parts.append(f"exit {event.exit_code}")
+    parts.append(seconds(event.duration))
+    parts += _cost(event.usage)
+    line = paint(" · ".join(parts), "dim" if style == "green" else style, color=color)
+    good = event.status in ("completed", "answered", "handed_off")
+    if event.message and not good and event.message not in (shown, event.status):
+        line += paint(f" — {safe_line(event.message, 300)}", "dim", color=color)
+    return line
+
+
+def tool_result(event: ToolFinished, *, color: bool) -> str:
+    """A dim line with the beginning of a tool's result."""
+    first = safe_line(event.result, _SHOWN_RESULT_CHARS) or "no output"
+    return paint(f"  {'failed: ' if event.is_error else ''}{first}", "dim", color=color)
+
+
+def continuing(event: ContinueTriggered, *, color: bool) -> str:
+    todos = "1 todo" if event.remaining_todos == 1 else f"{event.remaining_todos} todos"
+    return paint(f"⟳ Continuing ({event.count}/{event.max}, {todos} remaining)", "yellow", color=color)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _cost(usage: Usage) -> list[str]:
+    parts = []
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens:
+        parts.append(f"{'~' if usage.estimated else ''}{tokens:,} tokens")
+    if usage.cost is not None:
+        parts.append(f"${usage.cost:.4f}")
+    return parts
+
+
+def _signal_name(number: int) -> str:
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

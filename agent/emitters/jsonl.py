@@ -1,0 +1,25 @@
+"""Events as JSON lines, for `--json` and `--telemetry-file`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.emitters.streams import sink_of
+from agent.protocol.events import Record, encode
+
+
+class JsonlEmitter:
+    """Writes each record as one line, at once. `stream` is a binary or text stream, or a sink.
+
+    Raises ClientDisconnected when nobody reads any more, WriteFailed for other faults. Live bytes are not written: they come
+    as `command.output` events.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._sink = sink_of(stream)
+
+    async def emit(self, record: Record) -> None:
+        self._sink.write(encode(record))
+
+    def output(self, stream: str, data: bytes) -> None:
+        pass

@@ -1,0 +1,40 @@
+"""Colour, and text made safe to look at."""
+
+from __future__ import annotations
+
+_CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+
+
+def paint(text: str, style: str, *, color: bool) -> str:
+    """`text` in `style` (red, green, yellow, cyan, dim, bold), each line by itself so that no pager or scroll loses it."""
+    if not color or not text:
+        return text
+    code = _CODES[style]
+    return "\n".join(f"\x1b[{code}m{line}\x1b[0m" if line else line for line in text.split("\n"))
+
+
+def safe(text: str) -> str:
+    """Text of models, files and programs with everything invisible made visible; line ends and tabs stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from agent.risk.visible import make_visible
+
+    return make_visible(text)
+
+
+def safe_line(text: str, limit: int = 500) -> str:
+    """`text` safe and on one line of at most `limit` characters."""
+    line = safe(" ".join(text[: limit * 4].split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def seconds(duration: float) -> str:
+    """A duration for people: `0.04s`, `3.2s`, `2m 05s`, `1h 02m`."""
+    if duration < 0.995:
+        return f"{duration:.2f}s"
+    if duration < 59.95:
+        return f"{duration:.1f}s"
+    minutes, rest = divmod(round(duration), 60)
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    return f"{minutes // 60}h {minutes % 60:02d}m"

@@ -1,0 +1,96 @@
+"""Rows of sub-commands as a table for people or as JSON lines for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from agent.emitters.paint import paint, safe
+from agent.emitters.streams import Sink
+
+_MAX_CELL = 200
+
+
+def print_rows(
+    rows: Iterable[Mapping[str, Any]], *, json: bool, out: Sink, columns: Sequence[str] | None = None
+) -> int:
+    """Print `rows` to `out` and return how many there were. Raises EmitError.
+
+    JSON: one object a line as the rows come, with all their keys. Table: `columns` (default: the keys of the first row) under
+    a heading, widths as the cells need; on a terminal the last column is cut to the width.
+    """
+    return _json_lines(rows, out) if json else _table(list(rows), out, columns)
+
+
+def _json_lines(rows: Iterable[Mapping[str, Any]], out: Sink) -> int:
+    from msgspec import json
+
+    count = 0
+    for row in rows:
+        try:
+            line = json.encode(row)
+        except UnicodeEncodeError:  # lone surrogates, from names of files
+            from json import dumps
+
+            line = dumps(row, default=str).encode()
+        out.write(line + b"\n")
+        count += 1
+    return count
+
+
+def _table(rows: list[Mapping[str, Any]], out: Sink, columns: Sequence[str] | None) -> int:
+    if not rows:
+        return 0
+    names = list(columns or rows[0])
+    cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    widths = [max(cell_width(line[i]) for line in [names, *cells]) for i in range(len(names))]
+    numeric = [all(isinstance(row.get(name), (int, float)) for row in rows) for name in names]
+    heading = paint(_line(names, widths, numeric, out), "bold", color=out.color)
+    lines = [heading, *(_line(line, widths, numeric, out) for line in cells)]
+    out.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+    return len(rows)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool], out: Sink) -> str:
+    padded = []
+    for text, width, right in zip(cells, widths, numeric, strict=True):
+        space = " " * (width - cell_width(text))
+        padded.append(space + text if right else text + space)
+    line = "  ".join(padded).rstrip()
+    return cut_to_width(line, out.size()[0]) if out.is_tty else line
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(str(item) for item in value)
+    text = safe(str(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
+    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+
+
+def cell_width(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut_to_width(text: str, columns: int) -> str:
+    """The beginning of `text` that fits into `columns`, with an ellipsis where something is missing."""
+    if cell_width(text) <= columns:
+        return text
+    kept = ""
+    room = columns - 1
+    for character in text:
+        room -= cell_width(character)
+        if room < 0:
+            break
+        kept += character
+    return kept + "…"

@@ -1,0 +1,130 @@
+"""Markdown to coloured lines by rich, which is loaded when a person is about to see Markdown, not before."""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import cache
+from typing import Any
+
+from agent.emitters.paint import safe
+from agent.emitters.report import cell_width
+
+DEFAULT_THEME = "ansi_dark"
+
+
+class RichRenderer:
+    """Renders Markdown for a terminal. `preload` imports in the background while the planner thinks."""
+
+    def __init__(self, theme: str = "") -> None:
+        self._theme = theme or DEFAULT_THEME
+        self._thread: threading.Thread | None = None
+        self._loaded = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether rendering needs no further imports."""
+        return self._loaded
+
+    def preload(self) -> None:
+        """Begin to load; harmless when done before."""
+        if self._thread is None and not self._loaded:
+            self._thread = threading.Thread(target=self._load, name="load-markdown", daemon=True)
+            self._thread.start()
+
+    def render(self, text: str, width: int) -> list[str]:
+        """Lines with SGR sequences, none wider than `width`; the text is made safe first. Loads what is missing."""
+        if not self._loaded:
+            self._load()
+        from io import StringIO
+
+        from rich.console import Console
+
+        target = StringIO()
+        console = Console(
+            file=target, force_terminal=True, color_system="standard", width=max(width, 10), legacy_windows=False,
+            highlight=False, emoji=False, markup=False, theme=_colors(), _environ={},
+        )  # fmt: skip
+        source = safe(text).expandtabs(4)
+        document = _document_class()("", code_theme=self._theme, hyperlinks=False)
+        document.markup = source
+        document.parsed = _parser().parse(source)
+        console.print(document)
+        return _lines(target.getvalue())
+
+    def _load(self) -> None:
+        import rich.console  # noqa: F401  what takes the time is the import
+
+        _parser()
+        _document_class()
+        self._loaded = True
+
+
+def plain_lines(text: str, width: int) -> list[str]:
+    """The text without interpretation, wrapped at `width`: what is shown until the renderer is loaded."""
+    lines = []
+    for line in safe(text).expandtabs(4).split("\n"):
+        rest = line
+        while cell_width(rest) > width:
+            cut = min(width, len(rest))
+            while cell_width(rest[:cut]) > width:
+                cut -= 1
+            lines.append(rest[:cut])
+            rest = rest[cut:]
+        lines.append(rest)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+@cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    # no HTML: `<name>` in a sentence is text that must be seen, not a tag that vanishes
+    return MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+
+
+@cache
+def _colors() -> Any:
+    from rich.theme import Theme
+
+    # readable on dark and light backgrounds: no background colours
+    return Theme({"markdown.code": "cyan", "markdown.h1": "bold underline", "markdown.h2": "bold underline"})
+
+
+@cache
+def _document_class() -> Any:
+    from rich.markdown import Heading, Markdown
+
+    class LeftHeading(Heading):
+        """A heading where the eye looks for it."""
+
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            self.text.justify = "left"
+            yield self.text
+
+    class Document(Markdown):
+        elements = {**Markdown.elements, "heading_open": LeftHeading}
+
+    return Document
+
+
+@cache
+def _padding() -> re.Pattern[str]:
+    # spaces at the end of a line, with colour resets around them; a background colour keeps its spaces
+    return re.compile(r"(?: |\x1b\[0m|\x1b\[(?:3\d|9\d|[1234];?)*m(?= *\x1b\[0m *$))+$")
+
+
+def _lines(rendered: str) -> list[str]:
+    lines = [_trimmed(line) for line in rendered.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+def _trimmed(line: str) -> str:
+    trimmed = _padding().sub("", line)
+    return f"{trimmed}\x1b[0m" if "\x1b[" in trimmed and not trimmed.endswith("\x1b[0m") else trimmed

@@ -1,0 +1,317 @@
+"""The person's terminal: events as they should look there."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from agent.emitters import describe
+from agent.emitters.display import Display, StreamName
+from agent.emitters.markdown_text import MarkdownText
+from agent.emitters.pacing import FramePacer
+from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.raw_text import RawText
+from agent.emitters.rich_markdown import RichRenderer
+from agent.emitters.same_text import unseen_part
+from agent.emitters.spinner import Spinner
+from agent.emitters.streams import sink_of
+from agent.protocol.decisions import RiskReport
+from agent.protocol.errors import ClientDisconnected, EmitError
+from agent.protocol.events import (
+    AssistantDelta,
+    AssistantMessage,
+    CommandConfirmed,
+    CommandFinished,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    CompressionFinished,
+    CompressionStarted,
+    ContinueTriggered,
+    CoreCommandFinished,
+    Event,
+    Failed,
+    GoalFinished,
+    GoalStarted,
+    Notice,
+    PlannerFinished,
+    PlannerStarted,
+    Record,
+    SessionNamed,
+    ToolFinished,
+    ToolStarted,
+    Warned,
+)
+
+if TYPE_CHECKING:
+    from agent.emitters.terminal_filter import TerminalFilter
+
+_SLOW_PLANNER = 0.25  # seconds
+
+
+class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
+    """`highlight`: render Markdown (colour terminals only). `theme`: a pygments style for code. `show_commands`: print each
+    command with its level before it runs, for when no prompt has shown it. `color` None: as the terminal says.
+    """
+
+    highlight: bool = True
+    theme: str | None = None
+    verbose_tool_calls: bool = False
+    show_spinner: bool = True
+    show_commands: bool = False
+    summary: bool = True
+    color: bool | None = None
+
+
+class TerminalEmitter:
+    """ports.Emitter for people. `out` and `err` are streams or sinks.
+
+    Answers and output of commands go to stdout, everything else to stderr. Nothing from outside reaches the terminal
+    unescaped. No animation unless both streams are terminals.
+    """
+
+    def __init__(self, options: TerminalEmitterOptions | None = None, out: Any = None, err: Any = None) -> None:
+        self._options = options or TerminalEmitterOptions()
+        color = self._options.color
+        self._display = Display(sink_of(out or sys.stdout, color=color), sink_of(err or sys.stderr, color=color))
+        self._lock = threading.RLock()
+        self._spinner = Spinner(self._display)
+        self._renderer = RichRenderer(self._options.theme or "")
+        self._pacer = FramePacer(self._draw_frame)
+        self._text: RawText | MarkdownText | None = None
+        self._streamed = ""
+        self._last_message = ""
+        self._reports: dict[str, RiskReport] = {}
+        self._proposed: dict[str, str] = {}
+        self._unseen: set[str] = set()
+        self._filters: dict[StreamName, TerminalFilter] = {}
+        self._failure: EmitError | None = None
+        self._waiting = False
+
+    async def emit(self, record: Record) -> None:
+        """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
+        with self._lock:
+            if self._failure is not None:
+                failure, self._failure = self._failure, None
+                raise failure
+            self._show(record.event)
+
+    def output(self, stream: str, data: bytes) -> None:
+        """Live output of a command, filtered for a terminal, exact for a pipe or file. Any thread; never raises."""
+        name: StreamName = "stderr" if stream == "stderr" else "stdout"
+        with self._lock:
+            try:
+                self._spinner.stop()
+                self._display.write(name, self._filter(name).feed(name, data) if self._is_tty(name) else data)
+            except EmitError as error:
+                self._failure = self._failure or error
+
+    def pause(self) -> None:
+        """Take the spinner away, before somebody else draws on the terminal."""
+        with self._lock:
+            self._spinner.stop()
+
+    # --- events ---
+
+    def _show(self, event: Event) -> None:
+        if isinstance(event, AssistantDelta):
+            self._delta(event.text)
+            return
+        if isinstance(event, PlannerStarted):
+            self._abandon_message()
+            self._thinking()
+            return
+        self._waiting = False
+        self._spinner.stop()
+        if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
+            self._show_work(event)
+        elif isinstance(event, (CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandFinished)):
+            self._show_command(event)
+        else:
+            self._show_message(event)
+
+    def _show_message(self, event: Event) -> None:
+        color = self._display.err.color
+        match event:
+            case AssistantMessage(text=text):
+                self._message(text)
+            case Notice(text=text):
+                self._answer(safe(text))
+            case CoreCommandFinished(text=text) if text:
+                self._answer(safe(text))
+            case Warned(text=text):
+                self._aside(paint(f"warning: {safe(text)}", "yellow", color=color))
+            case Failed(error=error) if error.code != "cancelled":
+                self._last_message = error.message
+                self._aside(describe.error_lines(error, color=color))
+            case ContinueTriggered():
+                self._aside(describe.continuing(event, color=color))
+            case CompressionStarted():
+                self._aside("Compressing session...")
+            case CompressionFinished():
+                self._aside("Session compressed.")
+            case SessionNamed(name=name):
+                self._aside(f"Session auto-named: {safe_line(name)}")
+            case GoalStarted():
+                self._last_message = ""
+            case GoalFinished():
+                self._goal_finished(event)
+
+    def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
+        if not self._options.verbose_tool_calls:
+            return
+        color = self._display.err.color
+        if isinstance(event, ToolStarted):
+            self._aside(paint(f"⚙ Using {safe_line(event.name, 100)}", "dim", color=color))
+        elif isinstance(event, ToolFinished):
+            self._aside(describe.tool_result(event, color=color))
+
+    def _show_command(self, event: Event) -> None:
+        match event:
+            case CommandProposed(command_id=key, command=command):
+                self._proposed[key] = command
+            case CommandRated(command_id=key, report=report):
+                self._reports[key] = report
+            case CommandConfirmed(command_id=key):
+                self._confirmed(event)
+            case CommandStarted(command_id=key, command=command):
+                if self._options.show_commands or key in self._unseen:
+                    self._command_line(key, command)
+            case CommandFinished():
+                self._command_finished(event)
+
+    def _confirmed(self, event: CommandConfirmed) -> None:
+        """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
+        key = event.command_id
+        if event.decision in ("approved", "edited"):
+            if event.by != "person":
+                self._unseen.add(key)
+            return
+        if event.by != "person" or self._options.show_commands:
+            suffix = {"dry-run": "not run: dry run", "declined": "not run"}.get(event.decision, event.decision)
+            self._command_line(key, event.command or self._proposed.get(key, ""), suffix)
+        self._forget(key)
+
+    def _command_line(self, key: str, command: str, suffix: str = "") -> None:
+        color = self._display.err.color
+        self._aside(describe.command_line(command, self._reports.get(key), color=color, suffix=suffix))
+
+    def _command_finished(self, event: CommandFinished) -> None:
+        for name, filtered in self._filters.items():
+            self._display.write(name, filtered.close())
+        self._filters.clear()
+        self._fresh_lines()
+        line = describe.ending_line(event, color=self._display.err.color)
+        if line:
+            self._aside(line)
+        self._forget(event.command_id)
+
+    def _forget(self, key: str) -> None:
+        self._reports.pop(key, None)
+        self._proposed.pop(key, None)
+        self._unseen.discard(key)
+
+    def _goal_finished(self, event: GoalFinished) -> None:
+        self._abandon_message()
+        self._fresh_lines()
+        if self._options.summary:
+            self._aside(describe.summary_line(event, color=self._display.err.color, shown=self._last_message))
+
+    # --- the assistant's words ---
+
+    def _delta(self, text: str) -> None:
+        self._spinner.stop()
+        if self._text is None:
+            self._display.fresh_line("stdout")
+            self._text = self._new_text()
+            if self._renders_markdown:
+                self._renderer.preload()
+        self._streamed += text
+        self._text.feed(text)
+        self._pacer.request()
+
+    def _message(self, text: str) -> None:
+        """A finished message: only what was not streamed before is still to be shown."""
+        self._last_message = text
+        rest = unseen_part(self._streamed, text) if self._text is not None else text
+        if rest is None:  # another message than the one that was streamed
+            self._abandon_message()
+            rest = text
+        if self._text is None:
+            self._display.fresh_line("stdout")
+            self._text = self._new_text()
+        self._text.feed(rest)
+        self._abandon_message()
+
+    def _abandon_message(self) -> None:
+        """End the message on the screen, whether it is complete or not."""
+        self._pacer.cancel()
+        text, self._text, self._streamed = self._text, None, ""
+        if text is not None:
+            text.finish()
+
+    def _new_text(self) -> RawText | MarkdownText:
+        return MarkdownText(self._display, self._renderer) if self._renders_markdown else RawText(self._display)
+
+    @property
+    def _renders_markdown(self) -> bool:
+        return self._options.highlight and self._display.out.is_tty and self._display.out.color
+
+    def _draw_frame(self) -> None:
+        with self._lock:
+            try:
+                if self._text is not None:
+                    self._text.draw()
+            except EmitError as error:
+                self._failure = self._failure or error
+
+    # --- plumbing ---
+
+    def _thinking(self) -> None:
+        self._waiting = True
+        if self._renders_markdown and not self._renderer.ready:
+            asyncio.get_running_loop().call_later(_SLOW_PLANNER, self._prepare)
+        if self._options.show_spinner and self._display.out.is_tty and self._display.err.is_tty:
+            self._spinner.start(self._tick)
+
+    def _prepare(self) -> None:
+        """Load what renders the answer while there is time: a planner that takes so long is a model."""
+        if self._waiting:
+            self._renderer.preload()
+
+    def _tick(self) -> None:
+        with self._lock:
+            try:
+                self._spinner.draw(self._tick)
+            except EmitError as error:
+                self._failure = self._failure or error
+
+    def _answer(self, text: str) -> None:
+        self._abandon_message()
+        self._display.line("stdout", text)
+
+    def _aside(self, text: str) -> None:
+        self._abandon_message()
+        try:
+            self._display.line("stderr", text)
+        except ClientDisconnected:
+            if self._display.out.is_tty:
+                raise  # the terminal is gone, not just somebody's log
+
+    def _fresh_lines(self) -> None:
+        self._display.fresh_line("stdout")
+        self._display.fresh_line("stderr")
+
+    def _is_tty(self, name: StreamName) -> bool:
+        return self._display.sink(name).is_tty
+
+    def _filter(self, name: StreamName) -> TerminalFilter:
+        if name not in self._filters:
+            from agent.emitters.terminal_filter import TerminalFilter
+
+            self._filters[name] = TerminalFilter(self._display.sink(name).color)
+        return self._filters[name]
