@@ -17,6 +17,9 @@ from agent.protocol.errors import ProviderError, Unauthorized
 from agent.providers.settings import Endpoint
 
 MAX_DETAIL = 300
+_SHORTEST_SECRET = (
+    8  # "x" or "none" as a key for a local server is no secret, and replacing it would garble every message
+)
 _STATUS_WORDS = {
     400: "the request was rejected",
     401: "the key was not accepted",
@@ -35,11 +38,12 @@ _TOO_LONG = re.compile(r"context.{0,20}(length|window|size)|too many tokens|prom
 
 def one_line(text: str, *, limit: int = MAX_DETAIL, secret: str = "") -> str:
     """`text` fit for a message: printable, on one line, at most `limit` characters, `secret` replaced."""
-    head = text[: limit * 8]  # bounds the work; blanks and control characters go below
+    if len(secret) < _SHORTEST_SECRET:
+        secret = ""
     if secret:
-        head = head.replace(secret, "[key]")
-    kept = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in head)
-    line = " ".join(kept.split())
+        text = text.replace(secret, "[key]")
+    head = text[: limit * 8]  # bounds the work
+    line = " ".join("".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in head).split())
     if secret:
         line = line.replace(secret, "[key]")  # again: a control character inside may have hidden it
     return line if len(line) <= limit and len(head) == len(text) else line[: limit - 1].rstrip() + "…"
