@@ -164,7 +164,7 @@ class _Parts:
         return (block,) if block is not None else ()
 
     def _settings_rows(self) -> list[dict[str, str]]:
-        from agent.config.settings import SETTINGS
+        from agent.config.table import SETTINGS
 
         rows = []
         for setting in SETTINGS:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
 # name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
@@ -101,7 +102,7 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
 
 
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
-    from agent.config.settings import BY_NAME
+    from agent.config.table import BY_NAME
 
     return {name: value for name, value in vars(options).items() if name in BY_NAME and value is not None}
 
@@ -137,7 +138,7 @@ def build_parser(sub: str = "") -> argparse.ArgumentParser:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    from agent.config.settings import SETTINGS
+    from agent.config.table import SETTINGS
 
     titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
     groups = {name: parser.add_argument_group(title) for name, title in titles.items()}

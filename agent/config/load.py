@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.config import paths
-from agent.config.settings import BY_NAME, SETTINGS, Setting, Settings, parse_value
+from agent.config.settings import Settings, parse_value
+from agent.config.table import BY_NAME, SETTINGS, Setting
 from agent.protocol.errors import ConfigError
 
 PROJECT_FILE = ".agent-shell.toml"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.config.settings import SETTINGS, Setting, Settings
+from agent.config.settings import Settings
+from agent.config.table import SETTINGS, Setting
 
 _GROUPS = {"planner": "Planner", "files": "Files", "safety": "Safety", "run": "One run", "screen": "Screen"}
 _KEYS = ("OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")

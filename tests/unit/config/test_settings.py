@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from agent.config import paths, render
 from agent.config.load import load_settings
-from agent.config.settings import BY_NAME, SETTINGS, Settings, parse_value
+from agent.config.settings import Settings, parse_value
+from agent.config.table import BY_NAME, SETTINGS
 from agent.protocol.errors import ConfigError
 
 

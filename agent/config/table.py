@@ -1,0 +1,138 @@
+"""Every setting, once: kind, flag, environment variable, help. Flags, `.env.example` and docs come from this table.
+
+`kind` is text, int, float, bool, choice or texts; `from_project` is never, lower or true.
+"""
+
+from __future__ import annotations
+
+
+class Setting:
+    """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, or switch it on.
+
+    A plain class, because `--help` reads this table and cannot afford more. Rows without a flag are set by environment or
+    file only; an `inverted` flag switches its setting off.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        kind: str,
+        help: str,
+        flag: str | None = None,
+        choices: tuple[str, ...] = (),
+        metavar: str | None = None,
+        from_project: str = "never",
+        group: str = "planner",
+        short: str | None = None,
+        inverted: bool = False,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.help = help
+        self.flag = flag
+        self.choices = choices
+        self.metavar = metavar
+        self.from_project = from_project
+        self.group = group
+        self.short = short
+        self.inverted = inverted
+
+    def __repr__(self) -> str:
+        return f"Setting({self.name!r})"
+
+    @property
+    def env(self) -> str:
+        """Its environment variable."""
+        return "AGENT_" + self.name.upper()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="planner", kind="text", flag="--planner", metavar="NAME",
+        help="auto, offline, openrouter, openai, anthropic, ollama, llamacpp …, or scripted:FILE",
+    ),
+    Setting(name="model", kind="text", flag="--model", help="model name, as the provider calls it"),
+    Setting(name="base_url", kind="text", flag="--base-url", metavar="URL", help="an OpenAI-compatible endpoint"),
+    Setting(
+        name="api_key_env", kind="text", flag="--api-key-env", metavar="NAME", help="environment variable with the key"
+    ),
+    Setting(
+        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent"
+    ),
+    Setting(name="max_retries", kind="int", help="how often a failed model call is repeated"),
+    Setting(
+        name="codec", kind="choice", choices=("auto", "mode-json", "plan-json", "native"),
+        help="how replies are written: mode-json, plan-json or native tool calls",
+    ),
+    Setting(name="temperature", kind="float", help="sampling temperature, if the model takes one"),
+    Setting(name="context_tokens", kind="int", help="how much history the planner is shown, in tokens"),
+    Setting(name="max_output_tokens", kind="int", help="longest reply of a model, in tokens"),
+    Setting(name="stream", kind="bool", help="show replies as they come"),
+    Setting(name="ca_file", kind="text", help="certificates to trust for the model's server (PEM)"),
+    Setting(name="proxy", kind="text", help="proxy for the model's server; otherwise *_PROXY variables count"),
+    Setting(name="config", kind="text", flag="--config", metavar="PATH", group="files", help="another settings file"),
+    Setting(
+        name="session_dir", kind="text", flag="--session-dir", metavar="DIR", group="files", help="where logs are kept"
+    ),
+    Setting(
+        name="session_id", kind="text", flag="--session-id", metavar="ID", group="files", help="go on in this session"
+    ),
+    Setting(
+        name="persist", kind="bool", flag="--no-persist", inverted=True, group="files", help="keep no session log"
+    ),
+    Setting(
+        name="redact", kind="bool", flag="--no-redact", inverted=True, group="files", from_project="true",
+        help="leave secrets in log and prompts as they are",
+    ),
+    Setting(
+        name="telemetry_file", kind="text", flag="--telemetry-file", metavar="PATH", group="files",
+        help="append every event to this file too",
+    ),
+    Setting(
+        name="approve", kind="choice", choices=("ask", "low", "medium"), flag="--approve", group="safety",
+        help="what may run without asking; high always asks",
+    ),
+    Setting(
+        name="safety_off", kind="bool", flag="--safety-off", group="safety",
+        help="high-risk commands need no typed word (this run only)",
+    ),
+    Setting(
+        name="dry_run", kind="bool", flag="--dry-run", group="safety", from_project="true",
+        help="plan and rate, run nothing",
+    ),
+    Setting(
+        name="max_steps", kind="int", flag="--max-steps", metavar="N", group="safety", from_project="lower",
+        help="planner calls a goal may take",
+    ),
+    Setting(
+        name="time_budget", kind="float", group="safety", from_project="lower", help="seconds a goal may take"
+    ),
+    Setting(
+        name="token_budget", kind="int", group="safety", from_project="lower", help="tokens a goal may take"
+    ),
+    Setting(
+        name="command_timeout", kind="float", flag="--command-timeout", metavar="SECONDS", group="safety",
+        from_project="lower", help="end a command after this long",
+    ),
+    Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
+    Setting(
+        name="file", kind="texts", flag="--file", metavar="PATH", group="run", help="show this file to the planner"
+    ),
+    Setting(name="code", kind="bool", flag="--code", group="run", help="answer with code only"),
+    Setting(
+        name="auto_continue", kind="bool", flag="--auto-continue", group="run", help="go on while an agent has tasks"
+    ),
+    Setting(name="json", kind="bool", flag="--json", group="run", help="events as JSON lines on stdout"),
+    Setting(name="edit_mode", kind="choice", choices=("emacs", "vi"), group="screen", help="keys of the prompt"),
+    Setting(name="highlight", kind="bool", group="screen", help="render Markdown and highlight code"),
+    Setting(name="theme", kind="text", group="screen", help="Pygments style for code"),
+    Setting(name="spinner", kind="bool", group="screen", help="show that the planner is thinking"),
+    Setting(
+        name="shell_history", kind="bool", group="screen", help="add commands that ran to your shell's history file"
+    ),
+    Setting(name="verbose", kind="bool", flag="--verbose", short="-v", group="screen", help="say more"),
+    Setting(name="debug", kind="bool", flag="--debug", group="screen", help="show tracebacks"),
+)  # fmt: skip
+
+BY_NAME: dict[str, Setting] = {setting.name: setting for setting in SETTINGS}

@@ -1,0 +1,75 @@
+"""What starting costs: `--version`, `--help`, and the CPU until the REPL's first frame against a bare prompt."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import sys
+import tempfile
+import time
+
+from benchmarks.figures import PYTHON, Figure, paired_minimum, run_time_ns
+
+_BARE = "from prompt_toolkit import prompt\nprompt('goal> ')\n"
+
+
+def main() -> list[Figure]:
+    """Measure; one figure a line."""
+    figures = []
+    for flag, bound in (("--version", 4), ("--help", 5)):
+        ours, peer = paired_minimum([PYTHON, "agent_shell.py", flag], [PYTHON, "-c", "pass"])
+        figures.append(
+            Figure(f"CPU of {flag}", ours * 1e3, peer * 1e3, "ms", f"<= {bound}x", ours <= bound * peer, "python3 -c pass")
+        )
+    with tempfile.TemporaryDirectory() as home:
+        bare = os.path.join(home, "bare.py")
+        with open(bare, "w") as file:
+            file.write(_BARE)
+        mine, theirs = [], []
+        for _ in range(9):
+            theirs.append(first_frame_cpu([PYTHON, bare], home))
+            mine.append(first_frame_cpu([PYTHON, "agent_shell.py", "--planner", "offline"], home))
+    ours, peer = min(mine), min(theirs)
+    figures.append(
+        Figure(
+            "CPU until the REPL's first frame", ours * 1e3, peer * 1e3, "ms", "<= 1.5x", ours <= 1.5 * peer,
+            "bare prompt_toolkit prompt",
+        )
+    )  # fmt: skip
+    return figures
+
+
+def first_frame_cpu(argv: list[str], home: str) -> float:
+    """Seconds of CPU that `argv` has used when its prompt appears on the terminal."""
+    env = {**os.environ, "HOME": home, "TERM": "xterm-256color", "AGENT_SESSION_DIR": os.path.join(home, "sessions")}
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvpe(argv[0], argv, env)
+    try:
+        return _wait_for_prompt(pid, fd)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(fd)
+
+
+def _wait_for_prompt(pid: int, fd: int) -> float:
+    seen = b""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if not select.select([fd], [], [], 0.5)[0]:
+            continue
+        data = os.read(fd, 65536)
+        if b"\x1b[6n" in data:
+            os.write(fd, b"\x1b[1;1R")
+        seen += data
+        if b"goal" in seen and b"> " in seen[seen.rindex(b"goal") :] or "❯".encode() in seen:
+            return run_time_ns(pid) / 1e9
+    sys.exit(f"no prompt appeared: {seen[-400:]!r}")
+
+
+if __name__ == "__main__":
+    for figure in main():
+        print(figure)

@@ -1,0 +1,97 @@
+"""Generated pages are fresh, links lead somewhere, and the README's commands exist. `--write` regenerates the pages."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.commands.table import help_rows
+from agent.config.render import env_example, settings_page
+from agent.planner.offline.catalog import render_catalog
+from agent.protocol.events import KnownEvent
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def commands_page() -> str:
+    """docs/commands.md from the command table."""
+    lines = [
+        "# Commands of the REPL",
+        "",
+        "Generated from `agent/commands/table.py` by `make docs`. `:` and `.` both work as prefix; a line is a command only if a",
+        "known name follows. `!command` runs your own command through the gate, `!!command` keeps it from the planner.",
+        "",
+        "| command | what it does |",
+        "|---|---|",
+        *(f"| `{usage.replace('|', chr(92) + '|')}` | {text} |" for usage, text in help_rows()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def events_page() -> str:
+    """docs/events.md from the event types."""
+    lines = [
+        "# Events",
+        "",
+        "Generated from `agent/protocol/events.py` by `make docs`. Every event is one flat JSON object a line: the envelope",
+        "(`v`, `seq`, `time`, `session`, `run`, `goal_id`), `type`, and the fields below. The log, `--json` and the tests see the",
+        "same events; `assistant.delta` is not logged.",
+        "",
+        "| type | fields | meaning |",
+        "|---|---|---|",
+    ]
+    for kind in KnownEvent.__args__:
+        fields = ", ".join(f"`{name}`" for name in kind.__struct_fields__)
+        doc = " ".join((kind.__doc__ or "").split()) if kind.__doc__ and "Event" not in kind.__doc__[:8] else ""
+        lines.append(f"| `{kind.__struct_config__.tag}` | {fields} | {doc.replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    ".env.example": env_example,
+    "docs/settings.md": settings_page,
+    "docs/commands.md": commands_page,
+    "docs/events.md": events_page,
+    "docs/recipes.md": render_catalog,
+}
+
+
+def problems() -> list[str]:
+    """Everything that is wrong with the documents, one line each."""
+    found = []
+    for name, render in GENERATED.items():
+        path = ROOT / name
+        if not path.exists() or path.read_text() != render():
+            found.append(f"{name} is not what the code says; run: make docs")
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        found += _dead_links(page)
+    readme = (ROOT / "README.md").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    for target in sorted(set(re.findall(r"\bmake ([a-z-]+)", readme))):
+        if f"\n{target}:" not in makefile:
+            found.append(f"README.md names `make {target}`, which does not exist")
+    return found
+
+
+def _dead_links(page: Path) -> list[str]:
+    found = []
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        if "://" not in target and not (page.parent / target).exists():
+            found.append(f"{page.relative_to(ROOT)} links to {target}, which does not exist")
+    return found
+
+
+def main() -> int:
+    if "--write" in sys.argv[1:]:
+        for name, render in GENERATED.items():
+            (ROOT / name).write_text(render())
+        return 0
+    found = problems()
+    print("\n".join(found) or "documents agree with the code")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""What start-up imports: the guard behind the start-up figures."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "httpx", "httpcore", "anyio", "rich", "pygments", "markdown_it", "tree_sitter", "tree_sitter_bash", "tomllib",
+    "dotenv", "hypothesis", "importlib.metadata", "agent.planner.offline.planner", "agent.planner.llm",
+    "agent.risk.classifier", "agent.providers.catalog",
+}  # fmt: skip
+
+
+def modules_after(code):
+    script = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_version_imports_next_to_nothing():
+    bare = modules_after("pass")
+    extra = modules_after("from agent.cli import main\nmain(['--version'])") - bare
+    assert extra == {"__future__", "agent", "agent.cli", "agent.version", "typing", *_below("typing")} & extra
+    assert not extra & {"argparse", "asyncio", "msgspec", "prompt_toolkit", "subprocess"}
+
+
+def _below(name):
+    return {
+        "collections", "collections.abc", "functools", "contextlib", "operator", "re", "re._casefix", "re._compiler",
+        "re._constants", "re._parser", "copyreg", "enum", "types", "keyword", "reprlib", "itertools", "_collections",
+        "_functools", "_operator", "_sre", "_typing", "warnings",
+    }  # fmt: skip
+
+
+def test_help_needs_argparse_and_the_settings_table_only():
+    extra = modules_after("from agent.cli import build_parser\nbuild_parser().format_help()")
+    assert not extra & {"asyncio", "prompt_toolkit", "subprocess", *HEAVY}
+
+
+@pytest.mark.parametrize("module", ["agent.frontends.repl", "agent.app", "agent.frontends.services"])
+def test_the_first_frame_imports_nothing_heavy(module):
+    assert not modules_after(f"import {module}") & HEAVY
+
+
+def test_the_services_are_wired_without_anything_heavy(tmp_path):
+    code = f"""
+import os
+os.environ.update(HOME={str(tmp_path)!r}, AGENT_SESSION_DIR={str(tmp_path / "s")!r})
+from agent import app
+services = app.build_services(app.load({{"planner": "offline"}}))
+context = services.open_context(None)
+"""
+    assert not modules_after(code) & HEAVY
