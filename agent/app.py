@@ -158,9 +158,10 @@ class _Parts:
         return StreamRedactor(self._redactor) if isinstance(self._redactor, SecretRedactor) else _Unredacted()
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
-        from agent.planner.project_notes import project_notes
+        from agent.planner.git_facts import workspace_of
+        from agent.planner.project_notes import load_project_notes
 
-        block = project_notes(cwd, self._redactor)
+        block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self._redactor)
         return (block,) if block is not None else ()
 
     def _settings_rows(self) -> list[dict[str, str]]:
@@ -227,9 +228,9 @@ class _Parts:
         if session_id is None or recorder.path is None:
             return recorder, []
         from agent.recording.fold import history
-        from agent.recording.reader import records
+        from agent.recording.reader import read_records
 
-        return recorder, list(history(records(recorder.path)))
+        return recorder, list(history(read_records(recorder.path)))
 
     def make_emitter(self) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""

@@ -38,7 +38,15 @@ from agent.protocol.events import (
     PlannerStarted,
     goal_finished,
 )
-from agent.protocol.messages import CommandItem, ContinuationKind, GoalItem, NoteItem, ReplyItem, UserInput
+from agent.protocol.messages import (
+    CommandItem,
+    ContextBlock,
+    ContinuationKind,
+    GoalItem,
+    NoteItem,
+    ReplyItem,
+    UserInput,
+)
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExitCode, GoalStatus, GoalSummary
 from agent.protocol.ports import Confirmer
 from agent.protocol.replies import Chat, Command, PlannerReply, ToolCalls
@@ -180,8 +188,7 @@ class GoalRun:
                     await self._say(command)
                     raise GoalEnded(GoalStatus.ANSWERED, command)
                 case Command(command=command, reason=reason):
-                    item = await self._command(command, reason)
-                    await self._react(item)
+                    await self._react(await self._command(command, reason))
                 case ToolCalls() as calls:
                     await self._tool_calls(calls)
 
@@ -197,10 +204,14 @@ class GoalRun:
             environment=environment,
             files=tuple(replace(file, content=redact(file.content)) for file in files),
             context=tuple(
-                replace(block, text=redact(block.text))
-                for block in (*user_input.context, *self._app.project_notes(self._ctx.cwd))
+                replace(block, text=redact(block.text)) for block in (*user_input.context, *self._new_project_notes())
             ),
         )
+
+    def _new_project_notes(self) -> list[ContextBlock]:
+        """Notes of the project that the planner has not been shown in this session."""
+        shown = {block for item in self._ctx.history if isinstance(item, GoalItem) for block in item.context}
+        return [block for block in self._app.project_notes(self._ctx.cwd) if block not in shown]
 
     async def _begin(self, user_input: UserInput, item: GoalItem) -> None:
         self._ctx.history.append(item)
