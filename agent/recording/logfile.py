@@ -81,11 +81,13 @@ class LogFile:
             window *= 8
 
     def append(self, line: bytes, *, sync: bool) -> None:
-        """Write one line in one call. What could not be written whole is taken back, as far as that is possible."""
+        """Write one line, in one call where the system does its part. What could not be written whole is taken back, as far as that is possible."""
         if self._broken:
             raise self._broken
         try:
             written = self._write(self._fd, line)
+            if written < len(line):  # asking again for the rest tells the reason
+                written += self._write(self._fd, line[written:])
             if written != len(line):
                 raise OSError(errno.ENOSPC, "short write")
             self.size += written

@@ -1,0 +1,214 @@
+"""Full disks, broken disks, strange files, two processes: nothing is lost quietly, nothing goes on unrecorded."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.errors import RecordingError
+from agent.protocol.events import CommandStarted, Notice
+from agent.recording.reader import BadLine, read_log
+
+
+class FaultyDisk:
+    """os.write and os.fsync with faults to order; `partial` bytes are written before a write fails."""
+
+    def __init__(self) -> None:
+        self.error: int | None = None
+        self.sync_error: int | None = None
+        self.partial = 0
+        self.short = False
+
+    def write(self, fd: int, data: bytes) -> int:
+        if self.error is None and not self.short:
+            return os.write(fd, data)
+        if self.partial:
+            os.write(fd, data[: self.partial])
+        if self.short:
+            self.short, self.error = False, errno.ENOSPC
+            return self.partial
+        raise OSError(self.error, os.strerror(self.error))
+
+    def fsync(self, fd: int) -> None:
+        if self.sync_error is not None:
+            raise OSError(self.sync_error, os.strerror(self.sync_error))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (errno.ENOSPC, "disk is full"),
+        (errno.EDQUOT, "quota"),
+        (errno.EIO, "disk reports an error"),
+        (errno.EROFS, "read-only"),
+    ],
+)
+@pytest.mark.parametrize("partial", [0, 7])
+def test_a_failed_write_is_said_taken_back_and_final(opened, error, words, partial) -> None:
+    disk = FaultyDisk()
+    recorder = opened(write=disk.write, fsync=disk.fsync)
+    before = Path(recorder.path).read_bytes()
+    disk.error, disk.partial = error, partial
+    with pytest.raises(RecordingError) as caught:
+        recorder.append(Notice(text="lost"))
+    assert words in caught.value.message
+    assert "--no-persist" in caught.value.hint
+    assert Path(recorder.path).read_bytes() == before
+    disk.error = None
+    with pytest.raises(RecordingError):
+        recorder.append(Notice(text="the disk is back, but there is a hole"))
+    assert recorder.stamp(Notice(text="can still be shown")).seq == 1
+    with pytest.raises(RecordingError):
+        recorder.close()
+    assert Path(recorder.path).read_bytes() == before
+
+
+def test_a_short_write_counts_as_a_full_disk(opened) -> None:
+    disk = FaultyDisk()
+    recorder = opened(write=disk.write)
+    disk.short, disk.partial = True, 12
+    with pytest.raises(RecordingError):
+        recorder.append(Notice(text="lost"))
+    assert [line for line in read_log(recorder.path) if isinstance(line, BadLine)] == []
+
+
+def test_a_failed_sync_stops_the_command_that_waits_for_it(opened) -> None:
+    disk = FaultyDisk()
+    recorder = opened(fsync=disk.fsync)
+    disk.sync_error = errno.EIO
+    recorder.append(Notice(text="not synced"))
+    with pytest.raises(RecordingError):
+        recorder.append(CommandStarted(command_id="c", command="ls"))
+
+
+def test_a_file_system_that_cannot_sync_is_no_fault(opened) -> None:
+    disk = FaultyDisk()
+    recorder = opened(fsync=disk.fsync)
+    disk.sync_error = errno.EINVAL
+    recorder.append(CommandStarted(command_id="c", command="ls"))
+
+
+def test_a_deleted_log_stops_the_next_command(opened) -> None:
+    recorder = opened()
+    os.unlink(recorder.path)
+    with pytest.raises(RecordingError) as caught:
+        recorder.append(CommandStarted(command_id="c", command="ls"))
+    assert "deleted" in caught.value.message
+
+
+def test_a_file_where_the_folder_should_be(opened, tmp_path) -> None:
+    (tmp_path / "sessions").write_text("precious")
+    with pytest.raises(RecordingError) as caught:
+        opened()
+    assert "there is a file in its place" in caught.value.message
+    assert (tmp_path / "sessions").read_text() == "precious"
+    with pytest.raises(RecordingError):
+        opened(folder=tmp_path / "sessions" / "below")
+
+
+def test_a_folder_that_cannot_be_made_or_written(opened) -> None:
+    for folder in ("/proc/no-such-folder/x", "/proc/self/fdinfo", "/dev/null/x", "bad\0name"):
+        with pytest.raises(RecordingError):
+            opened(folder=folder)
+
+
+def test_a_read_only_folder(opened, tmp_path) -> None:
+    (tmp_path / "sessions").mkdir(mode=0o500)
+    if os.geteuid() == 0:
+        pytest.skip("root writes everywhere; /proc stands in for this above")
+    with pytest.raises(RecordingError) as caught:
+        opened()
+    assert "permission denied" in caught.value.message
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
+def test_what_is_no_regular_file_is_not_written(opened, tmp_path, kind) -> None:
+    place = tmp_path / "sessions" / "2026-03-04-a.jsonl"
+    place.parent.mkdir()
+    target = tmp_path / "target"
+    target.write_text("precious")
+    if kind == "link":
+        place.symlink_to(target)
+    elif kind == "fifo":
+        os.mkfifo(place)
+    else:
+        place.mkdir()
+    with pytest.raises(RecordingError):
+        opened()
+    assert target.read_text() == "precious"
+
+
+def test_a_log_of_a_newer_version_is_left_alone(opened, tmp_path) -> None:
+    place = tmp_path / "sessions" / "2026-03-04-a.jsonl"
+    place.parent.mkdir()
+    place.write_text('{"v":2,"seq":7,"time":"","session":"a","run":"","goal_id":"","type":"session.finished"}\n')
+    before = place.read_bytes()
+    with pytest.raises(RecordingError) as caught:
+        opened()
+    assert "newer version" in caught.value.message
+    assert place.read_bytes() == before
+
+
+CHILD = """
+import sys
+from agent.protocol.errors import RecordingError
+from agent.protocol.events import Notice, SessionStarted
+from agent.recording.clock import SystemClock
+from agent.recording.jsonl import open_session
+try:
+    recorder = open_session(sys.argv[1], session_id="a", clock=SystemClock(), redactor=None,
+                            started=SessionStarted(session_id=""))
+    print("open", flush=True)
+    if sys.argv[2] == "hold":
+        sys.stdin.readline()
+    while sys.argv[2] == "fill":
+        recorder.append(Notice(text="x" * 300))
+except RecordingError as error:
+    print(error.message, flush=True)
+"""
+
+
+def child(folder, what, **more) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(folder), what],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        **more,
+    )
+
+
+def test_a_limit_on_the_file_size_ends_on_a_whole_line(tmp_path) -> None:
+    limit = 10_000
+    process = child(tmp_path, "fill", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    said, _ = process.communicate()
+    assert said.startswith("open\n")
+    assert "may not grow further" in said
+    (log,) = tmp_path.glob("*.jsonl")
+    data = log.read_bytes()
+    assert limit - 500 < len(data) <= limit
+    assert data.endswith(b"\n")
+    assert all(json.loads(line) for line in data.splitlines())
+
+
+def test_two_processes_never_write_one_session(tmp_path) -> None:
+    holder = child(tmp_path, "hold")
+    assert holder.stdout.readline() == "open\n"
+    said, _ = child(tmp_path, "hold").communicate("\n")
+    assert "another process is writing" in said
+    holder.communicate("\n")
+    said, _ = child(tmp_path, "hold").communicate("\n")
+    assert said == "open\n"
+    (log,) = tmp_path.glob("*.jsonl")
+    assert [json.loads(line)["type"] for line in log.read_text().splitlines()] == [
+        "session.started",
+        "session.finished",  # closed off for the process that ended without a word
+        "session.started",
+    ]
