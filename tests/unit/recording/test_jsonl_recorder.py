@@ -7,9 +7,9 @@ import os
 import re
 import stat
 import threading
+from pathlib import Path
 
-import msgspecfrom pathlib import Path
-
+import msgspec
 import pytest
 
 from agent.protocol.errors import InvalidRequest, RecordingError
