@@ -1,0 +1,52 @@
+"""A real executor on a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.execution.executor import ShellExecutor
+from tests.unit.execution.running import MakeRunner, Marker, Runner
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture
+def marker() -> Iterator[Marker]:
+    marker = Marker()
+    yield marker
+    marker.end()
+
+
+@pytest.fixture
+def make_run(loop: asyncio.AbstractEventLoop, tmp_path: Path, marker: Marker) -> Iterator[MakeRunner]:
+    """Executors with options; `env` is small and the same everywhere."""
+    made: list[ShellExecutor] = []
+
+    def make(**options: object) -> Runner:
+        settings = {
+            "cwd": str(tmp_path),
+            "grace": 0.2,
+            "env": {"PATH": os.environ["PATH"], "HOME": str(tmp_path), marker.name: "1"},
+        }
+        executor = ShellExecutor(**{**settings, **options})  # type: ignore[arg-type]
+        made.append(executor)
+        return Runner(loop, executor)
+
+    yield make
+    for executor in made:
+        loop.run_until_complete(executor.close())
+
+
+@pytest.fixture
+def run(make_run: MakeRunner) -> Runner:
+    return make_run()

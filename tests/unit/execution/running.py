@@ -1,0 +1,83 @@
+"""Running commands in a real executor, and looking for survivors."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.execution.executor import ShellExecutor
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import OutputSink
+
+
+def approved(command: str, timeout: float | None = None) -> ApprovedCommand:
+    """A command as the gate would hand it over."""
+    return ApprovedCommand(
+        command_id="c1",
+        command=command,
+        report=RiskReport(command=command, level=Level.LOW),
+        consent=Consent(by="person"),
+        timeout=timeout,
+    )
+
+
+class Runner:
+    """Runs commands in one executor and one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, executor: ShellExecutor) -> None:
+        self.loop = loop
+        self.executor = executor
+
+    def __call__(
+        self,
+        command: str,
+        *,
+        timeout: float | None = None,
+        sink: OutputSink | None = None,
+        cancel: CancellationToken | None = None,
+    ) -> ExecutionResult:
+        work = self.executor.execute(approved(command, timeout), sink, cancel or CancellationToken())
+        return self.loop.run_until_complete(asyncio.wait_for(work, 30))
+
+    def out(self, command: str) -> str:
+        """Standard output without its last newline."""
+        return self(command).stdout.head.rstrip("\n")
+
+
+MakeRunner = Callable[..., Runner]
+
+
+class Marker:
+    """A variable in the environment of the shell, by which every process that commands left can be found."""
+
+    def __init__(self) -> None:
+        self.name = f"MARK_{secrets.token_hex(8)}"
+
+    def survivors(self) -> dict[int, str]:
+        """Pid -> command line of living processes that inherited the marker."""
+        found = {}
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                environ = Path(f"/proc/{entry}/environ").read_bytes()
+                state = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()[0]
+                line = Path(f"/proc/{entry}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if self.name.encode() in environ and state not in (b"Z", b"X"):
+                found[int(entry)] = line.replace(b"\0", b" ").decode()
+        return found
+
+    def end(self) -> None:
+        for pid in self.survivors():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
