@@ -18,6 +18,7 @@ from agent.frontends.outside import copy_text, edit_text, show_long
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.rating import LiveRating, Rate
 from agent.frontends.screen import Screen
+from agent.frontends.shown import shown
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -114,10 +115,17 @@ class PromptConfirmer:
 
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
         self.screen.say_all(write_heading(request))
-        answer = await self._ask_line([("class:strong", "write this file? [y/N] "), ("class:arrow", "❯ ")])
-        if answer is None:
-            return CancelGoal()
-        return Approved(command=request.proposal.command) if answer.strip().lower() in ("y", "yes") else Declined()
+        while True:
+            answer = await self._ask_line(
+                [("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")]
+            )
+            match (answer or "").strip().lower():
+                case "v" | "view":
+                    await show_long(shown(request.preview), self.screen, self.processes, self.environ)
+                case "y" | "yes":
+                    return Approved(command=request.proposal.command)
+                case _:
+                    return CancelGoal() if answer is None else Declined()
 
     async def _ask_line(self, prompt: StyleAndTextTuples) -> str | None:
         """One line of text; None for Ctrl-C and Ctrl-D."""

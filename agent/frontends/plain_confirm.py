@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from dataclasses import dataclass
 
 from agent.frontends.heading import heading, word_heading, write_heading
+from agent.frontends.plain_line import read_plain_line
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown
 from agent.protocol.decisions import (
@@ -18,8 +17,6 @@ from agent.protocol.decisions import (
     Remark,
     Skipped,
 )
-
-_MAX_LINE = 200_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class PlainConfirmer:
         if not is_write:
             self.screen.say("$ " + shown(request.proposal.command))
         question = "write? [y/N]" if is_write else "y run · blank skip · ? WORDS remark · or type another command"
-        answer = await self._line(question)
+        answer = await read_plain_line(self.screen, question)
         if answer is None:
             return CancelGoal()
         text = answer.strip()
@@ -50,32 +47,4 @@ class PlainConfirmer:
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed, None at the end of input."""
         self.screen.say_all(word_heading(request))
-        return await self._line("word")
-
-    async def _line(self, question: str) -> str | None:
-        """One line in the terminal's own editing, None at the end of input."""
-        self.screen.output.write(question + ": ")
-        self.screen.output.flush()
-        loop = asyncio.get_running_loop()
-        descriptor = self.screen.input.fileno()
-        done: asyncio.Future[str | None] = loop.create_future()
-        gathered = bytearray()
-
-        def readable() -> None:
-            try:
-                chunk = os.read(descriptor, 4096)
-            except OSError:
-                chunk = b""
-            gathered.extend(chunk)
-            if done.done():
-                return
-            if not chunk or len(gathered) > _MAX_LINE:
-                done.set_result(None)
-            elif b"\n" in gathered:
-                done.set_result(bytes(gathered).split(b"\n")[0].decode("utf-8", "surrogateescape"))
-
-        loop.add_reader(descriptor, readable)
-        try:
-            return await done
-        finally:
-            loop.remove_reader(descriptor)
+        return await read_plain_line(self.screen, "word")

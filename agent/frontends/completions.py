@@ -1,0 +1,124 @@
+"""Completion scripts for bash, zsh and fish, from the settings table and the sub-commands: they cannot go stale."""
+
+from __future__ import annotations
+
+from agent.config.settings import SETTINGS, Setting
+
+_FILES = {"config", "session_dir", "telemetry_file", "cwd", "file", "ca_file"}
+_PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "completions": ("bash", "zsh", "fish")}
+_RISK = ("--json", "--explain", "--policy", "--cwd", "--batch")
+
+
+SUBCOMMANDS = {
+    "plan": "ask the planner once and run nothing",
+    "risk": "rate a command and run nothing",
+    "exec": "run your own command through gate and log",
+    "doctor": "what works here",
+    "config": "settings and where each came from",
+    "completions": "a completion script for your shell",
+}
+
+
+def script(shell: str) -> str:
+    """The script for `shell`. Raises ValueError for one that is not known."""
+    makers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+    if shell not in makers:
+        raise ValueError(f"no completion script for {shell!r}")
+    return makers[shell](SUBCOMMANDS)
+
+
+def _flags() -> list[Setting]:
+    return [setting for setting in SETTINGS if setting.flag]
+
+
+def _bash(subcommands: dict[str, str]) -> str:
+    flags = " ".join(str(setting.flag) for setting in _flags())
+    choices = "\n".join(
+        f"    {setting.flag}) COMPREPLY=($(compgen -W '{' '.join(setting.choices)}' -- \"$cur\")); return ;;"
+        for setting in _flags()
+        if setting.choices
+    )
+    files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
+    special = "\n".join(
+        f"    {name}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
+        for name, words in {**_PLAIN, "risk": _RISK}.items()
+    )
+    return f"""\
+# bash completion for agent-shell; add to ~/.bashrc:  source <(agent-shell completions bash)
+_agent_shell() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
+  COMPREPLY=()
+  case $prev in
+{choices}
+    {files}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  esac
+  case ${{COMP_WORDS[1]}} in
+{special}
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W '{flags} --help --version' -- "$cur"))
+  elif [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W '{" ".join(subcommands)}' -- "$cur"))
+  fi
+}}
+complete -o default -F _agent_shell agent-shell agent_shell.py
+"""
+
+
+def _zsh(subcommands: dict[str, str]) -> str:
+    lines = []
+    for setting in _flags():
+        text = _plain(setting.help)
+        if setting.kind == "bool":
+            lines.append(f"    '{setting.flag}[{text}]'")
+            continue
+        values = f"({' '.join(setting.choices)})" if setting.choices else "_files" if setting.name in _FILES else ""
+        lines.append(f"    '{setting.flag}[{text}]:{setting.name}:{values}'")
+    names = "\n".join(f"    '{name}:{_plain(text)}'" for name, text in subcommands.items())
+    options = " \\\n".join(lines)
+    special = "\n".join(
+        f"    {name}) compadd -- {' '.join(words)}; return ;;" for name, words in {**_PLAIN, "risk": _RISK}.items()
+    )
+    return f"""\
+#compdef agent-shell agent_shell.py
+# zsh completion for agent-shell; save as _agent-shell in a folder of $fpath
+_agent_shell() {{
+  local -a commands
+  commands=(
+{names}
+  )
+  case $words[2] in
+{special}
+  esac
+  if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
+    _describe 'sub-command' commands
+    return
+  fi
+  _arguments -s \\
+{options} \\
+    '*::goal:_files'
+}}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _agent_shell "$@"; else compdef _agent_shell agent-shell agent_shell.py; fi
+"""
+
+
+def _fish(subcommands: dict[str, str]) -> str:
+    lines = ["# fish completion for agent-shell; save as ~/.config/fish/completions/agent-shell.fish"]
+    for name, text in subcommands.items():
+        lines.append(f"complete -c agent-shell -n __fish_use_subcommand -a {name} -d '{_plain(text)}'")
+    for setting in _flags():
+        line = f"complete -c agent-shell -l {str(setting.flag)[2:]} -d '{_plain(setting.help)}'"
+        if setting.choices:
+            line += f" -x -a '{' '.join(setting.choices)}'"
+        elif setting.kind != "bool":
+            line += " -r" if setting.name in _FILES else " -x"
+        lines.append(line)
+    for name, words in {**_PLAIN, "risk": _RISK}.items():
+        arguments = " ".join(words)
+        lines.append(f"complete -c agent-shell -f -n '__fish_seen_subcommand_from {name}' -a '{arguments}'")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Help without what would end a quoted word or mean something to zsh's specification language."""
+    return "".join(char for char in text if char not in "'[]:\\")

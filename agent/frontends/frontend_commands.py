@@ -1,0 +1,112 @@
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:history`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agent.commands.table import FrontendCommand, help_rows
+from agent.frontends.session_desk import SessionDesk
+from agent.frontends.shown import shown, shown_line
+from agent.frontends.toolbar import usage_text
+from agent.protocol.commands import SetModel
+from agent.protocol.errors import InvalidRequest
+
+Show = Callable[[str], Awaitable[None]]
+
+_TYPED = (
+    ("GOAL", "what you want, in plain words"),
+    ("!COMMAND", "your own command, through the same gate"),
+    ("!!COMMAND", "the same, kept from the planner and from the input history"),
+    ("exit, quit, Ctrl-D", "leave; Ctrl-C clears the line"),
+    ("Alt-Enter", "a new line; Tab completes; Ctrl-R searches what was typed before"),
+)
+
+
+async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+    """Do `command`; `show` prints a text, through a pager where it is long. Raises CoreError."""
+    argument = command.argument
+    match command.name:
+        case "help":
+            await show(help_text())
+        case "new":
+            await _new(desk, argument)
+        case "session":
+            await _session(desk, argument, show)
+        case "model":
+            await _model(desk, argument)
+        case "safety":
+            await _safety(desk, argument)
+        case "history":
+            await show(history_text(desk))
+        case other:
+            raise InvalidRequest(f":{other} cannot be used here")
+
+
+def help_text() -> str:
+    """Everything that can be typed at the goal prompt."""
+    rows = [*_TYPED, *help_rows()]
+    width = max(len(left) for left, _ in rows)
+    return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
+
+
+async def _new(desk: SessionDesk, argument: str) -> None:
+    if argument:
+        raise InvalidRequest(":new takes no argument", hint="`:session NAME` goes on in a session")
+    await desk.switch(None)
+    desk.tell(f"new session {desk.ctx.session_id}")
+
+
+async def _session(desk: SessionDesk, name: str, show: Show) -> None:
+    if not name:
+        await show(session_text(desk))
+    elif name == desk.ctx.session_id:
+        desk.tell(f"this is session {shown_line(name, 80)}")
+    else:
+        await desk.switch(name)
+        desk.tell(f"session {desk.ctx.session_id}; the planner knows {len(desk.ctx.history)} items of it")
+
+
+def session_text(desk: SessionDesk) -> str:
+    """Id, path, and the goals so far."""
+    ctx = desk.ctx
+    lines = [f"session  {ctx.session_id}", f"log      {ctx.recorder.path or 'not kept (--no-persist)'}"]
+    spent = usage_text(ctx.usage)
+    if spent:
+        lines.append(f"spent    {spent}")
+    lines.append(f"goals    {len(ctx.goals)}")
+    lines += [f"  {goal.status.value:<17} {shown_line(goal.goal, 100)}" for goal in ctx.goals]
+    return "\n".join(lines)
+
+
+def history_text(desk: SessionDesk) -> str:
+    """Goals of this session with their commands and how they ended."""
+    if not desk.ctx.goals:
+        return "no goals yet"
+    lines = []
+    for number, goal in enumerate(desk.ctx.goals, 1):
+        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}]")
+        for command in goal.commands:
+            ended = command.outcome if command.exit_code is None else f"exit {command.exit_code}"
+            mark = ", edited" if command.edited else ""
+            text = shown(command.run or command.proposed).replace("\n", "\n       ")
+            lines.append(f"     $ {text}  [{command.risk}, {ended}{mark}]")
+    return "\n".join(lines)
+
+
+async def _model(desk: SessionDesk, name: str) -> None:
+    if name:
+        await desk.send(None, SetModel(name))
+        return
+    planner = desk.ctx.planner
+    desk.tell(f"planner {planner.name}, model {planner.model or 'none'}")
+
+
+async def _safety(desk: SessionDesk, argument: str) -> None:
+    if argument in ("on", "off"):
+        if not desk.interactive and argument == "off":
+            raise InvalidRequest("safety can be switched off only by a person at a terminal")
+        await desk.set_safety(off=argument == "off")
+    elif argument:
+        raise InvalidRequest(":safety takes on or off")
+    else:
+        desk.tell("safety is OFF" if desk.ctx.safety_off else "safety is on")

@@ -1,0 +1,124 @@
+"""The prompt for goals: history, suggestions, completion, a toolbar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, emacs_mode
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+from agent.frontends.goal_completion import GoalCompleter
+from agent.frontends.prompt_app import build_app, vi_letter
+from agent.frontends.screen import Screen
+
+Toolbar = Callable[[], str]
+Marks = Callable[[], StyleAndTextTuples]
+
+
+class GoalPrompt:
+    """Reads one line (or several, with Alt-Enter) at a time; the same buffer and history for the whole process."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        history: History,
+        *,
+        toolbar: Toolbar,
+        marks: Marks,
+        cwd: Callable[[], str],
+        edit_mode: str = "emacs",
+        after_first_render: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._toolbar = toolbar
+        self._marks = marks
+        self._hint = ""
+        self._rendered = False
+        self._after_first_render = after_first_render
+        self._buffer = Buffer(
+            history=history,
+            completer=GoalCompleter(cwd),
+            complete_while_typing=Condition(lambda: self._buffer.text[:1] == ":"),
+            auto_suggest=AutoSuggestFromHistory(),
+            enable_history_search=True,
+            multiline=True,
+        )
+        self.app: Application[Any] = build_app(
+            screen,
+            self._buffer,
+            prefix=self._prefix,
+            bindings=self._bindings(),
+            toolbar=self._bar,
+            edit_mode=edit_mode,
+            for_goals=True,
+        )
+        self.app.after_render += self._on_render
+
+    async def read(self) -> str | None:
+        """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
+        self._buffer.reset(Document())
+        self._hint = ""
+        try:
+            line: str | None = await self.app.run_async(handle_sigint=False)
+        except EOFError:
+            return None
+        return line
+
+    def leave(self) -> None:
+        """End the prompt as Ctrl-D does (signals)."""
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit(result=None)
+
+    def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
+        if line or wrap:
+            return [("class:hint", "· " if wrap == 0 else "  ")]
+        return [*self._marks(), ("class:arrow", "❯ ")]
+
+    def _bar(self) -> StyleAndTextTuples:
+        return [("", f" {self._hint or self._toolbar()}{vi_letter(self.app)}")]
+
+    def _on_render(self, _: Application[Any]) -> None:
+        if not self._rendered:
+            self._rendered = True
+            self._after_first_render()
+
+    def _bindings(self) -> KeyBindings:
+        keys = KeyBindings()
+        buffer = self._buffer
+
+        def in_goal() -> bool:
+            return self.app.layout.has_focus(buffer)
+
+        focused = Condition(in_goal)
+
+        @keys.add("enter", filter=focused)
+        def _accept(event: KeyPressEvent) -> None:
+            state = buffer.complete_state
+            if state is not None and state.current_completion is not None:
+                buffer.complete_state = None  # Enter takes the completion that is lit; the next one sends
+                return
+            buffer.append_to_history()
+            event.app.exit(result=buffer.text)
+
+        @keys.add("escape", "enter", filter=focused & emacs_mode)
+        def _newline(event: KeyPressEvent) -> None:
+            buffer.insert_text("\n")
+
+        @keys.add("c-c", filter=focused)
+        @keys.add("<sigint>", filter=focused)
+        def _clear(event: KeyPressEvent) -> None:
+            self._hint = "" if buffer.text else "Ctrl-D or exit leaves"
+            buffer.reset(Document())
+
+        @keys.add("c-d", filter=focused & Condition(lambda: not buffer.text))
+        def _end(event: KeyPressEvent) -> None:
+            event.app.exit(result=None)
+
+        return keys

@@ -1,0 +1,80 @@
+"""What a typed line is: a goal, a command of ours, the person's own shell command, or good-bye. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.commands.table import FrontendCommand, parse_meta
+from agent.protocol.commands import CoreCommand
+
+EXIT_WORDS = frozenset({"exit", "quit"})
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A blank line."""
+
+
+@dataclass(frozen=True)
+class Leave:
+    """The person wants to go."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Words for the planner."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class OwnCommand:
+    """`!cmd`; a `private` one (`!!cmd`) stays out of what planners see."""
+
+    command: str
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class CoreLine:
+    """A command for the engine."""
+
+    command: CoreCommand
+
+
+@dataclass(frozen=True)
+class FrontendLine:
+    """A command for the REPL itself."""
+
+    command: FrontendCommand
+
+
+Line = Nothing | Leave | Goal | OwnCommand | CoreLine | FrontendLine
+
+
+def parse_line(text: str) -> Line:
+    """What `text` is. Raises InvalidRequest for a known command with bad arguments.
+
+    Goals and own commands keep their text as it was typed, apart from blanks at both ends.
+    """
+    stripped = text.strip()
+    if not stripped:
+        return Nothing()
+    if stripped.lower() in EXIT_WORDS:
+        return Leave()
+    if stripped.startswith("!"):
+        private = stripped.startswith("!!")
+        command = stripped[2 if private else 1 :].strip()
+        return OwnCommand(command, private) if command else Nothing()
+    # Commands are one line long; a text of several lines that starts with a dot is a goal.
+    meta = parse_meta(stripped) if "\n" not in stripped else None
+    if meta is None:
+        return Goal(stripped)
+    if isinstance(meta, FrontendCommand):
+        return Leave() if meta.name == "quit" else FrontendLine(meta)
+    return CoreLine(meta)
+
+
+def is_recorded(text: str) -> bool:
+    """Whether a line goes into the history: not with a blank in front, not private ones."""
+    return bool(text.strip()) and not text[0].isspace() and not text.startswith("!!")

@@ -1,0 +1,137 @@
+"""Without the REPL: one goal, one command, or goals from standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent.emitters.console import complain, complain_about
+from agent.frontends.descriptor import read_lines
+from agent.frontends.frontend_commands import run_frontend_command
+from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
+from agent.frontends.piped import read_piped
+from agent.frontends.services import Services
+from agent.frontends.session_desk import SessionDesk
+from agent.frontends.shown import shown
+from agent.frontends.signals import Signals
+from agent.frontends.tty_confirm import confirmer_for
+from agent.protocol.commands import IncludeFiles
+from agent.protocol.errors import CoreError
+from agent.protocol.messages import ContextBlock, UserInput
+from agent.protocol.outcomes import ExitCode
+
+
+async def run_goal(services: Services, goal: str) -> int:
+    """One goal; piped standard input is its context. The exit code."""
+    async with _opened(services) as desk:
+        context = await _piped_context(desk)
+        if desk.signals.ended_by is not None or desk.interrupted:
+            return ExitCode.CANCELLED
+        given = UserInput(text=goal, context=context)
+        files = services.settings.file
+        outcome = await desk.send(given, IncludeFiles(files) if files else None)
+        return _code(desk, outcome.exit_code)
+
+
+async def exec_command(services: Services, command: str) -> int:
+    """The person's own command through gate, executor and log. The exit code."""
+    async with _opened(services) as desk:
+        outcome = await desk.run(OwnCommand(command))
+        return _code(desk, outcome.exit_code)
+
+
+async def run_lines(services: Services) -> int:
+    """Goals from standard input, one a line, in one session; the last exit code that is not 0. Stops when cancelled."""
+    worst = 0
+    async with _opened(services) as desk:
+        try:
+            descriptor = sys.stdin.fileno()
+        except (AttributeError, ValueError, OSError):  # closed before we came
+            return 0
+        with desk.signals.stopping() as stopped:
+            async for text in read_lines(descriptor, stopped):
+                try:
+                    code, more = await _line(desk, text)
+                except CoreError as error:
+                    complain_about(error)
+                    code, more = error.exit_code, True
+                worst = code or worst
+                if not more or code == ExitCode.CANCELLED:
+                    break
+        if stopped():
+            worst = ExitCode.CANCELLED
+        return _code(desk, worst)
+
+
+async def _line(desk: SessionDesk, text: str) -> tuple[int, bool]:
+    """The exit code of one line, and whether to go on. Raises CoreError."""
+    line = parse_line(text)
+    match line:
+        case Nothing():
+            return 0, True
+        case Leave():
+            return 0, False
+        case FrontendLine(command=command):
+            await run_frontend_command(desk, command, _show)
+            return 0, True
+        case _:
+            files = desk.services.settings.file
+            attach = IncludeFiles(files) if files and isinstance(line, Goal) and not desk.ctx.goals else None
+            if attach is not None:
+                await desk.send(None, attach)
+            outcome = await desk.run(line)
+            return outcome.exit_code, True
+
+
+async def _show(text: str) -> None:
+    from agent.emitters.console import say
+
+    say(shown(text))
+
+
+@asynccontextmanager
+async def _opened(services: Services) -> AsyncIterator[SessionDesk]:
+    """A session with its confirmer and signals, closed in order whatever happens."""
+    for warning in services.loaded.warnings:
+        complain(f"agent-shell: {shown(warning)}", style="yellow")
+    signals = Signals()
+    with confirmer_for(services) as (confirmer, interactive), signals.installed():
+        desk = SessionDesk(
+            services=services,
+            ctx=services.open_context(services.settings.session_id),
+            emitter=services.make_emitter(),
+            confirmer=confirmer,
+            signals=signals,
+            tell=lambda text: complain(shown(text)),
+            interactive=interactive,
+            frontend="cli",
+        )
+        try:
+            yield desk
+        finally:
+            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await services.shutdown()
+
+
+def _code(desk: SessionDesk, code: int) -> int:
+    return desk.signals.exit_code or code
+
+
+async def _piped_context(desk: SessionDesk) -> tuple[ContextBlock, ...]:
+    """Standard input as a block of data for the planner: redacted, labelled, capped."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ()
+    try:
+        descriptor = sys.stdin.fileno()
+    except (ValueError, OSError):
+        return ()
+    with desk.signals.stopping() as stopped:
+        piped = await read_piped(descriptor, stopped=stopped, patient=sys.stderr.isatty(), say=desk.tell)
+        desk.interrupted = stopped()
+    if piped.note:
+        desk.tell(f"agent-shell: {piped.note}")
+    if not piped.text.strip():
+        return ()
+    text = desk.services.engine.app.redactor.redact(piped.text)
+    return (ContextBlock(label="standard input", text=text, truncated_bytes=piped.dropped),)

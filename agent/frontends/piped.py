@@ -1,0 +1,110 @@
+"""What another program wrote to our standard input, as context for a goal: bounded, and never waited for without end."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.frontends.descriptor import wait_readable
+
+HEAD = 64 * 1024
+TAIL = 192 * 1024
+FIRST_BYTE = 0.3
+
+
+@dataclass(frozen=True)
+class Piped:
+    """Decoded text (head and tail), how many bytes between them were left out, and a note for the person."""
+
+    text: str = ""
+    dropped: int = 0
+    note: str = ""
+
+
+async def read_piped(
+    descriptor: int, *, stopped: Callable[[], bool], patient: bool, say: Callable[[str], None] = lambda text: None
+) -> Piped:
+    """Everything on `descriptor`, kept to 64 KiB head and 192 KiB tail.
+
+    A pipe or socket that says nothing for 0.3 s is waited for only if `patient` (somebody watches and can press Ctrl-C) or if
+    another program than one of our ancestors holds its writing end; else it is passed over, and `note` says so.
+    """
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return Piped()
+    if stat.S_ISCHR(mode):  # /dev/null and terminals
+        return Piped()
+    if not stat.S_ISREG(mode) and not await wait_readable(descriptor, FIRST_BYTE, stopped):
+        if not (patient or _writer_lives(descriptor)):
+            return Piped(note="nothing came on standard input, so it is left out")
+        say("waiting for standard input; Ctrl-C stops")
+    return await _read_all(descriptor, stopped, wait=not stat.S_ISREG(mode))
+
+
+async def _read_all(descriptor: int, stopped: Callable[[], bool], *, wait: bool) -> Piped:
+    head, tail, total = bytearray(), bytearray(), 0
+    while not stopped():
+        if wait and not await wait_readable(descriptor, None, stopped):
+            break
+        try:
+            chunk = os.read(descriptor, 65_536)
+        except OSError as error:
+            return Piped(_decoded(head, tail, total), note=f"standard input could not be read: {error.strerror}")
+        if not chunk:
+            break
+        total += len(chunk)
+        room = HEAD - len(head)
+        head += chunk[:room]
+        tail += chunk[max(room, 0) :]
+        del tail[: max(0, len(tail) - TAIL)]
+    return Piped(_decoded(head, tail, total), dropped=total - len(head) - len(tail))
+
+
+def _decoded(head: bytearray, tail: bytearray, total: int) -> str:
+    dropped = total - len(head) - len(tail)
+    if not dropped:
+        return (head + tail).decode("utf-8", "replace")
+    return f"{head.decode('utf-8', 'replace')}\n[… {dropped:,} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
+
+
+def _writer_lives(descriptor: int) -> bool:
+    """Whether a process that is no ancestor of ours has the pipe's other end: a pipeline's neighbour, which will write or end.
+
+    A pipe that only our parents hold was inherited by accident. Linux only; elsewhere nobody is assumed.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        processes = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    except OSError:
+        return False
+    ours = _ancestors()
+    return any(pid not in ours and _holds(pid, name) for pid in processes)
+
+
+def _ancestors() -> set[int]:
+    found, pid = {os.getpid()}, os.getppid()
+    while pid > 1 and pid not in found:
+        found.add(pid)
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                pid = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+    return found | {1}
+
+
+def _holds(pid: int, name: str) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        for entry in os.listdir(folder):
+            if os.readlink(f"{folder}/{entry}") == name and os.lstat(f"{folder}/{entry}").st_mode & stat.S_IWUSR:
+                return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,170 @@
+"""The REPL: read a line, do it, show it, again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from agent.config.paths import state_dir
+from agent.frontends.confirm import PromptConfirmer
+from agent.frontends.frontend_commands import run_frontend_command
+from agent.frontends.goal_history import GoalHistory
+from agent.frontends.goal_prompt import GoalPrompt
+from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
+from agent.frontends.outside import copy_text, edit_file, show_long
+from agent.frontends.screen import Screen, open_screen
+from agent.frontends.services import Services
+from agent.frontends.session_desk import SessionDesk
+from agent.frontends.shown import shown
+from agent.frontends.signals import Signals
+from agent.frontends.toolbar import toolbar_text
+from agent.frontends.welcome import welcome
+from agent.protocol.commands import IncludeFiles
+from agent.protocol.errors import CoreError
+from agent.protocol.outcomes import FrontendRequest
+
+
+async def run_repl(services: Services, screen: Screen | None = None) -> int:
+    """Run until the person leaves; the exit code (0, or 128 + the signal that ended it)."""
+    screen = screen or open_screen()
+    settings = services.settings
+    confirmer = PromptConfirmer(
+        screen, services.processes, services.loaded.environ, services.rate, edit_mode=settings.edit_mode
+    )
+    signals = Signals()
+    desk = SessionDesk(
+        services=services,
+        ctx=services.open_context(settings.session_id),
+        emitter=services.make_emitter(),
+        confirmer=confirmer,
+        signals=signals,
+        tell=lambda text: screen.say(shown(text)),
+        interactive=True,
+    )
+    repl = Repl(desk, screen)
+    with signals.installed():
+        try:
+            await repl.loop()
+        finally:
+            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await services.shutdown()
+    return signals.exit_code or 0
+
+
+class Repl:
+    """The loop and what a line does."""
+
+    def __init__(self, desk: SessionDesk, screen: Screen) -> None:
+        self._desk = desk
+        self._screen = screen
+        self._services = desk.services
+        self._environ = desk.services.loaded.environ
+        self._warming: threading.Thread | None = None
+        redact = desk.services.engine.app.redactor.redact
+        self._prompt = GoalPrompt(
+            screen,
+            GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact),
+            toolbar=lambda: toolbar_text(desk.ctx, self._environ.get("HOME", "")),
+            marks=self._marks,
+            cwd=lambda: desk.ctx.cwd,
+            edit_mode=desk.services.settings.edit_mode,
+            after_first_render=self._warm,
+        )
+
+    async def loop(self) -> None:
+        """Lines until the end; nothing a line does ends the loop, only the person and signals do."""
+        self._greet()
+        while self._desk.signals.ended_by is None:
+            try:
+                text = await self._read()
+                if text is None or await self._do(text):
+                    return
+            except CoreError as error:
+                if error.terminal_message():
+                    self._screen.say(shown(error.terminal_message()), "class:alert")
+            except OSError:
+                return  # the terminal is gone
+
+    def _greet(self) -> None:
+        settings = self._services.settings
+        self._screen.say_all(
+            welcome(first_run=self._services.first_run, is_root=self._services.is_root, safety_off=settings.safety_off)
+        )
+        for warning in self._services.loaded.warnings:
+            self._screen.say(shown(warning), "class:warn")
+
+    async def _read(self) -> str | None:
+        if self._screen.dumb:
+            from agent.frontends.plain_line import read_plain_line
+
+            return await read_plain_line(self._screen, "goal")
+        with self._desk.signals.ending_prompt(self._prompt.leave):
+            return await self._prompt.read()
+
+    async def _do(self, text: str) -> bool:
+        """Act on a line; True where it was good-bye. Raises CoreError."""
+        line = parse_line(text)
+        await self._warm_enough()
+        match line:
+            case Nothing():
+                return False
+            case Leave():
+                return True
+            case FrontendLine(command=command):
+                await run_frontend_command(self._desk, command, self._show)
+            case _:
+                await self._attach_files()
+                outcome = await self._desk.run(line)
+                if outcome.frontend_request is not None:
+                    await self._beside(outcome.frontend_request)
+        return False
+
+    async def _attach_files(self) -> None:
+        """`--file` belongs to the first goal."""
+        files = self._services.settings.file
+        if files and not self._desk.ctx.goals and not self._desk.ctx.pending_files:
+            await self._desk.send(None, IncludeFiles(files))
+
+    async def _show(self, text: str) -> None:
+        await show_long(shown(text), self._screen, self._services.processes, self._environ)
+
+    async def _beside(self, request: FrontendRequest) -> None:
+        """Edit a file or copy a text, as a core command asked for."""
+        said = ""
+        if request.action == "edit":
+            os.makedirs(os.path.dirname(request.argument) or ".", mode=0o700, exist_ok=True)
+            said = await edit_file(request.argument, self._services.processes, self._environ)
+        elif request.action == "copy":
+            said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
+        if said:
+            self._screen.say(shown(said), "class:hint")
+
+    def _marks(self) -> StyleAndTextTuples:
+        """What must be seen at every prompt: root, safety off."""
+        marks: StyleAndTextTuples = []
+        if self._services.is_root:
+            marks.append(("class:alert", "root "))
+        if self._desk.ctx.safety_off:
+            marks.append(("class:alert", "SAFETY OFF "))
+        return marks
+
+    def _warm(self) -> None:
+        """Load what the first goal needs while the person types."""
+
+        def work() -> None:
+            try:
+                self._services.warm()
+            except Exception:  # whatever it is, it shows where it matters
+                return
+
+        self._warming = threading.Thread(target=work, name="warm", daemon=True)
+        self._warming.start()
+
+    async def _warm_enough(self) -> None:
+        """The parser serves one thread at a time, so the first goal waits for the warming to end."""
+        if self._warming is not None:
+            await asyncio.to_thread(self._warming.join, 5.0)
+            self._warming = None

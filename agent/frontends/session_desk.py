@@ -1,0 +1,100 @@
+"""One open session with what acts on it: runs goals and commands through the engine, and does the front-end commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from msgspec.structs import replace
+
+from agent.engine.context import RequestContext
+from agent.frontends.line import CoreLine, Goal, OwnCommand
+from agent.frontends.options import run_options
+from agent.frontends.services import Services
+from agent.frontends.signals import Signals
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.commands import CoreCommand
+from agent.protocol.events import Notice, Warned
+from agent.protocol.messages import ContextBlock, UserInput
+from agent.protocol.outcomes import FrontendRequest, RunOutcome
+from agent.protocol.ports import Confirmer, Emitter
+from agent.protocol.requests import RunOptions, RunRequest
+
+
+@dataclass
+class SessionDesk:
+    """`tell` shows a line of ours to the person; `ctx` changes with `:new` and `:session NAME`."""
+
+    services: Services
+    ctx: RequestContext
+    emitter: Emitter
+    confirmer: Confirmer
+    signals: Signals
+    tell: Callable[[str], None]
+    interactive: bool
+    frontend: Literal["cli", "repl"] = "repl"
+    on_frontend_request: Callable[[FrontendRequest], object] | None = None
+    interrupted: bool = field(default=False, init=False)
+
+    async def run(self, line: Goal | OwnCommand | CoreLine, *, context: tuple[ContextBlock, ...] = ()) -> RunOutcome:
+        """A goal, an own command or a core command, through the engine. Signals cancel it."""
+        match line:
+            case Goal(text=text):
+                return await self.send(replace(UserInput.from_text(text), context=context))
+            case OwnCommand(command=text, private=private):
+                return await self.send(UserInput.from_shell(text, private=private))
+            case CoreLine(command=command):
+                return await self.send(None, command)
+
+    async def send(self, given: UserInput | None, command: CoreCommand | None = None) -> RunOutcome:
+        """One `Engine.run`; commands that ran are offered to the person's shell history."""
+        token = CancellationToken()
+        request = RunRequest(input=given, command=command, options=self._options(token))
+        with self.signals.cancelling(token):
+            outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
+        self.interrupted = token.cancelled
+        if self.services.settings.shell_history and outcome.goal is not None:
+            from agent.frontends.shell_history import remember
+
+            ran = [command.run for command in outcome.goal.commands if command.outcome == "ran"]
+            trouble = remember(ran, self.services.loaded.environ)
+            if trouble:
+                self.tell(trouble)
+        return outcome
+
+    def _options(self, token: CancellationToken) -> RunOptions:
+        import sys
+
+        options = run_options(
+            self.services.settings,
+            frontend=self.frontend,
+            interactive=self.interactive,
+            cancel=token,
+            stdout_is_tty=sys.stdout.isatty(),
+        )
+        # `:set approve` and `:safety` change the session, not the settings; the session is closed by its front end.
+        approval = replace(options.approval, mode=self.ctx.approve, safety_off=self.ctx.safety_off)
+        return replace(options, approval=approval, close_session=False)
+
+    async def close(self, reason: str = "closed") -> None:
+        await self.services.engine.close(self.ctx, self.emitter, reason=reason)
+
+    async def switch(self, session_id: str | None) -> None:
+        """Go on in another session: the new one is open before the old one is closed. Raises CoreError, changing nothing."""
+        opened = self.services.open_context(session_id)
+        await self.close("switched")
+        if self.ctx.executor is not None:
+            await self.ctx.executor.close()
+        self.ctx = opened
+
+    async def set_safety(self, *, off: bool) -> None:
+        """Record the change before it counts. Raises RecordingError, and then nothing changed."""
+        from agent.engine.stream import EventStream
+
+        stream = EventStream(self.ctx.recorder, self.emitter, run="")
+        if off:
+            await stream.send(Warned(text="safety is off for this session: high-risk commands need no typed word"))
+        else:
+            await stream.send(Notice(text="safety is on: high-risk commands need the typed word"))
+        self.ctx.safety_off = off

@@ -1,0 +1,100 @@
+"""Signals of the process. INT stops what is under way; TERM and HUP also end the program, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from agent.protocol.cancel import CancellationToken
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Signals:
+    """`ended_by` is the signal that asked the program to end, None so far."""
+
+    def __init__(self) -> None:
+        self.ended_by: signal.Signals | None = None
+        self._token: CancellationToken | None = None
+        self._on_end: Callable[[], None] | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        """128 + the signal that ended the program, None where none did."""
+        return None if self.ended_by is None else 128 + self.ended_by
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Handle signals in the running loop. Ignored ones (nohup) stay ignored."""
+        loop = asyncio.get_running_loop()
+        handlers: dict[signal.Signals, Callable[[], None]] = {
+            ending: (lambda number=ending: self._end(number))  # type: ignore[misc]
+            for ending in _ENDING
+        }
+        handlers[signal.SIGINT] = self._interrupt
+        handlers[signal.SIGTSTP] = self._suspend
+        installed = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in installed:
+            loop.add_signal_handler(number, handlers[number])
+        try:
+            yield
+        finally:
+            for number in installed:
+                loop.remove_signal_handler(number)
+
+    @contextmanager
+    def cancelling(self, token: CancellationToken) -> Iterator[None]:
+        """While this lasts, signals cancel `token`."""
+        outer, self._token = self._token, token
+        if self.ended_by is not None:
+            token.cancel("interrupted")
+        try:
+            yield
+        finally:
+            self._token = outer
+
+    @contextmanager
+    def stopping(self) -> Iterator[Callable[[], bool]]:
+        """While this lasts, the yielded function says whether a signal asked to stop."""
+        token = CancellationToken()
+        with self.cancelling(token):
+            yield lambda: token.cancelled
+
+    @contextmanager
+    def ending_prompt(self, leave: Callable[[], None]) -> Iterator[None]:
+        """While this lasts, a signal that ends the program calls `leave`."""
+        self._on_end = leave
+        try:
+            yield
+        finally:
+            self._on_end = None
+
+    def _interrupt(self) -> None:
+        if self._token is not None:
+            self._token.cancel("interrupted")
+
+    def _end(self, number: signal.Signals) -> None:
+        if self.ended_by is None:
+            self.ended_by = number
+        self._interrupt()
+        if self._on_end is not None:
+            self._on_end()
+
+    def _suspend(self) -> None:
+        """Stop like any program, but give the terminal back first and redraw afterwards."""
+        from prompt_toolkit.application.current import get_app_or_none
+
+        app = get_app_or_none()
+        if app is not None and app.is_running:
+            app.create_background_task(_stop_in_terminal())
+        else:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+
+async def _stop_in_terminal() -> None:
+    from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+    await run_in_terminal(lambda: os.kill(os.getpid(), signal.SIGSTOP))
