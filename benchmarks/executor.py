@@ -1,0 +1,140 @@
+"""Figures of the executor, each beside a bare peer in the same run.
+
+    python benchmarks/executor.py [--megabytes 500] [--lines 1000000] [--rounds 3]
+
+1. Pipe: a flood through the executor with the display off, against `cat | cat >/dev/null`; and our peak memory.
+2. Terminal: short lines through executor and terminal filter to a PTY, against a bare `cat` on the same PTY.
+3. Start: time of `true` against a bare `bash -c true`.
+The best of the rounds counts on both sides, because the machine may be busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from agent.emitters.terminal_filter import TerminalFilter
+from agent.execution.executor import ShellExecutor
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import OutputSink
+
+MEGABYTE = 1_000_000
+
+
+def approved(command: str) -> ApprovedCommand:
+    report = RiskReport(command=command, level=Level.LOW)
+    return ApprovedCommand(command_id="b", command=command, report=report, consent=Consent(by="person"))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class Bench:
+    """One executor in one loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.executor = ShellExecutor(cwd="/", env={"PATH": os.environ["PATH"]})
+
+    def run(self, command: str, sink: OutputSink | None = None) -> ExecutionResult:
+        return self.loop.run_until_complete(self.executor.execute(approved(command), sink, CancellationToken()))
+
+    def close(self) -> None:
+        self.loop.run_until_complete(self.executor.close())
+        self.loop.close()
+
+
+def pipe(bench: Bench, path: str, megabytes: int, rounds: int) -> None:
+    size = megabytes * MEGABYTE
+    ours, peer = [], []
+    for _ in range(rounds):
+        peer.append(seconds(lambda: subprocess.run(f"cat {path} | cat >/dev/null", shell=True, check=True)))
+        ours.append(seconds(lambda: bench.run(f"cat {path}")))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    rate, limit = size / min(ours) / MEGABYTE, size / min(peer) / MEGABYTE
+    print(
+        f"pipe      {rate:8.0f} MB/s   cat|cat {limit:8.0f} MB/s   ratio {rate / limit:.2f} (>= 0.5)   RSS {memory:.0f} MB (< 80)"
+    )
+
+
+class PtyReader:
+    """A terminal emulator that only reads: the other end of a PTY."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = os.openpty()
+        self.seen = 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while data := os.read(self.master, 1 << 16):
+            self.seen += len(data)
+
+
+def terminal(bench: Bench, lines: int, rounds: int) -> None:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"".join(b"line %d\n" % number for number in range(lines)))
+        file.flush()
+        pty = PtyReader()
+
+        def show() -> None:
+            display = TerminalFilter(True, max_line=4096)
+
+            def sink(stream: str, data: bytes, _offset: float) -> None:
+                shown = memoryview(display.feed(stream, data))
+                while shown:
+                    shown = shown[os.write(pty.slave, shown) :]
+
+            bench.run(f"cat {file.name}", sink)
+
+        ours, peer = [], []
+        for _ in range(rounds):
+            peer.append(seconds(lambda: subprocess.run(["cat", file.name], stdout=pty.slave, check=True)))
+            ours.append(seconds(show))
+    print(
+        f"terminal  {lines / min(ours) / 1000:8.0f} k lines/s   cat {lines / min(peer) / 1000:8.0f} k lines/s"
+        f"   ratio {min(peer) / min(ours):.2f} (>= 0.3)"
+    )
+
+
+def start(bench: Bench, rounds: int) -> None:
+    ours = min(seconds(lambda: bench.run("true")) for _ in range(10 * rounds))
+    peer = min(seconds(lambda: subprocess.run(["bash", "-c", "true"], check=True)) for _ in range(10 * rounds))
+    print(f"start     {ours * 1000:8.1f} ms   bash -c true {peer * 1000:8.1f} ms   ratio {ours / peer:.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--megabytes", type=int, default=500)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    bench = Bench()
+    with tempfile.NamedTemporaryFile(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as file:
+        block = b"some output of a build, neither short nor long\n" * 20_000
+        for _ in range(options.megabytes * MEGABYTE // len(block) + 1):
+            file.write(block)
+        file.truncate(options.megabytes * MEGABYTE)
+        file.flush()
+        pipe(bench, file.name, options.megabytes, options.rounds)
+    terminal(bench, options.lines, options.rounds)
+    start(bench, options.rounds)
+    bench.close()
+
+
+if __name__ == "__main__":
+    main()
