@@ -1,0 +1,261 @@
+"""One reply for one request: a new goal, or what to say about the command that just ran."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from agent.planner.offline.aftermath import Aftermath
+from agent.planner.offline.matching import Match, Matcher, Reading
+from agent.planner.offline.recipes import Form, Recipe, load_book
+from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms
+from agent.planner.offline.slots import Scene
+from agent.planner.offline.talk import Talk
+from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
+from agent.protocol.replies import Chat, Command, Reply
+from agent.protocol.requests import PlannerRequest
+
+MAX_GOAL = 2000
+_UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """What is true around the request: which programs and paths exist, and the day."""
+
+    present: Callable[[str], bool]
+    today: datetime.date
+    exists: Callable[[str], bool]
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """One command that fits a goal, with the match and form it came from."""
+
+    command: str
+    match: Match
+    form: Form
+
+
+class Answerer:
+    """Holds the loaded data; everything else comes with the request."""
+
+    def __init__(self) -> None:
+        self._matcher = Matcher(load_book())
+        self._talk = Talk()
+        self._aftermath = Aftermath()
+
+    def answer(self, request: PlannerRequest, around: Surroundings) -> Reply:
+        """The reply to the last goal of `request.history`."""
+        goal, steps = last_goal(request.history)
+        if goal is None:
+            return Chat(message="there is no goal to work on; type one in plain words")
+        text, context = _split_pasted(goal)
+        refusal = _unusable(text)
+        if refusal:
+            return Chat(message=refusal)
+        if not steps:
+            return self._first(text, context, goal, around)
+        return self._next(text, goal, steps, around)
+
+    # --- a new goal ---
+
+    def _first(self, text: str, context: str, goal: GoalItem, around: Surroundings) -> Reply:
+        said = self._talk.answer(text)
+        if said is not None:
+            return Chat(message=said)
+        if self._talk.asks_why(text) and context:
+            return Chat(message=self._aftermath.explain_text(context))
+        typed = self._typed_command(text, around)
+        if typed is not None:
+            return typed
+        reading = self._read(text, goal, around)
+        offers = self._offers(reading, goal, around)
+        if offers:
+            return self._command(offers[0])
+        if reading.matches:
+            return self._missing(reading.matches[0].recipe, goal, around)
+        if self._talk.asks_why(text):
+            return Chat(
+                message='I can explain errors that I can see: pipe the output in, as in `make 2>&1 | agent-shell "why does this fail"`'
+            )
+        return self._unknown(reading)
+
+    def _read(self, text: str, goal: GoalItem, around: Surroundings, also: str = "") -> Reading:
+        cwd = goal.environment.cwd or os.curdir
+
+        def exists(name: str) -> bool:
+            path = os.path.expanduser(name) if name.startswith("~/") else name
+            return around.exists(os.path.join(cwd, path))
+
+        return self._matcher.read(
+            text, Scene(lexicon=self._matcher.book.lexicon, today=around.today, exists=exists), also=also
+        )
+
+    def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
+        """Every distinct command that fits, the best first."""
+        offers: list[Offer] = []
+        for match in reading.matches:
+            for form in usable_forms(match.recipe, goal.environment.os, around.present):
+                command = render(form.command, match).strip()
+                if all(offer.command != command for offer in offers):
+                    offers.append(Offer(command=command, match=match, form=form))
+        return offers
+
+    def _command(self, offer: Offer) -> Command:
+        reason = describe(offer.match.recipe.entry.reason, offer.match)
+        return Command(command=offer.command, reason=reason, confidence=round(offer.match.score, 2))
+
+    def _missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
+        names = missing_programs(recipe, goal.environment.os, around.present)
+        if not names:
+            return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system")
+        advice = self._aftermath.install_advice(names[0], around.present)
+        return Chat(
+            message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}"
+        )
+
+    def _unknown(self, reading: Reading) -> Chat:
+        lines = ["I do not know how to do that without a model."]
+        if reading.unknown:
+            words = ", ".join(repr(word[:40]) for word in reading.unknown[:4])
+            lines = [f"I understood only a part of that; I do not know what to do with {words}."]
+        near = self._matcher.nearest(reading)
+        if near:
+            lines.append("The nearest things I can do:")
+            lines += [f"  - {recipe.entry.examples[0].goal}" for recipe in near]
+        else:
+            lines.append("Type `help` to see what I can do.")
+        return Chat(message="\n".join(lines))
+
+    def _typed_command(self, text: str, around: Surroundings) -> Command | None:
+        """A goal that is itself a command line: a program that exists, followed by an option."""
+        match = re.match(r"([a-z][a-z0-9_.+-]*)\s+--?[A-Za-z][\w=-]*(\s|\Z)", text)
+        if match is None or not around.present(match[1]):
+            return None
+        return Command(command=text, reason="this is a command already; it is proposed as you typed it", confidence=1.0)
+
+    # --- after a command ---
+
+    def _next(self, text: str, goal: GoalItem, steps: list[CommandItem], around: Surroundings) -> Reply:
+        last = steps[-1]
+        tried = {command for step in steps for command in (step.proposed, step.run) if command}
+        if last.outcome == "remark":
+            return self._remarked(text, goal, steps, tried, around)
+        if last.outcome == "regenerate":
+            return self._another(text, goal, steps, tried, around)
+        if last.outcome != "ran":
+            return Chat(message=self._talk.outcome(last.outcome))
+        offer = self._origin(text, goal, steps, around)
+        entry = offer.match.recipe.entry if offer is not None else None
+        if self._aftermath.succeeded(last):
+            return Chat(message=self._aftermath.summary(last, entry))
+        alternatives = [other.command for other in self._offers(self._read(text, goal, around), goal, around)]
+        return self._aftermath.repair(last, steps, tried, alternatives, goal.environment.cwd, around)
+
+    def _origin(self, text: str, goal: GoalItem, steps: list[CommandItem], around: Surroundings) -> Offer | None:
+        """The recipe whose command ran as it was proposed."""
+        last = steps[-1]
+        if last.run and last.run != last.proposed:
+            return None
+        for candidate in [text, *(f"{text} {step.remark}" for step in steps if step.remark)]:
+            for offer in self._offers(self._read(candidate, goal, around), goal, around):
+                if offer.command == last.proposed:
+                    return offer
+        return None
+
+    def _another(
+        self, text: str, goal: GoalItem, steps: list[CommandItem], tried: set[str], around: Surroundings
+    ) -> Reply:
+        for offer in self._offers(self._read(text, goal, around), goal, around):
+            if offer.command not in tried:
+                return self._command(offer)
+        return Chat(message="I have no other command for this goal; edit the proposal, or say it in other words")
+
+    def _remarked(
+        self, text: str, goal: GoalItem, steps: list[CommandItem], tried: set[str], around: Surroundings
+    ) -> Reply:
+        remarks = [strip_remark(step.remark) for step in steps if step.outcome == "remark"]
+        refusal = _unusable(" ".join(remarks))
+        if refusal:
+            return Chat(message=refusal)
+        latest = remarks[-1]
+        readings = [
+            self._read(latest, goal, around),
+            self._read(text, goal, around, also=" ".join(remarks))
+            if self._only_filters(latest, goal, around)
+            else None,
+            self._read(self._swapped(text, latest, goal, around), goal, around),
+            self._read(f"{text} {' '.join(remarks)}", goal, around),
+        ]
+        for reading in readings:
+            for offer in self._offers(reading, goal, around) if reading is not None else ():
+                if offer.command not in tried:
+                    return self._command(offer)
+        return Chat(message="I cannot work that remark in; edit the command yourself, or say the whole goal anew")
+
+    def _only_filters(self, remark: str, goal: GoalItem, around: Surroundings) -> bool:
+        """Whether everything in a remark was understood as filters."""
+        reading = self._read(remark, goal, around)
+        left = [
+            t for at, t in enumerate(reading.tokens) if at not in reading.frame.used and not t.filler and not t.weak
+        ]
+        return bool(reading.frame.used) and not left
+
+    def _swapped(self, text: str, remark: str, goal: GoalItem, around: Surroundings) -> str:
+        """The goal with its last path or number replaced by that of the remark."""
+        goal_tokens = self._read(text, goal, around).tokens
+        for token in reversed(self._read(remark, goal, around).tokens):
+            for kind in (r"[\w~./-]*[./][\w./-]+\Z", r"\d+\Z"):
+                if not token.quoted and not re.match(kind, token.raw):
+                    continue
+                for old in reversed(goal_tokens):
+                    if re.match(kind, old.raw) or (token.quoted and old.quoted):
+                        new = f'"{token.raw}"' if token.quoted else token.raw
+                        return text[: old.start] + new + text[old.end :]
+        return text
+
+
+def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[CommandItem]]:
+    """The last goal and the commands after it."""
+    steps: list[CommandItem] = []
+    for item in reversed(history):
+        if isinstance(item, GoalItem):
+            return item, steps[::-1]
+        if isinstance(item, CommandItem):
+            steps.append(item)
+    return None, []
+
+
+def strip_remark(remark: str) -> str:
+    """A remark without the words that only say that it is one."""
+    return re.sub(
+        r"(?i)\A\s*(?:(?:no|nope|but|only|just|please|actually|instead|rather|not that|use)[,;:.]?\s+)+",
+        "",
+        remark + " ",
+    ).strip()
+
+
+def _split_pasted(goal: GoalItem) -> tuple[str, str]:
+    """The goal's words, and everything that came with it as text: pipes, files, lines pasted below."""
+    text, *below = goal.text.strip().split("\n", 1)
+    blocks = [block.text for block in goal.context if "AGENTS.md" not in block.label]
+    blocks += [attached.content for attached in goal.files]
+    return text if not below or Talk.asks_why(text) else goal.text.strip(), "\n".join([*below, *blocks])
+
+
+def _unusable(text: str) -> str:
+    """Why a text cannot be a goal, empty if it can."""
+    if not text.strip():
+        return "the goal is empty; type what you want in plain words, or `help`"
+    if len(text) > MAX_GOAL:
+        return f"that is {len(text)} characters long; the offline planner reads goals of up to {MAX_GOAL}. Say it in one sentence."
+    if len([line for line in text.splitlines() if line.strip()]) > 1:
+        return (
+            "that is several lines; the offline planner does one thing at a time, so give it one line after the other"
+        )
+    if _UNUSABLE.search(text):
+        return "the goal has control characters or half characters in it that cannot go into a command; type it anew"
+    return ""

@@ -1,0 +1,138 @@
+"""Which recipes fit a goal, how well, and which come nearest when none does."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.planner.offline.filters import FilterReader, Frame
+from agent.planner.offline.patterns import Binding, bind
+from agent.planner.offline.recipes import Book, Recipe
+from agent.planner.offline.slots import Scene
+from agent.planner.offline.words import Token, tokenize
+
+# A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
+# many: what it asks for would be left out silently.
+THRESHOLD = 0.7
+UNEXPLAINED = 0.4
+WEAK = 0.05
+
+
+class Match(Struct, frozen=True, kw_only=True):
+    """A recipe that fits. `score` is 0..1, `weight` says how specific the fit is."""
+
+    recipe: Recipe
+    score: float
+    weight: int
+    binding: Binding
+    frame: Frame
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """A goal as it was read: its tokens, its filters, fits above the threshold (best first), and what nobody understood."""
+
+    goal: str
+    tokens: list[Token]
+    frame: Frame
+    matches: tuple[Match, ...]
+    unknown: tuple[str, ...] = ()
+
+
+class Matcher:
+    """Reads goals with one book."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self._filters = FilterReader(book.filters)
+        self._by_words = [
+            (recipe, phrasing, phrasing.required) for recipe in book.recipes for phrasing in recipe.phrasings
+        ]
+
+    def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
+        """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
+        tokens = tokenize(goal, self.book.lexicon)
+        frames: dict[tuple[str, ...], Frame] = {}
+
+        def frame_without(ignored: tuple[str, ...]) -> Frame:
+            if ignored not in frames:
+                found = self._filters.read(goal, tokens, scene, ignored)
+                later = self._filters.read(also, tokenize(also, self.book.lexicon), scene, ignored) if also else None
+                frames[ignored] = _merge(found, later) if later is not None else found
+            return frames[ignored]
+
+        present = {token.concept for token in tokens if not token.quoted}
+        best: dict[str, Match] = {}
+        lost: tuple[str, ...] | None = None
+        for recipe, phrasing, required in self._by_words:
+            if not all(concepts & present for concepts in required):
+                continue
+            frame = frame_without(recipe.entry.ignores)
+            if recipe.entry.filters and not _suits(recipe, frame):
+                continue
+            taken = frozenset(frame.used) if recipe.entry.filters else frozenset()
+            binding = bind(phrasing, goal, tokens, scene, taken)
+            if binding is None:
+                continue
+            left = [
+                token
+                for at, token in enumerate(tokens)
+                if at not in binding.used and at not in taken and not token.filler
+            ]
+            strange = tuple(token.raw for token in left if not token.weak)
+            score = 1.0 - binding.cost - UNEXPLAINED * len(strange) - WEAK * (len(left) - len(strange))
+            if score < THRESHOLD:
+                lost = strange if lost is None or len(strange) < len(lost) else lost
+                continue
+            weight = 3 * binding.literals + 2 * binding.slots + 2 * len(frame.groups) * recipe.entry.filters
+            match = Match(recipe=recipe, score=score, weight=weight, binding=binding, frame=frame)
+            known = best.get(recipe.entry.id)
+            if known is None or (match.score, match.weight) > (known.score, known.weight):
+                best[recipe.entry.id] = match
+        ranked = sorted(best.values(), key=lambda match: (-round(match.score, 3), -match.weight))
+        return Reading(goal=goal, tokens=tokens, frame=frame_without(()), matches=tuple(ranked), unknown=lost or ())
+
+    def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:
+        """Recipes that share most with a goal nobody understands; fewer than `count` when little is shared."""
+        concepts = {
+            token.concept for token in reading.tokens if not token.quoted and not token.filler and not token.weak
+        }
+        scored: dict[str, tuple[float, Recipe]] = {}
+        for recipe, _, required in self._by_words:
+            words = set().union(*required) if required else set()
+            met = sum(bool(group & concepts) for group in required)
+            shared = met / (len(required) + 0.5) + 0.1 * len(words & concepts)
+            if met and shared > scored.get(recipe.entry.id, (0.0, recipe))[0]:
+                scored[recipe.entry.id] = (shared, recipe)
+        ranked = sorted(scored.values(), key=lambda pair: -pair[0])
+        return [recipe for _, recipe in ranked[:count]]
+
+
+def _suits(recipe: Recipe, frame: Frame) -> bool:
+    """Whether the filters of the goal are of the sort that the recipe works on."""
+    wants = recipe.entry.wants
+    if "content" in wants and not frame.content:
+        return False
+    if "folder" in wants:
+        return frame.type == "d"
+    if "link" in wants:
+        return frame.type == "l"
+    if "file" in wants and frame.type in ("d", "l", "any"):
+        return False
+    return frame.is_about_files or "any" in wants
+
+
+def _merge(frame: Frame, later: Frame) -> Frame:
+    """The frame of a goal with what a remark said about it; the remark wins group by group."""
+    if later.root is not None:
+        frame.root = later.root
+    if later.names:
+        frame.names = later.names
+    frame.type = later.type if later.type and not later.names else frame.type
+    frame.tests = frame.tests | later.tests
+    frame.excluded_folders = frame.excluded_folders + later.excluded_folders
+    frame.excluded_names = frame.excluded_names + later.excluded_names
+    frame.content = later.content or frame.content
+    frame.lacking = later.lacking or frame.lacking
+    frame.nocase = frame.nocase or later.nocase
+    frame.depth = later.depth or frame.depth
+    frame.groups |= later.groups
+    return frame

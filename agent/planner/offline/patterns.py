@@ -1,0 +1,256 @@
+"""Phrasings: `unpack|extract <archive:file> [to|into <dir>]` compiled once, matched as a whole goal or as a part of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from agent.planner.offline.slots import CUED_TYPES, READERS, Scene, read_slot
+from agent.planner.offline.values import Value
+from agent.planner.offline.words import Token
+
+_PIECE = re.compile(r"\s*(\[|\]|<[a-z_]+(?::[a-z]+)?>|[^\s\[\]<>]+)")
+# Between an announcing word and its slot people put articles and the type of what follows.
+_SKIPPED = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "my",
+        "this",
+        "that",
+        "all",
+        "any",
+        "file",
+        "files",
+        "folder",
+        "directory",
+        "called",
+        "named",
+        "every",
+        "of",
+        "its",
+    }
+)
+
+
+class Literal(Struct, frozen=True, kw_only=True):
+    """One of `concepts` must (or, optional, may) be in the goal."""
+
+    concepts: frozenset[str]
+    optional: bool = False
+    filler: bool = False
+
+
+class Slot(Struct, frozen=True, kw_only=True):
+    """A place for a value. `cues`: concepts that announce it when they stand right before."""
+
+    name: str
+    kind: str
+    cues: frozenset[str] = frozenset()
+    optional: bool = False
+
+
+Element = Literal | Slot
+
+
+class Phrasing(Struct, frozen=True, kw_only=True):
+    """A compiled phrasing."""
+
+    source: str
+    elements: tuple[Element, ...]
+
+    @property
+    def required(self) -> tuple[frozenset[str], ...]:
+        """The concepts that a goal must have, one of each set."""
+        return tuple(e.concepts for e in self.elements if isinstance(e, Literal) and not e.optional and not e.filler)
+
+
+class Binding(Struct, kw_only=True):
+    """How a goal fits: values of slots, tokens explained, required words met, cost of liberties taken."""
+
+    values: dict[str, Value]
+    used: set[int]
+    literals: int = 0
+    slots: int = 0
+    cost: float = 0.0
+
+
+def parse_phrasing(source: str, concept: Callable[[str], str], fillers: frozenset[str]) -> Phrasing:
+    """Compile one phrasing. ValueError names what is wrong with it."""
+    elements: list[Element] = []
+    depth, at = 0, 0
+    cues: set[str] = set()
+    while at < len(source.rstrip()):
+        match = _PIECE.match(source, at)
+        if match is None:
+            raise ValueError(f"cannot read {source[at:]!r} in phrasing {source!r}")
+        at, piece = match.end(), match[1]
+        if piece in "[]":
+            depth += 1 if piece == "[" else -1
+            if depth not in (0, 1):
+                raise ValueError(f"brackets do not nest or match in phrasing {source!r}")
+        elif piece.startswith("<"):
+            name, _, kind = piece[1:-1].partition(":")
+            kind = kind or name
+            if kind not in READERS:
+                raise ValueError(f"unknown slot type {kind!r} in phrasing {source!r}")
+            elements.append(Slot(name=name, kind=kind, cues=frozenset(cues), optional=depth > 0))
+            cues = set()
+        else:
+            words = piece.split("|")
+            concepts = frozenset(concept(word) for word in words)
+            filler = all(word in fillers for word in words)
+            elements.append(Literal(concepts=concepts, optional=depth > 0, filler=filler))
+            # A required word ends what came before it; optional ones and prepositions add to it.
+            cues = cues | concepts if filler or depth else set(concepts)
+    if depth:
+        raise ValueError(f"an open bracket in phrasing {source!r}")
+    return Phrasing(source=source, elements=tuple(elements))
+
+
+# --- a phrasing for a whole goal: words in any order, slots found by type and by what announces them ---
+
+
+def bind(phrasing: Phrasing, goal: str, tokens: list[Token], scene: Scene, taken: frozenset[int]) -> Binding | None:
+    """Fit a phrasing to all tokens that are not `taken`; None when a required word or slot is missing."""
+    binding = Binding(values={}, used=set())
+    slots = [e for e in phrasing.elements if isinstance(e, Slot)]
+    if not _bind_slots(slots, goal, tokens, scene, taken, binding):
+        return None
+    for element in phrasing.elements:
+        if not isinstance(element, Literal) or element.filler:
+            continue
+        at = _find_literal(element, tokens, binding.used, taken)
+        if at is not None:
+            binding.used.add(at)
+            binding.literals += not element.optional
+            continue
+        if not element.optional:
+            return None
+    for at, token in enumerate(tokens):
+        # A word of the phrasing that comes twice ("find files and list files") explains itself.
+        if at not in binding.used and any(
+            isinstance(e, Literal) and token.concept in e.concepts for e in phrasing.elements
+        ):
+            binding.used.add(at)
+    return binding
+
+
+def _find_literal(element: Literal, tokens: list[Token], used: set[int], taken: frozenset[int]) -> int | None:
+    for at, token in enumerate(tokens):
+        if at not in used and at not in taken and not token.quoted and token.concept in element.concepts:
+            return at
+    return None
+
+
+def _bind_slots(
+    slots: list[Slot], goal: str, tokens: list[Token], scene: Scene, taken: frozenset[int], binding: Binding
+) -> bool:
+    """Announced slots first, then the others in order of appearance."""
+    pending: list[Slot] = []
+    for slot in slots:
+        if not (slot.cues and _place(slot, goal, tokens, scene, taken, binding, announced=True)):
+            pending.append(slot)
+    for slot in pending:
+        if slot.kind not in CUED_TYPES or slot.kind == "text":
+            # An optional folder is only taken when something announces it: what else stands there is not for us.
+            if _place(slot, goal, tokens, scene, taken, binding, announced=False):
+                continue
+        if not slot.optional:
+            return False
+    return True
+
+
+def _place(
+    slot: Slot,
+    goal: str,
+    tokens: list[Token],
+    scene: Scene,
+    taken: frozenset[int],
+    binding: Binding,
+    *,
+    announced: bool,
+) -> bool:
+    for at in range(len(tokens)):
+        if at in binding.used or at in taken:
+            continue
+        cue = _announced_by(slot, tokens, at)
+        if announced and cue is None:
+            continue
+        found = read_slot(slot.kind, goal, tokens, at, scene, announced)
+        if found is None:
+            continue
+        used = set(range(at, at + found[0]))
+        if used & (binding.used | taken):
+            continue
+        binding.used |= used
+        if cue is not None:
+            binding.used |= set(range(cue + 1, at))
+        binding.values[slot.name] = found[1]
+        binding.slots += 1
+        return True
+    return False
+
+
+def _announced_by(slot: Slot, tokens: list[Token], at: int) -> int | None:
+    """Position of the word that announces a slot at `at`."""
+    before = at - 1
+    while before >= 0 and not tokens[before].quoted:
+        if tokens[before].concept in slot.cues:
+            return before
+        if tokens[before].low not in _SKIPPED:
+            return None
+        before -= 1
+    return None
+
+
+# --- a phrasing for a part of a goal: words in order, from a position on ---
+
+
+def match_at(
+    phrasing: Phrasing, goal: str, tokens: list[Token], at: int, scene: Scene
+) -> tuple[int, dict[str, Value]] | None:
+    """The longest fit of a phrasing that starts exactly at `at`: position after it and values."""
+    return _match(phrasing.elements, 0, goal, tokens, at, scene, False)
+
+
+def _match(
+    elements: tuple[Element, ...], index: int, goal: str, tokens: list[Token], at: int, scene: Scene, after_word: bool
+) -> tuple[int, dict[str, Value]] | None:
+    if index == len(elements):
+        return at, {}
+    element = elements[index]
+    best: tuple[int, dict[str, Value]] | None = None
+    if element.optional:
+        best = _match(elements, index + 1, goal, tokens, at, scene, after_word)
+    where = at
+    while where < len(tokens):
+        token = tokens[where]
+        step = _step(element, goal, tokens, where, scene, after_word)
+        if step is not None:
+            rest = _match(elements, index + 1, goal, tokens, where + step[0], scene, isinstance(element, Literal))
+            if rest is not None and (best is None or rest[0] > best[0]):
+                best = rest[0], step[1] | rest[1]
+            break
+        if (
+            index == 0
+            or token.quoted
+            or token.low
+            not in ("the", "a", "an", "my", "any", "is", "are", "all", "have", "has", "been", "was", "were")
+        ):
+            break
+        where += 1
+    return best
+
+
+def _step(
+    element: Element, goal: str, tokens: list[Token], at: int, scene: Scene, cued: bool
+) -> tuple[int, dict[str, Value]] | None:
+    if isinstance(element, Literal):
+        token = tokens[at]
+        return (1, {}) if not token.quoted and token.concept in element.concepts else None
+    found = read_slot(element.kind, goal, tokens, at, scene, cued)
+    return (found[0], {element.name: found[1]}) if found else None

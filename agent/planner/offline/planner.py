@@ -1,0 +1,82 @@
+"""The planner that needs no model: recipes, matched and filled here, and a loop that understands what its commands did."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shutil
+from collections.abc import Callable
+
+from agent.planner.offline.answers import Answerer, Surroundings
+from agent.protocol.ports import DeltaHandler
+from agent.protocol.replies import Chat, PlannerReply, Reply
+from agent.protocol.requests import PlannerRequest
+
+
+def _on_path(name: str) -> bool:
+    return shutil.which(name) is not None
+
+
+class OfflinePlanner:
+    """Implements `ports.Planner` without network and without state: everything it needs is in the request."""
+
+    def __init__(
+        self,
+        *,
+        tools_present: Callable[[str], bool] = _on_path,
+        today: Callable[[], datetime.date] = datetime.date.today,
+    ) -> None:
+        self._tools_present = tools_present
+        self._today = today
+        self._answerer: Answerer | None = None
+
+    @property
+    def name(self) -> str:
+        return "offline"
+
+    @property
+    def model(self) -> str:
+        return ""
+
+    def load(self) -> None:
+        """Read the data files now instead of with the first goal."""
+        if self._answerer is None:
+            self._answerer = Answerer()
+
+    async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+        """Answer the last goal of the history. Never raises for what a person typed."""
+        reply = self.answer(request)
+        if isinstance(reply, Chat) and request.stream:
+            await on_delta(reply.message)
+        return PlannerReply(reply=reply, raw=encode_reply(reply), model="")
+
+    def answer(self, request: PlannerRequest) -> Reply:
+        """The reply itself, without the event loop."""
+        self.load()
+        assert self._answerer is not None
+        # Programs are looked up once a reply: people install things between goals.
+        known: dict[str, bool] = {}
+
+        def present(name: str) -> bool:
+            if name not in known:
+                known[name] = self._tools_present(name)
+            return known[name]
+
+        return self._answerer.answer(request, Surroundings(present=present, today=self._today(), exists=_exists))
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:  # an embedded NUL
+        return False
+
+
+def encode_reply(reply: Reply) -> str:
+    """The reply as a model would have written it, for logs and later model turns."""
+    import msgspec
+
+    if isinstance(reply, Chat):
+        return msgspec.json.encode({"mode": "chat", "message": reply.message}).decode()
+    command = getattr(reply, "command", "")
+    return msgspec.json.encode({"mode": "command", "command": command}).decode()

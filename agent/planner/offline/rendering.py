@@ -1,0 +1,85 @@
+"""From a match to a command: the form that this system can run, with every slot quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from agent.planner.offline.finding import find_command, lines_command, list_command, root_word
+from agent.planner.offline.matching import Match
+from agent.planner.offline.patterns import Slot
+from agent.planner.offline.recipes import Form, Recipe
+from agent.planner.offline.values import Value
+
+SLOT = re.compile(r"<([a-z_]+)(?:\.([a-z]+))?>")
+_FRAME_SLOTS = {"find": find_command, "list": list_command, "lines": lines_command, "root": root_word}
+_PATH_KINDS = ("file", "path", "dir", "files")
+
+
+def suits_system(form: Form, system: str) -> bool:
+    """Whether a form is meant for the operating system called `system`."""
+    is_mac = "darwin" in system.lower() or "macos" in system.lower()
+    return not form.os or (form.os == "macos") == is_mac
+
+
+def usable_forms(recipe: Recipe, system: str, present: Callable[[str], bool]) -> list[Form]:
+    """The forms whose programs are there."""
+    return [form for form in recipe.forms if suits_system(form, system) and all(present(name) for name in form.needs)]
+
+
+def missing_programs(recipe: Recipe, system: str, present: Callable[[str], bool]) -> tuple[str, ...]:
+    """What the preferred form for this system lacks."""
+    suited = [form for form in recipe.forms if suits_system(form, system)] or list(recipe.forms)
+    return tuple(name for name in suited[0].needs if not present(name))
+
+
+def all_values(match: Match) -> dict[str, Value]:
+    """Slot values with the recipe's defaults for what the goal left out."""
+    values = dict(match.binding.values)
+    kinds = slot_kinds(match.recipe)
+    for name, text in match.recipe.entry.defaults.items():
+        if name not in values:
+            if name == "n" and match.recipe.entry.filters and match.frame.singular:
+                text = "1"
+            kind = "path" if kinds.get(name) in _PATH_KINDS else "word"
+            values[name] = Value(text=text, kind=kind, fixed=_default_forms(text), origin=text)
+    return values
+
+
+def _default_forms(text: str) -> dict[str, str]:
+    # Defaults are our own text; where a template wants a form of one, the text itself is meant.
+    return dict.fromkeys(
+        ("ago", "later", "before", "within", "base", "text", "stem"), text if text.isalnum() else f"'{text}'"
+    )
+
+
+def slot_kinds(recipe: Recipe) -> dict[str, str]:
+    """Type of each slot of a recipe."""
+    return {e.name: e.kind for phrasing in recipe.phrasings for e in phrasing.elements if isinstance(e, Slot)}
+
+
+def render(template: str, match: Match) -> str:
+    """A template with its slots filled. KeyError for a slot that neither the goal nor the defaults give."""
+    values = all_values(match)
+
+    def fill(found: re.Match[str]) -> str:
+        name, form = found[1], found[2] or ""
+        if match.recipe.entry.filters and name in _FRAME_SLOTS and not form:
+            return _FRAME_SLOTS[name](match.frame)
+        return values[name].render(form)
+
+    return SLOT.sub(fill, template)
+
+
+def describe(sentence: str, match: Match) -> str:
+    """A sentence for people with the slots as they were said."""
+    values = all_values(match)
+
+    def fill(found: re.Match[str]) -> str:
+        if match.recipe.entry.filters and found[1] == "root":
+            return match.frame.root.text if match.frame.root is not None else "this folder"
+        value = values.get(found[1])
+        shown = value.origin or value.text if value is not None else found[0]
+        return "this folder" if shown == "." else shown
+
+    return SLOT.sub(fill, sentence)
