@@ -26,7 +26,9 @@ def main() -> list[Figure]:
 
 
 def _packages(venv: Path) -> set[str]:
-    out = subprocess.run([venv / "bin/python", "-m", "pip", "freeze"], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [venv / "bin/python", "-m", "pip", "freeze"], check=True, capture_output=True, text=True
+    ).stdout
     return {line.split("==")[0].split(" @")[0] for line in out.splitlines()}
 
 

@@ -6,7 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-_NOT_BENCHMARKS = {"run", "figures"}
+_NOT_BENCHMARKS = {"run", "figures", "screen"}
 
 
 def main(names: list[str]) -> int:

@@ -21,7 +21,9 @@ def main() -> list[Figure]:
     for flag, bound in (("--version", 4), ("--help", 5)):
         ours, peer = paired_minimum([PYTHON, "agent_shell.py", flag], [PYTHON, "-c", "pass"])
         figures.append(
-            Figure(f"CPU of {flag}", ours * 1e3, peer * 1e3, "ms", f"<= {bound}x", ours <= bound * peer, "python3 -c pass")
+            Figure(
+                f"CPU of {flag}", ours * 1e3, peer * 1e3, "ms", f"<= {bound}x", ours <= bound * peer, "python3 -c pass"
+            )
         )
     with tempfile.TemporaryDirectory() as home:
         bare = os.path.join(home, "bare.py")
