@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.config.settings import SETTINGS, Setting
+from agent.config.table import SETTINGS, Setting
 
 _FILES = {"config", "session_dir", "telemetry_file", "cwd", "file", "ca_file"}
 _PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "completions": ("bash", "zsh", "fish")}

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
-from agent.config.settings import SETTINGS
+from agent.config.table import SETTINGS
 from agent.emitters.console import complain, complain_about, say
 from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.outcomes import ExitCode

@@ -110,7 +110,7 @@ async def _git(services: Services) -> Check:
 async def _parser(services: Services) -> Check:
     """The classifier on a command whose level is known: import, grammar and rules at once."""
     try:
-        report = services.rate("rm -rf /", "/")
+        report, harmless = services.rate("rm -rf /", "/"), services.rate("ls -l", "/")
     except Exception as error:  # whatever is broken in there, every command is then rated high
         return Check(
             "risk",
@@ -118,9 +118,11 @@ async def _parser(services: Services) -> Check:
             f"{type(error).__name__}: {shown_line(str(error), 100)}",
             "reinstall; until then all is rated high",
         )
-    if report.level.value != "high":
-        return Check("risk", "broken", f"rates `rm -rf /` as {report.level.value}", "reinstall agent-shell")
-    return Check("risk", "ok", "bash grammar and rules load; `rm -rf /` is high")
+    if report.level.value != "high" or harmless.level.value != "low":
+        # A classifier that cannot load its rules rates everything high, so both ends are tried.
+        found = f"rates `rm -rf /` {report.level.value} and `ls -l` {harmless.level.value}"
+        return Check("risk", "broken", found, "reinstall agent-shell")
+    return Check("risk", "ok", "bash grammar and rules load; `rm -rf /` is high, `ls` low")
 
 
 async def _sessions(services: Services) -> Check:

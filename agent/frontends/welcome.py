@@ -5,11 +5,11 @@ from __future__ import annotations
 from agent.frontends.screen import Fragments
 
 FIRST_RUN = (
-    "Type what you want in plain words. You see each command with its risk and can edit it before it runs.",
-    'It works without a key: an offline planner knows common tasks, e.g. "find the 5 largest files here".',
-    "For anything else, put OPENROUTER_API_KEY (or another provider's key) into your environment, or run Ollama.",
-    "`!cmd` runs your own command through the same checks; everything is kept in a session log (:session).",
-    ":help lists what can be typed; `agent-shell doctor` says what works here. Ctrl-D leaves.",
+    "Type what you want in plain words; see each command with its risk; edit it; run it.",
+    'No key is needed: try "find the 5 largest files here" (offline planner, 100+ recipes).',
+    "For more, set OPENROUTER_API_KEY (or another provider's key), or run Ollama.",
+    "!cmd runs your own command through the same checks; :session names the log.",
+    ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
 )
 
 

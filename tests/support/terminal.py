@@ -1,0 +1,122 @@
+"""A person at a real terminal: a PTY with a screen to read (pyte) and keys to press."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+import pexpect
+import pyte
+
+ROOT = Path(__file__).resolve().parents[2]
+CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
+PATIENCE = 20.0
+
+
+class Terminal:
+    """The program in a terminal of `columns` x `rows`. `see` waits for words on the screen; nothing here measures time."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        home: Path,
+        cwd: Path,
+        columns: int = 100,
+        rows: int = 30,
+        command: list[str] | None = None,
+        **environment: str,
+    ) -> None:
+        env = {
+            "HOME": str(home),
+            "PATH": environment.pop("PATH", os.environ["PATH"]),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "AGENT_SESSION_DIR": str(home / "sessions"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **environment,
+        }
+        words = command or [sys.executable, str(ROOT / "agent_shell.py"), *arguments]
+        self._display = pyte.HistoryScreen(columns, rows, history=5000)
+        self._stream = pyte.ByteStream(self._display)
+        self.raw = b""
+        self.process = pexpect.spawn(
+            words[0], words[1:], cwd=str(cwd), env=env, dimensions=(rows, columns), timeout=PATIENCE, echo=True
+        )
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.isalive():
+            self.process.kill(signal.SIGKILL)
+        self.process.close(force=True)
+
+    @property
+    def text(self) -> str:
+        """Everything that scrolled out of the screen, and the screen."""
+        width = self._display.columns
+        above = ["".join(line[x].data for x in range(width)).rstrip() for line in self._display.history.top]
+        return "\n".join([*above, *(line.rstrip() for line in self._display.display)])
+
+    @property
+    def screen(self) -> str:
+        return "\n".join(line.rstrip() for line in self._display.display)
+
+    @property
+    def line(self) -> str:
+        """The row with the cursor."""
+        return self._display.display[self._display.cursor.y].rstrip()
+
+    def pump(self) -> bool:
+        """Take what the program wrote by now; False at its end."""
+        try:
+            data = self.process.read_nonblocking(65536, timeout=0.05)
+        except pexpect.TIMEOUT:
+            return True
+        except (pexpect.EOF, OSError):
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return True
+
+    def see(self, pattern: str, *, where: str = "text") -> None:
+        """Wait until `pattern` (regex) stands on the screen (`line`, `screen`, or `text` with what scrolled away)."""
+        end = time.monotonic() + PATIENCE
+        alive = True
+        while True:
+            if re.search(pattern, getattr(self, where), re.DOTALL):
+                return
+            if not alive or time.monotonic() > end:
+                raise AssertionError(f"never saw {pattern!r} in\n{self.text}\nlast bytes: {self.raw[-300:]!r}")
+            alive = self.pump()
+
+    def type(self, keys: str) -> None:
+        self.process.send(keys)
+
+    def at_prompt(self) -> None:
+        """Wait for an empty goal prompt."""
+        self.see(r"^(root |SAFETY OFF )*❯( |$)", where="line")
+
+    def at_confirmation(self, text: str = "") -> None:
+        """Wait for the confirmation prompt holding `text`."""
+        self.see(rf"(low|medium|high|not rated)( edited)? ❯ .*{re.escape(text)}", where="screen")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._display.resize(rows, columns)
+        self.process.setwinsize(rows, columns)
+
+    def leaves(self) -> int:
+        """Wait for the end; the exit code, negative for a signal."""
+        while self.pump():
+            pass
+        self.process.close()
+        if self.process.exitstatus is not None:
+            return int(self.process.exitstatus)
+        return -int(self.process.signalstatus or 0)

@@ -1,0 +1,63 @@
+"""Hidden characters in the editor: shown, kept, and the cursor knows where it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.layout.controls import BufferControl
+from prompt_toolkit.layout.processors import TransformationInput
+
+from agent.frontends.invisible import InvisibleCharacters, written_out
+from agent.frontends.shown import shown, shown_line, size_note
+
+
+def transform(text: str) -> tuple[str, list[int], list[int]]:
+    control = BufferControl(Buffer(document=Document(text)))
+    given_text = TransformationInput(control, Document(text), 0, lambda i: i, [("", text)], 80, 24)
+    done = InvisibleCharacters().apply_transformation(given_text)
+    display = "".join(fragment[1] for fragment in done.fragments)
+    to = [done.source_to_display(index) for index in range(len(text) + 1)]
+    back = [done.display_to_source(position) for position in to]
+    return display, to, back
+
+
+@pytest.mark.parametrize(
+    ("text", "display"),
+    [
+        ("ls -l", "ls -l"),
+        ("a\u202eb", "a<U+202E>b"),
+        ("a\u200bb", "a<U+200B>b"),
+        ("\ufeffls", "<U+FEFF>ls"),
+        ("c\u0430t x", "c<U+0430>t x"),
+        ("echo größe 漢字", "echo größe 漢字"),
+        ("rm\u00a0-rf", "rm<U+00A0>-rf"),
+    ],
+)
+def test_written_out(text: str, display: str) -> None:
+    assert transform(text)[0] == display
+
+
+@given(st.text(alphabet="ab \u202e\u200b漢é\u0430", max_size=30))
+def test_positions_go_there_and_back(text: str) -> None:
+    display, to, back = transform(text)
+    assert back == list(range(len(text) + 1))
+    assert to == sorted(to)
+    assert to[-1] == len(display)
+
+
+def test_plain_characters_stay() -> None:
+    assert written_out("a") == "a"
+
+
+@given(st.text())
+def test_shown_text_has_no_control_characters(text: str) -> None:
+    assert not any((char < " " and char not in "\n\t") or char == "\x7f" for char in shown(text))
+
+
+def test_one_line_and_its_size() -> None:
+    assert shown_line("a\nb\t c" + "d" * 1000, 20) == "a b c" + "d" * 14 + "…"
+    assert size_note("ls") == ""
+    assert size_note("x\n" * 500) == "1,000 characters in 501 lines"

@@ -1,0 +1,102 @@
+"""What a typed line is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.commands.table import COMMANDS, FrontendCommand
+from agent.frontends.line import (
+    CoreLine,
+    FrontendLine,
+    Goal,
+    Leave,
+    Line,
+    Nothing,
+    OwnCommand,
+    is_recorded,
+    parse_line,
+)
+from agent.protocol.commands import IncludeFiles, Info, InfoScope, Set
+from agent.protocol.errors import InvalidRequest
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Nothing()),
+        ("  \t ", Nothing()),
+        ("!", Nothing()),
+        ("!!  ", Nothing()),
+        ("exit", Leave()),
+        ("Quit ", Leave()),
+        (":q", Leave()),
+        (".quit", Leave()),
+        (":exit", Leave()),
+        ("exit the vim editor", Goal("exit the vim editor")),
+        ("!ls -l", OwnCommand("ls -l")),
+        ("! ls", OwnCommand("ls")),
+        ("!!cat .env", OwnCommand("cat .env", private=True)),
+        ("!for i in 1 2\ndo echo $i\ndone", OwnCommand("for i in 1 2\ndo echo $i\ndone")),
+        ("./build fails", Goal("./build fails")),
+        ("...", Goal("...")),
+        (".", Goal(".")),
+        (":", Goal(":")),
+        (":nonsense", Goal(":nonsense")),
+        (": new", Goal(": new")),
+        ("/var/log is full", Goal("/var/log is full")),
+        (".new\nand more", Goal(".new\nand more")),
+        (":new", FrontendLine(FrontendCommand("new"))),
+        (".session work", FrontendLine(FrontendCommand("session", "work"))),
+        (":info session", CoreLine(Info(InfoScope.SESSION))),
+        (":set approve low", CoreLine(Set("approve", "low"))),
+        (".file a.txt -- what?", CoreLine(IncludeFiles(("a.txt",), "what?"))),
+        ("wie groß ist größe 漢字", Goal("wie groß ist größe 漢字")),
+    ],
+)
+def test_lines(text: str, expected: Line) -> None:
+    assert parse_line(text) == expected
+
+
+def test_known_command_with_bad_arguments_is_an_error_not_a_goal() -> None:
+    with pytest.raises(InvalidRequest):
+        parse_line(":info nothing-like-it")
+
+
+@given(st.text())
+def test_never_crashes_and_loses_nothing(text: str) -> None:
+    try:
+        line = parse_line(text)
+    except InvalidRequest:
+        return
+    match line:
+        case Goal(text=kept):
+            assert kept == text.strip()
+        case OwnCommand(command=command):
+            assert command
+            assert command in text
+        case Nothing():
+            assert not text.strip().strip("!").strip()
+
+
+@given(st.sampled_from([name for row in COMMANDS for name in row.names]), st.sampled_from(":."))
+def test_every_command_name_is_known_with_both_prefixes(name: str, prefix: str) -> None:
+    try:
+        assert not isinstance(parse_line(prefix + name), Goal | Nothing)
+    except InvalidRequest:
+        pass  # it is a command, and wants an argument
+
+
+@given(st.text(alphabet="abcxyz/._- ", max_size=20))
+def test_unknown_names_after_a_prefix_are_goals(rest: str) -> None:
+    known = {name for row in COMMANDS for name in row.names}
+    if rest.partition(" ")[0] not in known:
+        assert parse_line("." + rest) == Goal(("." + rest).strip())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"), [("ls", True), (" ls", False), ("!!ls", False), ("!ls", True), ("", False), ("\tx", False)]
+)
+def test_what_goes_into_the_history(text: str, kept: bool) -> None:
+    assert is_recorded(text) is kept
