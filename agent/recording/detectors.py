@@ -37,13 +37,13 @@ class Hit(Struct, frozen=True):
     kind: str
 
 
+# A private key: its markers, and the lines of one whose end is missing (line ends may be escaped, as in JSON).
+KEY_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+KEY_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+KEY_LINES = r"(?:(?:\s|\\[nr]){1,4}(?:[A-Za-z0-9+/]{16,200}={0,2}|[A-Za-z-]{4,20}: [^\n]{0,80})){0,400}"
+
 DETECTORS: tuple[Detector, ...] = (
-    Detector(
-        "private-key",
-        ("-----begin",),
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?s:.){0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?s:.){0,20000})",
-    ),
+    Detector("private-key", ("-----begin",), rf"{KEY_BEGIN}(?:(?s:.){{0,8000}}?{KEY_END}|{KEY_LINES}(?:\s[A-Za-z0-9+/]{{1,15}}={{1,2}})?)"),
     Detector("age-key", ("age-secret-key-",), r"AGE-SECRET-KEY-1[0-9A-Za-z]{20,}"),
     Detector("aws-key-id", ("akia", "asia", "aroa", "abia", "acca"), rf"{_START}(?:AKIA|ASIA|AROA|ABIA|ACCA)[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
     Detector("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),

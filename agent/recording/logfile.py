@@ -81,7 +81,10 @@ class LogFile:
             window *= 8
 
     def append(self, line: bytes, *, sync: bool) -> None:
-        """Write one line, in one call where the system does its part. What could not be written whole is taken back, as far as that is possible."""
+        """Write one line, in one call where the system does its part.
+
+        What could not be written whole is taken back, as far as that is possible.
+        """
         if self._broken:
             raise self._broken
         try:

@@ -116,6 +116,8 @@ def _judge(match: re.Match[str]) -> Hit | None:
     strong = match["strong"] is not None
     quoted = group == "quoted"
     assigned = quoted or ":" not in match["sep"]  # a colon may as well end a phrase
+    if match["name"].lower() == "pass" and not assigned:
+        return None  # a test's verdict
     if not is_secret_value(match[group], strong=strong, assigned=assigned, quoted=quoted):
         return None
     return Hit(match.start(group), match.end(group), "password" if strong else "secret-value")

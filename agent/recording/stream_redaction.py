@@ -5,24 +5,30 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from agent.recording.detectors import KEY_BEGIN, KEY_END, KEY_LINES
 from agent.recording.redaction import SecretRedactor
 
 HELD = 4096
 """Characters of an unfinished line that are held back at most; longer tokens than that are no secrets."""
 
-_KEY_BEGINS = "-----BEGIN "
-_KEY_HELD = 24_000
+_KEY_HELD = 8000
 
 
 @cache
 def _open_key() -> re.Pattern[str]:
-    # a private key block that has begun and not ended
-    return re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?!(?s:.)*-----END )")
+    """A private key that reaches to the end of the text and has not ended there, half an end marker included."""
+    unfinished = r"(?:-{1,5}|-----END[A-Z0-9 ]{0,50}-{0,4}|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
+    return re.compile(rf"{KEY_BEGIN}{KEY_LINES}(?:\s|\\[nr]?){{0,4}}{unfinished}\Z")
+
+
+@cache
+def _whole_key() -> re.Pattern[str]:
+    return re.compile(rf"{KEY_BEGIN}(?s:.){{0,8000}}?{KEY_END}")
 
 
 @cache
 def _key_line() -> re.Pattern[str]:
-    return re.compile(r"[ \t]*(?:[A-Za-z0-9+/=]{1,100}|[A-Za-z-]{1,40}: .*)?\r?\n")
+    return re.compile(r"[ \t]*(?:[A-Za-z0-9+/=]{16,200}|[A-Za-z0-9+/]{1,15}={1,2}|-----END [A-Z0-9 ]{0,50}-----|)\r?\n")
 
 
 class StreamRedactor:
@@ -60,13 +66,17 @@ class StreamRedactor:
         if len(text) - cut > HELD:
             cut = _word_end(text, len(text) - HELD // 2)
         cut = self._before_known(cut)
-        if _KEY_BEGINS in text and (begun := _open_key().search(text)):
+        if "-----BEGIN " in text and (begun := _open_key().search(text)):
             if len(text) - begun.start() < _KEY_HELD:
                 return min(cut, begun.start())
             self._in_key = (
                 True  # no key is this long: what was seen becomes a label, what looks like more of it goes too
             )
-            return len(text)
+            return text.rfind("\n") + 1 or len(text)
+        if "-----BEGIN " in text:
+            cut = min(
+                [key.start() for key in _whole_key().finditer(text) if key.start() < cut < key.end()], default=cut
+            )
         return cut
 
     def _before_known(self, cut: int) -> int:
@@ -89,10 +99,7 @@ class StreamRedactor:
     def _skip_key_lines(self) -> None:
         while match := _key_line().match(self._pending):
             self._pending = self._pending[match.end() :]
-            if not self._pending:
-                return
-        if "\n" in self._pending or not re.fullmatch(r"[A-Za-z0-9+/= \t-]*", self._pending):
-            self._in_key = False
+        self._in_key = "\n" not in self._pending and len(self._pending) < HELD
 
 
 def _word_end(text: str, wanted: int) -> int:
