@@ -17,7 +17,7 @@ _KEY_HELD = 8000
 @cache
 def _open_key() -> re.Pattern[str]:
     """A private key that reaches to the end of the text and has not ended there, half an end marker included."""
-    unfinished = r"(?:-{1,5}|-----END[A-Z0-9 ]{0,50}-{0,4}|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
+    unfinished = r"(?:-{1,5}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4})?|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
     return re.compile(rf"{KEY_BEGIN}{KEY_LINES}(?:\s|\\[nr]?){{0,4}}{unfinished}\Z")
 
 
