@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 
@@ -40,6 +39,8 @@ class GoalHistory(History):
             except OSError as error:
                 self.trouble = f"history cannot be read: {error.strerror}"
                 return
+        import json  # after the first frame
+
         for line in reversed(lines):
             try:
                 entry = json.loads(line)
@@ -59,6 +60,8 @@ class GoalHistory(History):
 
     def store_string(self, string: str) -> None:
         """Append one entry in one write."""
+        import json
+
         data = json.dumps(string).encode("ascii") + b"\n"
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agent.commands.table import FrontendCommand, parse_meta
 from agent.protocol.commands import CoreCommand
@@ -10,40 +10,34 @@ from agent.protocol.commands import CoreCommand
 EXIT_WORDS = frozenset({"exit", "quit"})
 
 
-@dataclass(frozen=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """A blank line."""
 
 
-@dataclass(frozen=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """The person wants to go."""
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """Words for the planner."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class OwnCommand:
+class OwnCommand(Struct, frozen=True):
     """`!cmd`; a `private` one (`!!cmd`) stays out of what planners see."""
 
     command: str
     private: bool = False
 
 
-@dataclass(frozen=True)
-class CoreLine:
+class CoreLine(Struct, frozen=True):
     """A command for the engine."""
 
     command: CoreCommand
 
 
-@dataclass(frozen=True)
-class FrontendLine:
+class FrontendLine(Struct, frozen=True):
     """A command for the REPL itself."""
 
     command: FrontendCommand

@@ -9,12 +9,9 @@ import threading
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import state_dir
-from agent.frontends.confirm import PromptConfirmer
-from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.goal_history import GoalHistory
 from agent.frontends.goal_prompt import GoalPrompt
 from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
-from agent.frontends.outside import copy_text, edit_file, show_long
 from agent.frontends.screen import Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_desk import SessionDesk
@@ -23,23 +20,22 @@ from agent.frontends.signals import Signals
 from agent.frontends.toolbar import toolbar_text
 from agent.frontends.welcome import welcome
 from agent.protocol.commands import IncludeFiles
+from agent.protocol.decisions import Confirmation, ConfirmationRequest
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
+from agent.protocol.ports import Confirmer
 
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:
     """Run until the person leaves; the exit code (0, or 128 + the signal that ended it)."""
     screen = screen or open_screen()
     settings = services.settings
-    confirmer = PromptConfirmer(
-        screen, services.processes, services.loaded.environ, services.rate, edit_mode=settings.edit_mode
-    )
     signals = Signals()
     desk = SessionDesk(
         services=services,
         ctx=services.open_context(settings.session_id),
         emitter=services.make_emitter(),
-        confirmer=confirmer,
+        confirmer=LateConfirmer(screen, services),
         signals=signals,
         tell=lambda text: screen.say(shown(text)),
         interactive=True,
@@ -52,6 +48,32 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
             await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
     return signals.exit_code or 0
+
+
+class LateConfirmer:
+    """ports.Confirmer: the confirmation prompt, imported when there is something to confirm. The first frame does without."""
+
+    def __init__(self, screen: Screen, services: Services) -> None:
+        self._screen = screen
+        self._services = services
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        return await self._prompt().confirm(request)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return await self._prompt().ask_word(request)
+
+    def _prompt(self) -> Confirmer:
+        from agent.frontends.confirm import PromptConfirmer
+
+        services = self._services
+        return PromptConfirmer(
+            self._screen,
+            services.processes,
+            services.loaded.environ,
+            services.rate,
+            edit_mode=services.settings.edit_mode,
+        )
 
 
 class Repl:
@@ -114,6 +136,8 @@ class Repl:
             case Leave():
                 return True
             case FrontendLine(command=command):
+                from agent.frontends.frontend_commands import run_frontend_command
+
                 await run_frontend_command(self._desk, command, self._show)
             case _:
                 await self._attach_files()
@@ -129,10 +153,14 @@ class Repl:
             await self._desk.send(None, IncludeFiles(files))
 
     async def _show(self, text: str) -> None:
+        from agent.frontends.outside import show_long
+
         await show_long(shown(text), self._screen, self._services.processes, self._environ)
 
     async def _beside(self, request: FrontendRequest) -> None:
         """Edit a file or copy a text, as a core command asked for."""
+        from agent.frontends.outside import copy_text, edit_file
+
         said = ""
         if request.action == "edit":
             os.makedirs(os.path.dirname(request.argument) or ".", mode=0o700, exist_ok=True)
@@ -156,6 +184,8 @@ class Repl:
 
         def work() -> None:
             try:
+                import agent.frontends.confirm  # noqa: F401  # the confirmation is what comes next
+
                 self._services.warm()
             except Exception:  # whatever it is, it shows where it matters
                 return

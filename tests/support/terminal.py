@@ -37,7 +37,6 @@ class Terminal:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "AGENT_SESSION_DIR": str(home / "sessions"),
-            "PYTHONDONTWRITEBYTECODE": "1",
             **environment,
         }
         words = command or [sys.executable, str(ROOT / "agent_shell.py"), *arguments]
