@@ -69,6 +69,7 @@ class Anthropic:
                     async for event in events:
                         for piece in assembler.feed(event.data):
                             yield piece
+                            response.pace()
                         if assembler.finished:
                             break
             else:

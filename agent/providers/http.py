@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.errors import ConfigError, ProviderError
 from agent.protocol.replies import StreamPiece
-from agent.providers import faults
+from agent.providers import faults, pacing
 from agent.providers.settings import LOCAL_SILENCE, REMOTE_SILENCE, Endpoint, HttpSettings
 from agent.version import __version__
 
@@ -47,7 +47,15 @@ class Response:
         self._endpoint = endpoint
         self._deadline = deadline
         self._chunks = raw.aiter_bytes()
+        self._paced = False
+        pacing.set_pace(raw, False)  # a kept connection may still have it on
         self.content_type: str = raw.headers.get("content-type", "").lower()
+
+    def pace(self) -> None:
+        """Read by frames from now on: to be called once the first text is out; before, every millisecond counts."""
+        if not self._paced:
+            self._paced = True
+            pacing.set_pace(self._raw, True)
 
     async def next_chunk(self, silence: float | None = None) -> bytes | None:
         """The next bytes as they come in, None at the end. `silence` shortens the wait: None at its end too."""
@@ -158,7 +166,7 @@ def _build(endpoint: Endpoint, settings: HttpSettings) -> httpx.AsyncClient:
     timeout = httpx.Timeout(silence, connect=settings.connect_timeout)
     proxy, from_environment = _proxy(endpoint, settings)
     try:
-        return httpx.AsyncClient(
+        client = httpx.AsyncClient(
             timeout=timeout,
             verify=_tls(endpoint, settings, proxy),
             proxy=proxy,
@@ -175,6 +183,8 @@ def _build(endpoint: Endpoint, settings: HttpSettings) -> httpx.AsyncClient:
         raise ConfigError(
             "the proxy setting cannot be used", hint="give an http:// or https:// address, or `none` for no proxy"
         ) from error
+    pacing.install(client)
+    return client
 
 
 def _proxy(endpoint: Endpoint, settings: HttpSettings) -> tuple[str | None, bool]:

@@ -149,6 +149,7 @@ class OpenAIChat:
                     raise error_of_event(self._endpoint, json_or_text(event.data))
                 for piece in assembler.feed(event.data):
                     yield piece
+                    response.pace()
                 if assembler.done:
                     return
 
