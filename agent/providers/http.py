@@ -48,7 +48,6 @@ class Response:
         self._deadline = deadline
         self._chunks = raw.aiter_bytes()
         self._paced = False
-        pacing.set_pace(raw, False)  # a kept connection may still have it on
         self.content_type: str = raw.headers.get("content-type", "").lower()
 
     def pace(self) -> None:
@@ -85,6 +84,7 @@ class Response:
 
     async def drain(self, seconds: float = 0.05) -> None:
         """Read what is left, if it is there already, so that the connection can be used again. Never fails."""
+        pacing.set_pace(self._raw, False)
         try:
             while await self.next_chunk(seconds):
                 pass
@@ -129,6 +129,7 @@ class HttpClient:
                 raise faults.error_of_body(endpoint, raw.status_code, body_bytes, raw.headers, model=model)
             yield response
         finally:
+            pacing.set_pace(raw, False)  # the connection may serve the next call
             await raw.aclose()
 
     def _client_of_loop(self) -> httpx.AsyncClient:

@@ -137,6 +137,8 @@ class FakeLLMServer:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
             self.client_gone.set()
+        except asyncio.CancelledError:
+            pass  # the server stops; asyncio would report a cancelled handler as a fault of ours
         finally:
             writer.close()
 
