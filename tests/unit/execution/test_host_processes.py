@@ -1,0 +1,97 @@
+"""Programs that the host starts for itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from agent.execution.processes import MOST_OUTPUT, HostProcesses
+from tests.unit.execution.running import Marker
+
+ROOT = str(Path(__file__).parents[3])
+
+
+def capture(*argv: str, cwd: str = "", timeout: float = 20.0, env: dict[str, str] | None = None) -> tuple[int, str]:
+    return asyncio.run(HostProcesses(env).capture(argv, cwd=cwd, timeout=timeout))
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("printf", "a\\n%s", "b c"), (0, "a\nb c")),
+        (("sh", "-c", "echo out; echo err >&2; exit 3"), (3, "out\n")),
+        (("sh", "-c", "kill -9 $$"), (137, "")),
+        (("sh", "-c", "exec >&-; exit 4"), (4, "")),
+        (("cat",), (0, "")),
+        (("/nonexistent",), (127, "")),
+        (("printf", "\\377"), (0, "\ufffd")),
+    ],
+)
+def test_capture(argv: tuple[str, ...], expected: tuple[int, str]) -> None:
+    assert capture(*argv) == expected
+
+
+def test_capture_in_a_folder_with_its_own_environment(tmp_path: Path) -> None:
+    assert capture("pwd", cwd=str(tmp_path)) == (0, f"{tmp_path}\n")
+    assert capture("pwd", cwd=str(tmp_path / "missing")) == (127, "")
+    assert capture("/usr/bin/env", env={"A": "1"}) == (0, "A=1\n")
+
+
+def test_capture_ends_what_takes_too_long(marker: Marker) -> None:
+    env = {**os.environ, marker.name: "1"}
+    assert capture("sh", "-c", "echo first; sleep 1000; echo never", timeout=0.2, env=env) == (124, "first\n")
+    assert marker.survivors() == {}
+
+
+def test_capture_is_bounded(marker: Marker) -> None:
+    code, text = capture("yes", timeout=5, env={**os.environ, marker.name: "1"})
+    assert (code, len(text)) == (141, MOST_OUTPUT)  # 128 + SIGPIPE
+    assert marker.survivors() == {}
+
+
+ATTACHED = """
+import asyncio, os, sys
+from agent.execution.processes import HostProcesses
+for word in sys.argv[1:]:
+    print("CODE", asyncio.run(HostProcesses().run_attached(("bash", "-c", word))), flush=True)
+print("AGAIN", input())
+"""
+
+
+def attached(*scripts: str) -> pexpect.spawn:
+    env = {**os.environ, "PYTHONPATH": ROOT}
+    return pexpect.spawn(sys.executable, ["-c", ATTACHED, *scripts], env=env, timeout=20)
+
+
+def test_attached_has_the_terminal_and_gives_it_back() -> None:
+    child = attached("test -t 0 && test -t 1 && echo terminal; read x; echo got $x; exit 3")
+    child.expect_exact(b"terminal")
+    child.send("key\r")
+    child.expect_exact(b"got key")
+    child.expect_exact(b"CODE 3")
+    child.send("ours\r")
+    child.expect_exact(b"AGAIN ours")
+    child.wait()
+
+
+def test_ctrl_c_and_suspend_keys_reach_only_the_attached_program() -> None:
+    child = attached("trap 'echo caught; exit 4' INT; echo ready; while :; do sleep 0.02; done")
+    child.expect_exact(b"ready")
+    child.send("\x1a\x03")
+    child.expect_exact(b"caught")
+    child.expect_exact(b"CODE 4")
+    child.send("ours\r")
+    child.expect_exact(b"AGAIN ours")
+    child.wait()
+
+
+def test_attached_without_a_terminal_or_program() -> None:
+    assert asyncio.run(HostProcesses().run_attached(("/nonexistent",))) == 127
+    child = attached("kill -9 $$")
+    child.expect_exact(b"CODE 137")
+    child.close(force=True)

@@ -1,0 +1,93 @@
+"""Which commands get the whole terminal."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.execution.interactive import wants_terminal
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "vim",
+        "vim notes.txt",
+        "cd /tmp && EDITOR=vi vim x",
+        "sudo -u www vim /etc/hosts",
+        "/usr/bin/top",
+        "ls -l | less",
+        "man ls",
+        "git log | less -R",
+        "git commit",
+        "git commit --amend",
+        "git rebase -i HEAD~3",
+        "git add -p src",
+        "ssh host",
+        "ssh -p 22",
+        "python3",
+        "python3 -i",
+        "node",
+        "sqlite3 data.db",
+        "psql -h localhost",
+        "su -",
+        "passwd",
+        "tmux attach",
+        "watch -n1 date",
+        "find . -type f | fzf",
+        "x=$(find . | fzf)",
+        "docker run -it debian bash",
+        "bash",
+        "for f in *; do vim $f; done",
+        "sudo -i",
+    ],
+)
+def test_needs_it(command: str) -> None:
+    assert wants_terminal(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "ls",
+        "echo vim",
+        "echo 'a; vim'",
+        'grep "| less" file',
+        "man ls | head",
+        "less file > copy",
+        "cat file | less | wc -l",
+        "python3 script.py",
+        "python3 -c 'print(1)'",
+        "echo 1 | python3",
+        "python3 < script.py",
+        "python3 <<EOF\nprint(1)\nEOF",
+        "git commit -m message",
+        "git commit -am 'vim'",
+        "git commit --message=x",
+        "git log",
+        "ssh host uptime",
+        "sqlite3 data.db 'select 1'",
+        "psql -c 'select 1'",
+        "bash -c ls",
+        "bash script.sh",
+        "sudo apt update",
+        "docker run debian ls",
+        "top -b -n1 > out",
+        "vim &",
+        "man",  # it only says that it wants a name
+    ][:-1],
+)
+def test_does_not_need_it(command: str) -> None:
+    assert not wants_terminal(command)
+
+
+def test_names_of_the_person_count_too() -> None:
+    assert wants_terminal("mytui --x", ("mytui",))
+    assert not wants_terminal("mytui --x")
+
+
+@given(st.text(alphabet="vim less|&;<>()'\"\\ \n-ab$0=", max_size=60))
+def test_no_text_breaks_it(command: str) -> None:
+    wants_terminal(command)

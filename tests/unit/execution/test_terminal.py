@@ -1,0 +1,257 @@
+"""Commands on a real terminal: prompts, keys, Ctrl-C, full-screen programs, and the terminal as it was afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from agent.execution.terminal import ModeTracker
+from tests.unit.execution.running import Marker
+
+ROOT = str(Path(__file__).parents[3])
+DRIVER = str(Path(__file__).with_name("tty_driver.py"))
+
+
+class Terminal:
+    """A terminal in which the driver runs commands."""
+
+    def __init__(self, directory: str, marker: Marker) -> None:
+        self._directory = directory
+        self._marker = marker
+        self.child: pexpect.spawn[bytes] = None  # type: ignore[assignment]
+        self.shown = b""
+
+    def start(self, *commands: str, programs: str = "") -> pexpect.spawn:
+        env = {"PATH": os.environ["PATH"], "TERM": "xterm", "HOME": self._directory, "PYTHONPATH": ROOT}
+        self.child = pexpect.spawn(
+            sys.executable,
+            [DRIVER, programs, *commands],
+            cwd=self._directory,
+            env={**env, self._marker.name: "1", "INPUTRC": "/dev/null"},
+            timeout=20,
+            dimensions=(30, 100),
+        )
+        return self.child
+
+    def result(self) -> dict[str, Any]:
+        """Wait for the next command to end. `shown` is what was on the screen since then."""
+        self.child.expect(rb"RESULT (\{.*?\})\r\n")
+        self.shown = self.child.before
+        answer: dict[str, Any] = json.loads(self.child.match.group(1))
+        assert answer.pop("same"), "the terminal's settings were changed"
+        return answer
+
+    def run(self, *commands: str, programs: str = "") -> dict[str, Any]:
+        self.start(*commands, programs=programs)
+        return self.result()
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, marker: Marker) -> Iterator[Terminal]:
+    terminal = Terminal(str(tmp_path), marker)
+    yield terminal
+    if terminal.child is not None:
+        terminal.child.close(force=True)
+
+
+def until(condition: Callable[[], object]) -> None:
+    limit = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < limit, "it never happened"
+        time.sleep(0.01)
+
+
+def test_a_command_gets_a_terminal_for_keys_and_pipes_for_its_output(terminal: Terminal) -> None:
+    answer = terminal.run("test -t 0 && echo keys; test -t 1 || echo piped; test -t 2 || echo apart >&2; stty size")
+    assert (answer["stdout"], answer["stderr"]) == ("keys\npiped\n30 100\n", "apart\n")
+
+
+def test_a_question_is_answered_with_echo_and_line_editing(terminal: Terminal) -> None:
+    child = terminal.start("read -p 'name? ' x; echo got $x")
+    child.expect_exact(b"name? ")
+    child.send("bpo\x7fb\r")
+    answer = terminal.result()
+    assert (answer["stdout"], answer["stderr"]) == ("got bpb\n", "name? ")
+    assert b"bpo\b \bb" in terminal.shown
+
+
+def test_a_password_is_asked_on_the_terminal_and_not_shown(terminal: Terminal) -> None:
+    child = terminal.start("python3 -c 'import getpass; print(len(getpass.getpass()))'")
+    child.expect_exact(b"Password: ")
+    child.send("s3cret\r")
+    answer = terminal.result()
+    assert answer["stdout"] == "6\n"
+    assert b"s3cret" not in terminal.shown
+
+
+def test_end_of_input_by_key(terminal: Terminal) -> None:
+    child = terminal.start("echo ready; cat; echo end")
+    child.expect_exact(b"ready")
+    child.send("line\r\x04")
+    assert terminal.result()["stdout"] == "ready\nline\nend\n"
+
+
+def test_escape_codes_written_to_the_terminal_past_the_pipes_are_dropped(terminal: Terminal) -> None:
+    terminal.run(r"printf '\033]52;c;aGk=\a\033[?1049hshown\302\233' >/dev/tty; echo x")
+    assert b"\x1b" not in terminal.shown
+    assert b"shown" in terminal.shown
+
+
+def test_ctrl_c_interrupts_and_keeps_the_output(terminal: Terminal, marker: Marker) -> None:
+    child = terminal.start("echo partial; sleep 1000 & sleep 1000", "echo next")
+    child.expect_exact(b"partial")
+    child.send("\x03")
+    answer = terminal.result()
+    assert (answer["code"], answer["signal"], answer["interrupted"]) == (130, 2, True)
+    assert answer["stdout"] == "partial\n"
+    assert terminal.result()["stdout"] == "next\n"
+    child.expect_exact(b"BYE")
+    child.wait()
+    assert marker.survivors() == {}
+
+
+def test_ctrl_c_escalates_against_a_command_that_ignores_it(terminal: Terminal, marker: Marker) -> None:
+    child = terminal.start("trap '' INT TERM; echo ready; while :; do sleep 1000; done")
+    child.expect_exact(b"ready")
+    child.send("\x03\x03")
+    answer = terminal.result()
+    assert (answer["signal"], answer["interrupted"]) == (9, True)
+    child.wait()
+    assert marker.survivors() == {}
+
+
+def test_ctrl_z_does_not_stop_what_nobody_could_bring_back(terminal: Terminal) -> None:
+    child = terminal.start("echo ready; read x; echo got:$x")
+    child.expect_exact(b"ready")
+    child.send("\x1a\r")
+    assert terminal.result()["stdout"] == "ready\ngot:\x1a\n"
+
+
+def test_the_window_size_follows(terminal: Terminal, tmp_path: Path) -> None:
+    child = terminal.start("trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.02; done")
+    child.expect_exact(b"ready")
+    child.setwinsize(50, 132)
+    assert terminal.result()["stdout"] == "ready\n50 132\n"
+
+
+def test_a_background_job_does_not_get_the_hang_up(terminal: Terminal, marker: Marker) -> None:
+    answer = terminal.run("sleep 1000 & echo started")
+    assert (answer["code"], answer["interrupted"]) == (0, False)
+    terminal.child.expect_exact(b"BYE")
+    terminal.child.wait()
+    until(lambda: "sleep 1000 " in marker.survivors().values())
+
+
+def test_raw_mode_and_screen_left_by_a_crash_are_put_back(terminal: Terminal) -> None:
+    crash = (
+        "import os, tty; tty.setraw(0); os.write(1, b'\\x1b[?1049h\\x1b[?25l\\x1b[?2004h\\x1b[?1002;1006h\\x1b[31mred');"
+        "os.kill(os.getpid(), 9)"
+    )
+    answer = terminal.run(f'python3 -c "{crash}"', programs="python3")
+    assert answer["code"] == 137
+    screen, _, resets = terminal.shown.partition(b"red")
+    assert b"\x1b[?1049h" in screen
+    for reset in (b"?1049l", b"?25h", b"?2004l", b"?1002l", b"?1006l"):
+        assert b"\x1b[" + reset in resets
+    assert resets.rstrip().endswith(b"\x1b[0m")
+
+
+def test_a_program_that_takes_the_terminal_by_itself_may_draw(terminal: Terminal) -> None:
+    draw = (
+        "import os, tty; fd = os.open('/dev/tty', os.O_RDWR); tty.setraw(fd); os.write(fd, b'\\x1b[?1049hmenu');"
+        "print(os.read(fd, 1)); os.write(fd, b'\\x1b[?1049l')"
+    )
+    child = terminal.start(f'python3 -c "{draw}"')
+    child.expect_exact(b"\x1b[?1049hmenu")
+    child.send("\x03")  # a key like any other in raw mode
+    answer = terminal.result()
+    assert (answer["stdout"], answer["interrupted"]) == ("b'\\x03'\n", False)
+
+
+@pytest.mark.skipif(not shutil.which("less"), reason="less is not installed")
+def test_less(terminal: Terminal) -> None:
+    child = terminal.start("seq 500 | less", "echo after")
+    child.expect_exact(b"29\r\n")
+    child.send("G")
+    child.expect_exact(b"(END)")
+    child.send("\x03")
+    child.expect_exact(b"(END)")  # it is still there
+    child.send("q")
+    assert terminal.result()["code"] == 0
+    assert terminal.result()["stdout"] == "after\n"
+
+
+@pytest.mark.skipif(not shutil.which("vim"), reason="vim is not installed")
+def test_vim_with_suspend_key(terminal: Terminal, tmp_path: Path) -> None:
+    child = terminal.start("vim -u NONE -N note.txt")
+    child.expect_exact(b"note.txt")
+    child.send("ihello\x1b")
+    child.expect_exact(b"hello")
+    child.send("\x1a")
+    child.send(":wq\r")
+    assert terminal.result()["code"] == 0
+    assert (tmp_path / "note.txt").read_text() == "hello\n"
+
+
+def test_a_shell_inside_has_job_control(terminal: Terminal) -> None:
+    child = terminal.start("bash --norc -i", programs="bash")
+    child.expect(rb"[$#] ")
+    child.send("sleep 1000\r")
+    child.expect_exact(b"sleep 1000")
+    until(lambda: "sleep 1000 " in terminal._marker.survivors().values())
+    child.send("\x03")
+    child.expect(rb"[$#] ")
+    child.send("sleep 999\r")
+    until(lambda: "sleep 999 " in terminal._marker.survivors().values())
+    child.send("\x1a")
+    child.expect_exact(b"Stopped")
+    child.expect(rb"[$#] ")
+    child.send("exit 5\r")
+    child.expect_exact(b"There are stopped jobs")
+    child.expect(rb"[$#] ")
+    child.send("exit 5\r")
+    assert terminal.result()["code"] == 5
+
+
+def test_three_times_ctrl_c_ends_a_program_that_owns_the_terminal(terminal: Terminal, marker: Marker) -> None:
+    stubborn = "import signal, tty; tty.setraw(0); [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; print('ready', flush=True)"
+    child = terminal.start(f'python3 -c "{stubborn}\nwhile True: signal.pause()"', programs="python3")
+    child.expect_exact(b"ready")
+    child.send("\x03\x03\x03")
+    assert terminal.result()["interrupted"]
+    child.wait()
+    assert marker.survivors() == {}
+
+
+def test_keys_that_nobody_reads_do_not_block_anything(terminal: Terminal) -> None:
+    child = terminal.start("stty raw -echo; echo ready; sleep 0.3; stty sane; echo done")
+    child.expect_exact(b"ready")
+    child.send("x" * 3000)
+    assert terminal.result()["stdout"] == "ready\ndone\n"
+
+
+def test_closing_the_window_ends_the_command(terminal: Terminal, marker: Marker) -> None:
+    child = terminal.start("trap '' HUP; echo ready; sleep 1000")
+    child.expect_exact(b"ready")
+    child.kill(signal.SIGHUP)  # the default action ends the driver, as a closed window would
+    child.wait()
+    until(lambda: not marker.survivors())
+
+
+def test_modes_split_between_chunks_are_seen() -> None:
+    modes = ModeTracker()
+    for piece in (b"x\x1b", b"[?10", b"49h", b"\x1b[?25l\x1b[?7h", b"\x1b[>1u", b"\x1b[4 q\x1b[2;10r\x1b(0"):
+        modes.feed(piece)
+    assert modes.resets() == b"\x1b(B\x0f\x1b7\x1b[r\x1b8\x1b[0 q\x1b[<u\x1b[?25h\x1b[?1049l\x1b[0m"
+    modes.feed(b"\x1bc")
+    assert modes.resets() == b"\x1b[0m"
