@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded, load_settings
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 
     from agent.engine.context import AppState, RequestContext
     from agent.frontends.services import Services
-    from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.engine.engine import Engine
+    from agent.protocol.cancel import CancellationToken
+    from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.ports import Emitter, Recorder
+    from agent.protocol.outcomes import ExecutionResult
+    from agent.protocol.ports import Emitter, Executor, OutputSink, Processes, Recorder
     from agent.protocol.requests import Approval
 
 
@@ -78,15 +82,13 @@ def _shell_words(words: list[str]) -> str:
 
 def build_services(loaded: Loaded) -> Services:
     """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use."""
-    from agent.engine.engine import Engine
-    from agent.execution.processes import HostProcesses
     from agent.frontends.services import Services
 
     parts = _Parts(loaded)
     return Services(
         loaded=loaded,
-        engine=Engine(parts.app_state()),
-        processes=HostProcesses(),
+        make_engine=parts.make_engine,
+        processes=parts.processes,
         open_context=parts.open_context,
         make_emitter=parts.make_emitter,
         rate=parts.rate,
@@ -101,7 +103,6 @@ class _Parts:
     """The long-lived parts of one process."""
 
     def __init__(self, loaded: Loaded) -> None:
-        from agent.execution.processes import HostProcesses
         from agent.planner.facts import SystemFacts
         from agent.planner_choice import PlannerChoice
         from agent.recording.clock import SystemClock
@@ -109,7 +110,8 @@ class _Parts:
         self._loaded = loaded
         self._settings = loaded.settings
         self._clock = SystemClock()
-        self._facts = SystemFacts(HostProcesses())
+        self.processes = _LazyProcesses()
+        self._facts = SystemFacts(self.processes)
         self._redactor = self._make_redactor()
         self._choice = PlannerChoice(loaded, self._redactor)
         self._contexts: list[RequestContext] = []
@@ -129,6 +131,11 @@ class _Parts:
         if not self._settings.redact:
             return NoRedactor()
         return SecretRedactor({**secrets_in(self._loaded.environ), **self._loaded.secrets})
+
+    def make_engine(self) -> Engine:
+        from agent.engine.engine import Engine
+
+        return Engine(self.app_state())
 
     def app_state(self) -> AppState:
         from agent.config.paths import config_dir
@@ -177,16 +184,9 @@ class _Parts:
     def open_context(self, session_id: str | None) -> RequestContext:
         """A new session, or the named one with the history that its log tells."""
         from agent.engine.context import RequestContext
-        from agent.execution.executor import ShellExecutor
 
         settings = self._settings
-        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not settings.json
-        executor = ShellExecutor(
-            cwd=os.path.abspath(settings.cwd or os.getcwd()),
-            env=dict(self._loaded.environ),
-            terminal="tty" if terminal else "none",
-            stdin="null",
-        )
+        executor = _LazyExecutor(os.path.abspath(settings.cwd or os.getcwd()), self._make_executor)
         recorder, history = self._open_log(session_id, executor.cwd)
         context = RequestContext(
             recorder=recorder,
@@ -198,6 +198,14 @@ class _Parts:
         )
         self._contexts.append(context)
         return context
+
+    def _make_executor(self, cwd: str) -> Executor:
+        from agent.execution.executor import ShellExecutor
+
+        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not self._settings.json
+        return ShellExecutor(
+            cwd=cwd, env=dict(self._loaded.environ), terminal="tty" if terminal else "none", stdin="null"
+        )
 
     def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any]]:
         from agent.config.paths import default_session_dir
@@ -262,14 +270,62 @@ class _Parts:
         _classify("true", self._facts.risk_context("true", os.getcwd()))
         self._choice.warm()
         for context in self._contexts:
-            if context.executor is not None:
-                getattr(context.executor, "warm", lambda: None)()
+            if isinstance(context.executor, _LazyExecutor):
+                context.executor.warm()
 
     async def shutdown(self) -> None:
         for context in self._contexts:
             if context.executor is not None:
                 await context.executor.close()
         await self._choice.aclose()
+
+
+class _LazyExecutor:
+    """ports.Executor, built when the first command runs or in the background: the first frame does not wait for it."""
+
+    def __init__(self, cwd: str, build: Callable[[str], Executor]) -> None:
+        self._cwd = cwd
+        self._build = build
+        self._built: Executor | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def cwd(self) -> str:
+        return self._cwd if self._built is None else self._built.cwd
+
+    async def execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        return await self._real().execute(command, sink, cancel)
+
+    def warm(self) -> None:
+        """Start what the first command will need."""
+        getattr(self._real(), "warm", lambda: None)()
+
+    async def close(self) -> None:
+        if self._built is not None:
+            await self._built.close()
+
+    def _real(self) -> Executor:
+        with self._lock:  # the background warms it while the first command may already want it
+            if self._built is None:
+                self._built = self._build(self._cwd)
+        return self._built
+
+
+class _LazyProcesses:
+    """ports.Processes, imported at the first use."""
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        return await self._real().run_attached(argv)
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        return await self._real().capture(argv, cwd=cwd, timeout=timeout)
+
+    def _real(self) -> Processes:
+        from agent.execution.processes import HostProcesses
+
+        return HostProcesses()
 
 
 class _Unredacted:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import pty
-import select
-import signal
-import sys
 import tempfile
-import time
 
 from benchmarks.figures import PYTHON, Figure, paired_minimum, run_time_ns
+from benchmarks.screen import Screen
 
 _BARE = "from prompt_toolkit import prompt\nprompt('goal> ')\n"
 
@@ -31,8 +27,8 @@ def main() -> list[Figure]:
             file.write(_BARE)
         mine, theirs = [], []
         for _ in range(9):
-            theirs.append(first_frame_cpu([PYTHON, bare], home))
-            mine.append(first_frame_cpu([PYTHON, "agent_shell.py", "--planner", "offline"], home))
+            theirs.append(first_frame_cpu([PYTHON, bare], home, b"goal>"))
+            mine.append(first_frame_cpu([PYTHON, "agent_shell.py", "--planner", "offline"], home, "❯".encode()))
     ours, peer = min(mine), min(theirs)
     figures.append(
         Figure(
@@ -43,33 +39,15 @@ def main() -> list[Figure]:
     return figures
 
 
-def first_frame_cpu(argv: list[str], home: str) -> float:
+def first_frame_cpu(argv: list[str], home: str, prompt: bytes) -> float:
     """Seconds of CPU that `argv` has used when its prompt appears on the terminal."""
     env = {**os.environ, "HOME": home, "TERM": "xterm-256color", "AGENT_SESSION_DIR": os.path.join(home, "sessions")}
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execvpe(argv[0], argv, env)
+    screen = Screen(argv, env, os.getcwd())
     try:
-        return _wait_for_prompt(pid, fd)
+        screen.wait(prompt)
+        return run_time_ns(screen.pid) / 1e9
     finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(fd)
-
-
-def _wait_for_prompt(pid: int, fd: int) -> float:
-    seen = b""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if not select.select([fd], [], [], 0.5)[0]:
-            continue
-        data = os.read(fd, 65536)
-        if b"\x1b[6n" in data:
-            os.write(fd, b"\x1b[1;1R")
-        seen += data
-        if b"goal" in seen and b"> " in seen[seen.rindex(b"goal") :] or "❯".encode() in seen:
-            return run_time_ns(pid) / 1e9
-    sys.exit(f"no prompt appeared: {seen[-400:]!r}")
+        screen.close()
 
 
 if __name__ == "__main__":

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from agent.config.load import Loaded
 from agent.config.settings import Settings
-from agent.engine.context import RequestContext
-from agent.engine.engine import Engine
-from agent.protocol.decisions import RiskReport
 from agent.protocol.ports import Emitter, Processes
+
+if TYPE_CHECKING:
+    from agent.engine.context import RequestContext
+    from agent.engine.engine import Engine
+    from agent.protocol.decisions import RiskReport
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Services:
     """
 
     loaded: Loaded
-    engine: Engine
+    make_engine: Callable[[], Engine]
     processes: Processes
     open_context: Callable[[str | None], RequestContext]
     make_emitter: Callable[[], Emitter]
@@ -33,6 +38,11 @@ class Services:
     shutdown: Callable[[], Awaitable[None]]
     is_root: bool = False
     first_run: bool = False
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine, built at the first use: a prompt can be drawn without it."""
+        return self.make_engine()
 
     @property
     def settings(self) -> Settings:

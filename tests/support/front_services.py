@@ -1,0 +1,99 @@
+"""Front-end services over the real engine and doubles of what does I/O."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.config.load import Loaded
+from agent.config.settings import Settings
+from agent.engine.context import RequestContext
+from agent.engine.engine import Engine
+from agent.frontends.services import Services
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, RiskContext
+from agent.protocol.errors import NotFound
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import OutputSink, Planner
+from agent.protocol.requests import ApproveMode
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, fake_classify, make_app
+from tests.support.prompt_desk import FakeProcesses
+
+
+class World:
+    """Services with everything they opened in reach: `contexts`, `recorders`, one `executor`, one `emitter`."""
+
+    def __init__(self, planner: Planner, home: Path, executor: FakeExecutor | None = None, **settings: object) -> None:
+        self.executor = executor or FakeExecutor(cwd=str(home))
+        self.emitter = FakeEmitter()
+        self.processes = FakeProcesses()
+        self.contexts: list[RequestContext] = []
+        self.warmed = 0
+        self.shut = 0
+        self._planner = planner
+        given = Settings(**settings)  # type: ignore[arg-type]
+        environ = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "SHELL": "/bin/bash"}
+        self.services = Services(
+            loaded=Loaded(settings=given, origins={}, secrets={}, environ=environ),
+            make_engine=lambda: Engine(make_app(planner)),
+            processes=self.processes,
+            open_context=self._open,
+            make_emitter=lambda: self.emitter,
+            rate=lambda command, cwd: fake_classify(command, RiskContext(cwd=cwd)),
+            warm=self._warm,
+            shutdown=self._shutdown,
+        )
+
+    def _open(self, session_id: str | None) -> RequestContext:
+        if session_id == "missing":
+            raise NotFound("session", session_id)
+        recorder = FakeRecorder()
+        recorder.session_id = session_id or f"s{len(self.contexts) + 1}"
+        settings = self.services.settings
+        approve: ApproveMode = settings.approve  # type: ignore[assignment]
+        context = RequestContext(
+            recorder=recorder,
+            planner=self._planner,
+            executor=self.executor,
+            approve=approve,
+            safety_off=settings.safety_off,
+        )
+        self.contexts.append(context)
+        return context
+
+    def _warm(self) -> None:
+        self.warmed += 1
+
+    async def _shutdown(self) -> None:
+        self.shut += 1
+
+    @property
+    def types(self) -> list[str]:
+        recorder = self.contexts[-1].recorder
+        assert isinstance(recorder, FakeRecorder)
+        return recorder.types
+
+
+class SlowExecutor(FakeExecutor):
+    """Runs until it is cancelled; `started` is called when it runs."""
+
+    def __init__(self, started: Callable[[], None]) -> None:
+        super().__init__()
+        self._started = started
+
+    async def execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        self.ran.append(command)
+        stopped = asyncio.Event()
+        cancel.subscribe(stopped.set)
+        self._started()
+        await stopped.wait()
+        return ExecutionResult(exit_code=130, interrupted=True, cwd_after=self.cwd)
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
