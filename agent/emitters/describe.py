@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.emitters.paint import paint, safe, safe_line, seconds
+from agent.emitters.paint import paint, prose, safe, safe_line, seconds
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import CommandFinished, ContinueTriggered, GoalFinished, ToolFinished
@@ -20,9 +20,9 @@ _SHOWN_RESULT_CHARS = 200
 
 def error_lines(error: ErrorInfo, *, color: bool) -> str:
     """What happened, and what to do next."""
-    text = paint(f"error: {safe(error.message)}", "red", color=color)
+    text = paint(f"error: {prose(error.message)}", "red", color=color)
     if error.hint:
-        text += "\n" + paint(f"  {safe(error.hint)}", "dim", color=color)
+        text += "\n" + paint(f"  {prose(error.hint)}", "dim", color=color)
     return text
 
 

@@ -12,8 +12,8 @@ StreamName = Literal["stdout", "stderr"]
 
 
 @cache
-def _trailing_colors() -> re.Pattern[bytes]:
-    return re.compile(rb"(?:\x1b\[[0-9;]*m)+\Z")
+def _trailing_controls() -> re.Pattern[bytes]:
+    return re.compile(rb"(?:\x1b\[[0-9;]*[mJK])+\Z")
 
 
 class Display:
@@ -36,7 +36,7 @@ class Display:
         if not raw:
             return
         self.sink(stream).write(raw)
-        end = _trailing_colors().sub(b"", raw[-64:]) if raw.endswith(b"m") else raw
+        end = _trailing_controls().sub(b"", raw[-64:]) if raw.endswith((b"m", b"J", b"K")) else raw
         if end:
             self._mark(stream, end.endswith((b"\n", b"\r")))
 

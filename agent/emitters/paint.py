@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
 
 
@@ -22,9 +25,28 @@ def safe(text: str) -> str:
     return make_visible(text)
 
 
+def prose(text: str) -> str:
+    """Sentences, made safe: what could move the cursor or turn the text around is made visible, but emoji, non-breaking
+    spaces and the punctuation of any script stay. For commands, names and paths use `safe`.
+    """
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from agent.risk.visible import make_visible
+
+    return _moving().sub(lambda match: make_visible(match[0]), text)
+
+
+@cache
+def _moving() -> re.Pattern[str]:
+    # C0 and C1 controls, bidirectional marks, separators, tags, surrogates, private use
+    return re.compile(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\uf8ff\U000e0000-\U000e007f]"
+    )
+
+
 def safe_line(text: str, limit: int = 500) -> str:
-    """`text` safe and on one line of at most `limit` characters."""
-    line = safe(" ".join(text[: limit * 4].split()))
+    """Prose on one line of at most `limit` characters."""
+    line = prose(" ".join(text[: limit * 4].split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

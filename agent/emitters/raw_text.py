@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.emitters.display import Display
-from agent.emitters.paint import safe
+from agent.emitters.paint import prose
 
 
 class RawText:
@@ -19,7 +19,7 @@ class RawText:
     def draw(self) -> None:
         """Write what is new."""
         text, self._pending = self._pending, ""
-        self._display.write("stdout", safe(text))
+        self._display.write("stdout", prose(text))
 
     def finish(self) -> None:
         """Write the rest and end the line."""

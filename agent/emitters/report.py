@@ -44,7 +44,7 @@ def _table(rows: list[Mapping[str, Any]], out: Sink, columns: Sequence[str] | No
     names = list(columns or rows[0])
     cells = [[_cell(row.get(name)) for name in names] for row in rows]
     widths = [max(cell_width(line[i]) for line in [names, *cells]) for i in range(len(names))]
-    numeric = [all(isinstance(row.get(name), (int, float)) for row in rows) for name in names]
+    numeric = [all(type(row.get(name)) in (int, float) for row in rows) for name in names]
     heading = paint(_line(names, widths, numeric, out), "bold", color=out.color)
     lines = [heading, *(_line(line, widths, numeric, out) for line in cells)]
     out.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import threading
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
-from agent.emitters.paint import safe
+from agent.emitters.paint import prose
 from agent.emitters.report import cell_width
 
 DEFAULT_THEME = "ansi_dark"
@@ -45,7 +45,7 @@ class RichRenderer:
             file=target, force_terminal=True, color_system="standard", width=max(width, 10), legacy_windows=False,
             highlight=False, emoji=False, markup=False, theme=_colors(), _environ={},
         )  # fmt: skip
-        source = safe(text).expandtabs(4)
+        source = prose(text).expandtabs(4)
         document = _document_class()("", code_theme=self._theme, hyperlinks=False)
         document.markup = source
         document.parsed = _parser().parse(source)
@@ -63,7 +63,7 @@ class RichRenderer:
 def plain_lines(text: str, width: int) -> list[str]:
     """The text without interpretation, wrapped at `width`: what is shown until the renderer is loaded."""
     lines = []
-    for line in safe(text).expandtabs(4).split("\n"):
+    for line in prose(text).expandtabs(4).split("\n"):
         rest = line
         while cell_width(rest) > width:
             cut = min(width, len(rest))
@@ -105,7 +105,7 @@ def _document_class() -> Any:
             yield self.text
 
     class Document(Markdown):
-        elements = {**Markdown.elements, "heading_open": LeftHeading}
+        elements: ClassVar = {**Markdown.elements, "heading_open": LeftHeading}
 
     return Document
 

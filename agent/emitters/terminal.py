@@ -13,7 +13,7 @@ from agent.emitters import describe
 from agent.emitters.display import Display, StreamName
 from agent.emitters.markdown_text import MarkdownText
 from agent.emitters.pacing import FramePacer
-from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.paint import paint, prose, safe_line
 from agent.emitters.raw_text import RawText
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.same_text import unseen_part
@@ -140,11 +140,11 @@ class TerminalEmitter:
             case AssistantMessage(text=text):
                 self._message(text)
             case Notice(text=text):
-                self._answer(safe(text))
+                self._answer(prose(text))
             case CoreCommandFinished(text=text) if text:
-                self._answer(safe(text))
+                self._answer(prose(text))
             case Warned(text=text):
-                self._aside(paint(f"warning: {safe(text)}", "yellow", color=color))
+                self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
             case Failed(error=error) if error.code != "cancelled":
                 self._last_message = error.message
                 self._aside(describe.error_lines(error, color=color))

@@ -1,0 +1,134 @@
+"""Every event variant at least once, with what comes before it; and a record around an event."""
+
+from __future__ import annotations
+
+from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.events import (
+    AssistantDelta,
+    AssistantMessage,
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    CompressionFinished,
+    CompressionStarted,
+    ContinueTriggered,
+    CoreCommandFinished,
+    Event,
+    Failed,
+    GoalFinished,
+    GoalStarted,
+    Notice,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    Record,
+    RunFinished,
+    RunStarted,
+    SessionFinished,
+    SessionNamed,
+    SessionStarted,
+    ToolFinished,
+    ToolStarted,
+    UnknownEvent,
+    Warned,
+)
+from agent.protocol.outcomes import ExecutionResult, RunOutcome
+from agent.protocol.replies import Usage
+
+MODES = {
+    "colour terminal": {},
+    "terminal without colour": {"color": False},
+    "no terminal": {"tty": False, "color": False, "show_commands": True},
+    "verbose": {"verbose_tool_calls": True, "show_commands": True},
+}
+FINDING = Finding(
+    rule="delete.recursive", level=Level.MEDIUM, reason="deletes a folder and all that is in it", span=(0, 12),
+    effect=Effect(kind="delete"),
+)  # fmt: skip
+REPORT = RiskReport(command="rm -rf build", level=Level.MEDIUM, findings=(FINDING,))
+RATED = CommandRated(command_id="c", stage="proposed", report=REPORT, verdict=Verdict(action="ask"))
+PROPOSED = CommandProposed(command_id="c", command="rm -rf build")
+STARTED = CommandStarted(command_id="c", command="rm -rf build")
+
+
+def confirmed(decision: str, by: str, command: str = "") -> CommandConfirmed:
+    return CommandConfirmed(command_id="c", decision=decision, by=by, command=command)
+
+
+def finished(code: int, **result: object) -> CommandFinished:
+    return CommandFinished(command_id="c", exit_code=code, result=ExecutionResult(exit_code=code, **result))
+
+
+def goal(status: str, code: int, **more: object) -> GoalFinished:
+    return GoalFinished(goal="g", status=status, exit_code=code, duration=1.25, **more)
+
+
+# A name beginning with the event's type, and the events; the last one is the one to look at.
+CASES: dict[str, list[Event]] = {
+    "session.started": [SessionStarted(session_id="s")],
+    "session.finished": [SessionFinished()],
+    "run.started": [RunStarted(request_id="r")],
+    "run.finished": [RunFinished(outcome=RunOutcome(request_id="r"))],
+    "goal.started": [GoalStarted(goal="list files")],
+    "goal.finished": [goal("completed", 0, commands=[{"outcome": "ran"}])],
+    "goal.finished-answered": [AssistantMessage(text="hi"), goal("answered", 0, message="hi")],
+    "goal.finished-failed": [
+        goal("failed", 2, commands=[{"outcome": "ran"}, {"outcome": "ran"}], message="it failed",
+             usage=Usage(input_tokens=1200, output_tokens=34, cost=0.00123))
+    ],
+    "goal.finished-skipped": [goal("cancelled", 6, message="two skips in a row", commands=[{"outcome": "skipped"}] * 2)],
+    "goal.finished-planner-error": [
+        Failed(error=ErrorInfo(code="planner", message="no reply")), goal("planner_error", 4, message="no reply"),
+    ],
+    "goal.finished-cut-off": [AssistantDelta(text="I was about to"), goal("interrupted", 130, message="interrupted")],
+    "planner.started": [PlannerStarted(step=1, planner="openrouter", model="m")],
+    "planner.finished": [PlannerStarted(step=1), PlannerFinished(step=1, reply="command")],
+    "planner.noted": [PlannerNoted(text="do not repeat")],
+    "assistant.delta": [AssistantDelta(text="Hello, wor")],
+    "assistant.message": [AssistantMessage(text="Hello, world.")],
+    "assistant.message-streamed": [
+        AssistantDelta(text="Hello, "), AssistantDelta(text="world."), AssistantMessage(text="Hello, world."), Notice(text="next"),
+    ],
+    "assistant.message-repaired": [AssistantDelta(text="Helo"), AssistantMessage(text="Something else."), Notice(text="next")],
+    "assistant.message-hostile": [AssistantMessage(text="\x1b]0;title\x07\x1b[2Jdone\r\u202egnp.exe — ✅️ 完了。\x9b31m")],
+    "tool.started": [ToolStarted(call_id="1", name="read_file\x1b[31m", args={"path": "a"})],
+    "tool.finished": [ToolStarted(call_id="1", name="t"), ToolFinished(call_id="1", name="t", result="line one\nline two")],
+    "tool.finished-error": [ToolFinished(call_id="1", name="t", result="no such file", is_error=True)],
+    "command.proposed": [PROPOSED],
+    "command.rated": [PROPOSED, RATED],
+    "command.confirmed": [PROPOSED, RATED, confirmed("approved", "person", "rm -rf build")],
+    "command.confirmed-refused": [PROPOSED, RATED, confirmed("refused", "policy")],
+    "command.confirmed-unattended": [PROPOSED, RATED, confirmed("declined", "nobody")],
+    "command.confirmed-dry-run": [PROPOSED, RATED, confirmed("dry-run", "policy")],
+    "command.confirmed-skipped": [PROPOSED, RATED, confirmed("skipped", "person")],
+    "command.started": [PROPOSED, RATED, confirmed("approved", "person", "rm -rf build"), STARTED],
+    "command.started-unseen": [PROPOSED, RATED, confirmed("approved", "approve-mode", "rm -rf build"), STARTED],
+    "command.started-hostile": [
+        confirmed("approved", "approve-mode"), CommandStarted(command_id="c", command="echo \x1b[8mhidden\r\nrm \u202ex\u200b"),
+    ],
+    "command.output": [CommandOutput(command_id="c", stream="stdout", data="never shown twice", offset=0.1)],
+    "command.finished": [STARTED, finished(0, duration=0.5)],
+    "command.finished-exit": [finished(2, duration=0.04)],
+    "command.finished-time-out": [finished(124, duration=65.0, timed_out=True)],
+    "command.finished-interrupted": [finished(130, duration=3.21, interrupted=True, signal=2)],
+    "command.finished-killed": [finished(137, duration=3.21, signal=9)],
+    "core_command.finished": [CoreCommandFinished(command="Info", text="planner  offline\nsafety   on")],
+    "continue.triggered": [ContinueTriggered(count=2, max=5, remaining_todos=3)],
+    "compression.started": [CompressionStarted()],
+    "compression.finished": [CompressionFinished(tokens_saved=100)],
+    "session.named": [SessionNamed(name="Tidy\nthe \x1b[31mhouse")],
+    "notice": [Notice(text="a background process still runs")],
+    "warning": [Warned(text="running as root")],
+    "error": [Failed(error=ErrorInfo(code="provider", message="openrouter: 401", hint="set OPENROUTER_API_KEY"))],
+    "error-cancelled": [Failed(error=ErrorInfo(code="cancelled", message="cancelled"))],
+    "unknown": [UnknownEvent("new.event", {"x": 1})],
+}  # fmt: skip
+
+
+def as_record(event: Event) -> Record:
+    """`event` in an envelope."""
+    return Record(v=1, seq=1, time="2026-03-04T10:20:30.000000Z", session="s", run="r", goal_id="g", event=event)
