@@ -87,7 +87,7 @@ class Matcher:
             known = best.get(recipe.entry.id)
             if known is None or (match.score, match.weight) > (known.score, known.weight):
                 best[recipe.entry.id] = match
-        ranked = sorted(best.values(), key=lambda match: (-round(match.score, 3), -match.weight))
+        ranked = sorted(best.values(), key=lambda m: (-round(m.score, 3), -m.weight, m.recipe.entry.filters))
         return Reading(goal=goal, tokens=tokens, frame=frame_without(()), matches=tuple(ranked), unknown=lost or ())
 
     def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:

@@ -53,6 +53,9 @@ class Slot(Struct, frozen=True, kw_only=True):
     optional: bool = False
 
 
+# What a value costs that could as well be a word of the goal.
+DOUBT = 0.15
+
 Element = Literal | Slot
 
 
@@ -180,7 +183,10 @@ def _place(
         cue = _announced_by(slot, tokens, at)
         if announced and cue is None:
             continue
-        found = read_slot(slot.kind, goal, tokens, at, scene, announced)
+        cue_word = tokens[cue].low if announced and cue is not None else ""
+        if cue_word and slot.kind in CUED_TYPES and not tokens[at].quoted and tokens[at].concept in slot.cues:
+            continue  # "find the word error": "word" announces, too
+        found = read_slot(slot.kind, goal, tokens, at, scene, cue_word)
         if found is None:
             continue
         used = set(range(at, at + found[0]))
@@ -191,6 +197,7 @@ def _place(
             binding.used |= set(range(cue + 1, at))
         binding.values[slot.name] = found[1]
         binding.slots += 1
+        binding.cost += DOUBT if found[1].doubtful else 0.0
         return True
     return False
 
@@ -214,11 +221,11 @@ def match_at(
     phrasing: Phrasing, goal: str, tokens: list[Token], at: int, scene: Scene
 ) -> tuple[int, dict[str, Value]] | None:
     """The longest fit of a phrasing that starts exactly at `at`: position after it and values."""
-    return _match(phrasing.elements, 0, goal, tokens, at, scene, False)
+    return _match(phrasing.elements, 0, goal, tokens, at, scene, "")
 
 
 def _match(
-    elements: tuple[Element, ...], index: int, goal: str, tokens: list[Token], at: int, scene: Scene, after_word: bool
+    elements: tuple[Element, ...], index: int, goal: str, tokens: list[Token], at: int, scene: Scene, after_word: str
 ) -> tuple[int, dict[str, Value]] | None:
     if index == len(elements):
         return at, {}
@@ -231,7 +238,15 @@ def _match(
         token = tokens[where]
         step = _step(element, goal, tokens, where, scene, after_word)
         if step is not None:
-            rest = _match(elements, index + 1, goal, tokens, where + step[0], scene, isinstance(element, Literal))
+            rest = _match(
+                elements,
+                index + 1,
+                goal,
+                tokens,
+                where + step[0],
+                scene,
+                tokens[where].low if isinstance(element, Literal) else "",
+            )
             if rest is not None and (best is None or rest[0] > best[0]):
                 best = rest[0], step[1] | rest[1]
             break
@@ -247,7 +262,7 @@ def _match(
 
 
 def _step(
-    element: Element, goal: str, tokens: list[Token], at: int, scene: Scene, cued: bool
+    element: Element, goal: str, tokens: list[Token], at: int, scene: Scene, cued: str
 ) -> tuple[int, dict[str, Value]] | None:
     if isinstance(element, Literal):
         token = tokens[at]

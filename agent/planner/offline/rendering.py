@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 
 from agent.planner.offline.finding import find_command, lines_command, list_command, root_word
@@ -12,6 +13,7 @@ from agent.planner.offline.recipes import Form, Recipe
 from agent.planner.offline.values import Value
 
 SLOT = re.compile(r"<([a-z_]+)(?:\.([a-z]+))?>")
+_WHOLE = re.compile(r"«(.*?)»")  # `«s/<old.regex>/<new.replacement>/g»` becomes one word
 _FRAME_SLOTS = {"find": find_command, "list": list_command, "lines": lines_command, "root": root_word}
 _PATH_KINDS = ("file", "path", "dir", "files")
 
@@ -39,10 +41,10 @@ def all_values(match: Match) -> dict[str, Value]:
     kinds = slot_kinds(match.recipe)
     for name, text in match.recipe.entry.defaults.items():
         if name not in values:
-            if name == "n" and match.recipe.entry.filters and match.frame.singular:
-                text = "1"
             kind = "path" if kinds.get(name) in _PATH_KINDS else "word"
-            values[name] = Value(text=text, kind=kind, fixed=_default_forms(text), origin=text)
+            # "the largest file" is one; "the largest files" are some.
+            given = "1" if name == "n" and match.recipe.entry.filters and match.frame.singular else text
+            values[name] = Value(text=given, kind=kind, fixed=_default_forms(given), origin=given)
     return values
 
 
@@ -68,7 +70,16 @@ def render(template: str, match: Match) -> str:
             return _FRAME_SLOTS[name](match.frame)
         return values[name].render(form)
 
-    return SLOT.sub(fill, template)
+    # Words that are quoted as a whole are set aside, so that what they hold is not filled a second time.
+    pieces = _WHOLE.split(template)
+    for at in range(len(pieces)):
+        pieces[at] = SLOT.sub(fill, pieces[at]) if at % 2 == 0 else whole_word(pieces[at], values)
+    return "".join(pieces)
+
+
+def whole_word(inside: str, values: dict[str, Value]) -> str:
+    """One shell word made of text and unquoted slots, quoted together."""
+    return shlex.quote(SLOT.sub(lambda slot: values[slot[1]].plain(slot[2] or ""), inside))
 
 
 def describe(sentence: str, match: Match) -> str:

@@ -49,6 +49,9 @@ _NAMES = {
 _MODE = re.compile(r"[0-7]{3,4}\Z|[ugoa]*[-+=][rwxXst]+(?:,[ugoa]*[-+=][rwxXst]+)*\Z")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}\Z|HEAD(?:[~^]\d*)*\Z")
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
+_TAR = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|tar\.\w{1,5})\Z")
+_ZIP = re.compile(r"(?i)\.(?:zip|jar|war|whl|epub|docx|xlsx)\Z")
+_GZ = re.compile(r"(?i)(?<!\.tar)\.gz\Z")
 _GENERIC_FOLDER = ("folder", "directory", "dir")
 _GENERIC_FILE = ("file", "script", "archive", "tarball", "document", "image", "video")
 
@@ -79,19 +82,19 @@ def _path_value(token: Token) -> Value:
     stem, dot, extension = token.raw.rstrip("/").rpartition(".")
     plain = token.raw.rstrip("/")
     forms = {
-        "stem": _guard(stem if dot and stem and "/" not in extension else plain),
+        "stem": stem if dot and stem and "/" not in extension else plain,
         "base": plain.rsplit("/", 1)[-1] or "/",
         "text": token.raw,
-        "parent": _guard(plain.rsplit("/", 1)[0] if "/" in plain else ".") or "/",
+        "bak": plain + ".bak",
+        "targz": plain + ".tar.gz",
+        "slash": plain + "/",
+        "part": plain + ".part-",
+        "parent": (plain.rsplit("/", 1)[0] if "/" in plain else ".") or "/",
     }
     for suffix in (".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst"):
         if plain.endswith(suffix):
-            forms["stem"] = _guard(plain.removesuffix(suffix))
+            forms["stem"] = plain.removesuffix(suffix)
     return Value(text=token.raw, kind="path", forms=forms, origin=token.raw)
-
-
-def _guard(path: str) -> str:
-    return "./" + path if path.startswith("-") else path
 
 
 def _bare(token: Token) -> bool:
@@ -99,7 +102,7 @@ def _bare(token: Token) -> bool:
     return bool(re.match(r"[\w.][\w.+@-]*\Z", token.raw)) and not token.filler and not token.weak and not token.is_path
 
 
-def read_file(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_file(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """A path, "the file NAME", or any quoted literal that something announces."""
     token = tokens[at]
     if looks_like_path(token, scene):
@@ -122,7 +125,7 @@ def read_file(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
     return None
 
 
-def read_dir(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_dir(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """A folder: a path, "NAME folder", or a plain unknown word after "in" or "under"."""
     found = read_file(tokens, at, scene, cued)
     if found is not None:
@@ -135,8 +138,11 @@ def read_dir(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
         or (token.raw.startswith(".") and following in ("and", "or"))
     ):
         return None
-    if at + 1 < len(tokens) and tokens[at + 1].low in _GENERIC_FOLDER and not scene.lexicon.knows(token.low):
+    known = scene.lexicon.knows(token.low)
+    if following in _GENERIC_FOLDER and (cued or not known):
         return 2, _path_value(token)
+    if cued in ("to", "into", "called", "named"):
+        return 1, _path_value(token)
     if cued and not scene.lexicon.knows(token.low) and token.low not in scene.lexicon.kinds:
         return 1, _path_value(token)
     if cued and scene.exists(token.raw):
@@ -144,7 +150,22 @@ def read_dir(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
     return None
 
 
-def read_pattern_files(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def _ending(pattern: re.Pattern[str], tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
+    """A file whose name ends as `pattern` says."""
+    found = read_file(tokens, at, scene, cued)
+    return found if found and pattern.search(found[1].text) else None
+
+
+def read_folder(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
+    """A folder that is no file as far as can be seen."""
+    found = read_dir(tokens, at, scene, cued)
+    if found is None or scene.exists(found[1].text.rstrip("/") + "/.") or found[1].text.endswith("/"):
+        return found
+    plain_file = scene.exists(found[1].text) or _FILE_EXTENSION.match(found[1].text.rsplit("/", 1)[-1])
+    return None if plain_file else found
+
+
+def read_pattern_files(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """Files by glob (`*.txt`), or one path."""
     token = tokens[at]
     if not token.quoted and ("*" in token.raw or "?" in token.raw) and not _URL.match(token.raw):
@@ -152,7 +173,7 @@ def read_pattern_files(tokens: list[Token], at: int, scene: Scene, cued: bool) -
     return read_file(tokens, at, scene, cued)
 
 
-def read_several(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_several(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """One or more paths or globs, joined by "and", commas or nothing."""
     first = read_pattern_files(tokens, at, scene, cued)
     if first is None:
@@ -171,32 +192,33 @@ def read_several(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Foun
     return used, Value(text=text, parts=tuple(parts), origin=", ".join(part.text for part in parts))
 
 
-def read_text(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_text(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """Words to look for: a quoted literal, something that looks like code, or one announced word."""
     token = tokens[at]
     code_like = re.search(r"[A-Z]{2}|[_(){}=$#@]|[a-z][A-Z]", token.raw) and not looks_like_path(token, scene)
-    if (
-        not (token.quoted or (cued and not token.filler) or code_like)
-        or token.is_path
-        or not token.raw
-        or "\0" in token.raw
-    ):
+    plain = cued and not token.filler and not token.weak
+    if not (token.quoted or plain or code_like) or token.is_path or not token.raw or "\0" in token.raw:
         return None
+    # Words that mean something to us, and paths, are taken for a text only when nothing better is found.
+    doubtful = not token.quoted and not code_like and (scene.lexicon.knows(token.low) or looks_like_path(token, scene))
     forms = {"regex": quote_regex(token.raw), "replacement": quote_replacement(token.raw)}
-    return 1, Value(text=token.raw, forms=forms, origin=token.raw)
+    return 1, Value(text=token.raw, forms=forms, origin=token.raw, doubtful=doubtful)
 
 
-def read_named(kind: str, tokens: list[Token], at: int, cued: bool) -> Found:
+def read_named(kind: str, tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """A name with the shape of its type. Nothing that starts with a dash, so that it cannot be an option."""
     token = tokens[at]
     if token.is_path or token.raw.startswith("-") or not _NAMES[kind].match(token.raw):
         return None
     if not (token.quoted or (cued and not token.filler and not token.weak)):
         return None
-    return 1, Value(text=token.raw.lstrip("$") if kind == "variable" else token.raw, origin=token.raw)
+    doubtful = not token.quoted and scene.lexicon.knows(token.low)
+    return 1, Value(
+        text=token.raw.lstrip("$") if kind == "variable" else token.raw, origin=token.raw, doubtful=doubtful
+    )
 
 
-def read_extension(tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_extension(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """An extension with or without its dot, or `*.ext`. The value has no dot."""
     token = tokens[at]
     raw = token.raw.removeprefix("*")
@@ -215,11 +237,19 @@ def read_url(tokens: list[Token], at: int) -> Found:
     return 1, Value(text=raw, forms={"base": base[2] if base[1] else "index.html"}, origin=raw)
 
 
-def read_host(tokens: list[Token], at: int, cued: bool) -> Found:
+def _is_domain(raw: str, scene: Scene) -> bool:
+    """A dotted name whose end is not that of a file."""
+    last = raw.rpartition(".")[2].lower()
+    return (
+        last.isalpha() and len(last) > 1 and not any(last in extensions for extensions in scene.lexicon.kinds.values())
+    )
+
+
+def read_host(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """A host name or address, also taken out of a URL."""
     token = tokens[at]
     raw = re.sub(r"\A(?:https?|ftp)://([^/:]+).*", r"\1", token.raw)
-    dotted = "." in raw and (_ADDRESS.match(raw) is not None or raw.rpartition(".")[2].isalpha())
+    dotted = "." in raw and (_ADDRESS.match(raw) is not None or _is_domain(raw, scene))
     if token.is_path or token.filler or token.weak or not _HOST.match(raw) or not (cued or dotted):
         return None
     return 1, Value(text=raw, origin=token.raw)
@@ -235,7 +265,7 @@ def _matched(pattern: re.Pattern[str], tokens: list[Token], at: int) -> Found:
     return (1, Value(text=raw, origin=raw)) if pattern.match(raw) else None
 
 
-def read_rest(goal: str, tokens: list[Token], at: int, cued: bool) -> Found:
+def read_rest(goal: str, tokens: list[Token], at: int, cued: str) -> Found:
     """A quoted literal, or everything up to the end of the goal."""
     if tokens[at].quoted:
         return 1, Value(text=tokens[at].raw, origin=tokens[at].raw)
@@ -243,18 +273,28 @@ def read_rest(goal: str, tokens: list[Token], at: int, cued: bool) -> Found:
     return (len(tokens) - at, Value(text=text, origin=text)) if cued and text else None
 
 
-def read_slot(kind: str, goal: str, tokens: list[Token], at: int, scene: Scene, cued: bool) -> Found:
+def read_slot(kind: str, goal: str, tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     """Read one slot of type `kind` at position `at`. KeyError for an unknown type (the loader checks)."""
     reader = READERS[kind]
     return reader(goal, tokens, at, scene, cued)
 
 
-Reader = Callable[[str, list[Token], int, Scene, bool], Found]
+Reader = Callable[[str, list[Token], int, Scene, str], Found]
+
+
+def _named_reader(kind: str) -> Reader:
+    return lambda goal, tokens, at, scene, cued: read_named(kind, tokens, at, scene, cued)
+
 
 READERS: dict[str, Reader] = {
     "file": lambda g, t, i, s, c: read_file(t, i, s, c),
     "path": lambda g, t, i, s, c: read_dir(t, i, s, c),
     "dir": lambda g, t, i, s, c: read_dir(t, i, s, c),
+    "tar": lambda g, t, i, s, c: _ending(_TAR, t, i, s, c),
+    "zip": lambda g, t, i, s, c: _ending(_ZIP, t, i, s, c),
+    "gz": lambda g, t, i, s, c: _ending(_GZ, t, i, s, c),
+    "quoted": lambda g, t, i, s, c: (1, Value(text=t[i].raw, origin=t[i].raw)) if t[i].quoted and t[i].raw else None,
+    "folder": lambda g, t, i, s, c: read_folder(t, i, s, c),
     "files": lambda g, t, i, s, c: read_several(t, i, s, c),
     "glob": lambda g, t, i, s, c: (
         (1, Value(text=t[i].raw, origin=t[i].raw)) if re.search(r"[*?\[]", t[i].raw) and "/" not in t[i].raw else None
@@ -271,8 +311,8 @@ READERS: dict[str, Reader] = {
     "mode": lambda g, t, i, s, c: _matched(_MODE, t, i),
     "commit": lambda g, t, i, s, c: _matched(_COMMIT, t, i),
     "url": lambda g, t, i, s, c: read_url(t, i),
-    "host": lambda g, t, i, s, c: read_host(t, i, c),
+    "host": lambda g, t, i, s, c: read_host(t, i, s, c),
     "text": lambda g, t, i, s, c: read_text(t, i, s, c),
     "rest": lambda g, t, i, s, c: read_rest(g, t, i, c),
-    **{kind: (lambda k: lambda g, t, i, s, c: read_named(k, t, i, c))(kind) for kind in _NAMES},
+    **{kind: _named_reader(kind) for kind in _NAMES},
 }

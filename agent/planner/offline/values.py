@@ -15,7 +15,7 @@ class Value(Struct, frozen=True, kw_only=True):
 
     Kinds: path (quoted, never an option), pattern (a glob the shell shall expand), word (quoted).
     `parts` holds several values. `fixed` forms are written by us from numbers alone and go in as they are.
-    `origin` is what the person wrote.
+    `origin` is what the person wrote; `doubtful` values cost a part of the score.
     """
 
     text: str
@@ -24,11 +24,14 @@ class Value(Struct, frozen=True, kw_only=True):
     fixed: dict[str, str] = {}
     parts: tuple[Value, ...] = ()
     origin: str = ""
+    doubtful: bool = False
 
     def render(self, form: str = "") -> str:
         """The value as shell text: one word, except for patterns and several values. KeyError for an unknown form."""
+        if form in self.fixed:
+            return self.fixed[form]
         if form:
-            return self.fixed[form] if form in self.fixed else shlex.quote(self.forms[form])
+            return quote_path(self.forms[form]) if self.kind == "path" else shlex.quote(self.forms[form])
         if self.parts:
             return " ".join(part.render() for part in self.parts)
         if self.kind == "path":
@@ -36,6 +39,10 @@ class Value(Struct, frozen=True, kw_only=True):
         if self.kind == "pattern":
             return quote_glob(self.text)
         return shlex.quote(self.text)
+
+    def plain(self, form: str = "") -> str:
+        """The value without any quoting, for templates that quote a larger word around it."""
+        return self.fixed.get(form) or self.forms[form] if form else self.text
 
 
 def quote_path(path: str) -> str:
@@ -67,7 +74,7 @@ def _escape(char: str) -> str:
 
 def quote_regex(text: str) -> str:
     """Text as a basic regular expression that matches only itself, not yet quoted for the shell."""
-    return re.sub(r"([\\.*^$\[\]/&])", r"\\\1", text)
+    return re.sub(r"([\\.*^$\[\]/&])", r"\\\1", text).replace("\n", "\\n")
 
 
 def quote_replacement(text: str) -> str:

@@ -179,7 +179,7 @@ def _token(raw: str, start: int, end: int, lexicon: Lexicon, *, quoted: bool = F
     return Token(
         raw=raw,
         low=low,
-        concept=lexicon.concept(low) if plain else "\0",
+        concept=lexicon.concept(low) if plain else "here" if is_path and raw == "." else "\0",
         start=start,
         end=end,
         quoted=quoted,
