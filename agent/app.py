@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.engine.context import AppState, RequestContext
-    from agent.frontends.services import Services
     from agent.engine.engine import Engine
+    from agent.frontends.services import Services
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
     from agent.protocol.messages import ContextBlock

@@ -108,9 +108,14 @@ class PlannerChoice:
 
     def warm(self) -> None:
         """Build the planner that was asked for last, so that the first goal does not wait for imports."""
-        if self._last is not None:
-            with contextlib.suppress(Exception):  # whatever is wrong is said when a goal needs it
-                self._last.built()
+        if self._last is None:
+            return
+        with contextlib.suppress(Exception):  # whatever is wrong is said when a goal needs it
+            self._last.built()
+        if self._providers:
+            from agent.providers.http import preload
+
+            preload()
 
     async def aclose(self) -> None:
         for provider in self._providers:

@@ -16,7 +16,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     model: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
-    timeout: float = 60.0
+    timeout: float | None = None
     max_retries: int = 2
     codec: str = "auto"
     temperature: float | None = None

@@ -58,7 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="api_key_env", kind="text", flag="--api-key-env", metavar="NAME", help="environment variable with the key"
     ),
     Setting(
-        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent"
+        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent (120; 600 on this machine)"
     ),
     Setting(name="max_retries", kind="int", help="how often a failed model call is repeated"),
     Setting(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-
 from functools import cached_property
 from typing import TYPE_CHECKING
 
