@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from agent.emitters import describe
+from agent.emitters.assistant_text import AssistantText
 from agent.emitters.display import Display, StreamName
-from agent.emitters.markdown_text import MarkdownText
-from agent.emitters.pacing import FramePacer
 from agent.emitters.paint import paint, prose, safe_line
-from agent.emitters.raw_text import RawText
 from agent.emitters.rich_markdown import RichRenderer
-from agent.emitters.same_text import unseen_part
 from agent.emitters.spinner import Spinner
 from agent.emitters.streams import sink_of
 from agent.protocol.decisions import RiskReport
@@ -80,10 +78,7 @@ class TerminalEmitter:
         self._display = Display(sink_of(out or sys.stdout, color=color), sink_of(err or sys.stderr, color=color))
         self._lock = threading.RLock()
         self._spinner = Spinner(self._display)
-        self._renderer = RichRenderer(self._options.theme or "")
-        self._pacer = FramePacer(self._draw_frame)
-        self._text: RawText | MarkdownText | None = None
-        self._streamed = ""
+        self._words = AssistantText(self._display, self._renderer(), self._locked)
         self._last_message = ""
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
@@ -119,10 +114,11 @@ class TerminalEmitter:
 
     def _show(self, event: Event) -> None:
         if isinstance(event, AssistantDelta):
-            self._delta(event.text)
+            self._spinner.stop()
+            self._words.delta(event.text)
             return
         if isinstance(event, PlannerStarted):
-            self._abandon_message()
+            self._words.end()
             self._thinking()
             return
         self._waiting = False
@@ -138,7 +134,8 @@ class TerminalEmitter:
         color = self._display.err.color
         match event:
             case AssistantMessage(text=text):
-                self._message(text)
+                self._last_message = text
+                self._words.message(text)
             case Notice(text=text):
                 self._answer(prose(text))
             case CoreCommandFinished(text=text) if text:
@@ -216,64 +213,16 @@ class TerminalEmitter:
         self._unseen.discard(key)
 
     def _goal_finished(self, event: GoalFinished) -> None:
-        self._abandon_message()
+        self._words.end()
         self._fresh_lines()
         if self._options.summary:
             self._aside(describe.summary_line(event, color=self._display.err.color, shown=self._last_message))
-
-    # --- the assistant's words ---
-
-    def _delta(self, text: str) -> None:
-        self._spinner.stop()
-        if self._text is None:
-            self._display.fresh_line("stdout")
-            self._text = self._new_text()
-            if self._renders_markdown:
-                self._renderer.preload()
-        self._streamed += text
-        self._text.feed(text)
-        self._pacer.request()
-
-    def _message(self, text: str) -> None:
-        """A finished message: only what was not streamed before is still to be shown."""
-        self._last_message = text
-        rest = unseen_part(self._streamed, text) if self._text is not None else text
-        if rest is None:  # another message than the one that was streamed
-            self._abandon_message()
-            rest = text
-        if self._text is None:
-            self._display.fresh_line("stdout")
-            self._text = self._new_text()
-        self._text.feed(rest)
-        self._abandon_message()
-
-    def _abandon_message(self) -> None:
-        """End the message on the screen, whether it is complete or not."""
-        self._pacer.cancel()
-        text, self._text, self._streamed = self._text, None, ""
-        if text is not None:
-            text.finish()
-
-    def _new_text(self) -> RawText | MarkdownText:
-        return MarkdownText(self._display, self._renderer) if self._renders_markdown else RawText(self._display)
-
-    @property
-    def _renders_markdown(self) -> bool:
-        return self._options.highlight and self._display.out.is_tty and self._display.out.color
-
-    def _draw_frame(self) -> None:
-        with self._lock:
-            try:
-                if self._text is not None:
-                    self._text.draw()
-            except EmitError as error:
-                self._failure = self._failure or error
 
     # --- plumbing ---
 
     def _thinking(self) -> None:
         self._waiting = True
-        if self._renders_markdown and not self._renderer.ready:
+        if self._words.wants_preparation:
             asyncio.get_running_loop().call_later(_SLOW_PLANNER, self._prepare)
         if self._options.show_spinner and self._display.out.is_tty and self._display.err.is_tty:
             self._spinner.start(self._tick)
@@ -281,21 +230,29 @@ class TerminalEmitter:
     def _prepare(self) -> None:
         """Load what renders the answer while there is time: a planner that takes so long is a model."""
         if self._waiting:
-            self._renderer.preload()
+            self._words.prepare()
 
     def _tick(self) -> None:
+        self._locked(lambda: self._spinner.draw(self._tick))
+
+    def _locked(self, draw: Callable[[], None]) -> None:
+        """Draw from a timer; a fault waits for the next event."""
         with self._lock:
             try:
-                self._spinner.draw(self._tick)
+                draw()
             except EmitError as error:
                 self._failure = self._failure or error
 
+    def _renderer(self) -> RichRenderer | None:
+        renders = self._options.highlight and self._display.out.is_tty and self._display.out.color
+        return RichRenderer(self._options.theme or "") if renders else None
+
     def _answer(self, text: str) -> None:
-        self._abandon_message()
+        self._words.end()
         self._display.line("stdout", text)
 
     def _aside(self, text: str) -> None:
-        self._abandon_message()
+        self._words.end()
         try:
             self._display.line("stderr", text)
         except ClientDisconnected:

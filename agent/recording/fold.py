@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from agent.protocol.events import (
     AssistantMessage,
@@ -27,7 +27,6 @@ from agent.protocol.events import (
     ToolStarted,
 )
 from agent.protocol.messages import (
-    CommandItem,
     EnvironmentFacts,
     GoalItem,
     HistoryItem,
@@ -36,10 +35,9 @@ from agent.protocol.messages import (
     ToolCall,
     ToolItem,
 )
-from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary, joined
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
 from agent.protocol.replies import Usage, add_usage
-
-_OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
+from agent.recording.fold_command import CommandState, command_state, command_summary
 
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
@@ -57,82 +55,6 @@ def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
     for record in records:
         fold.take(record)
     return tuple(fold.summaries.values())
-
-
-class CommandState(Struct, kw_only=True):
-    """One command while its events are read."""
-
-    item: CommandItem
-    stdout: str = ""
-    stderr: str = ""
-    decided: bool = False
-    finished: bool = False
-
-    def take(self, event: Event) -> None:
-        """Apply the next event of this command."""
-        match event:
-            case CommandRated(report=report):
-                self.item = structs.replace(self.item, level=report.level.value)
-            case CommandConfirmed():
-                self._confirmed(event)
-            case CommandStarted(cwd=cwd, command=command):
-                self.item = structs.replace(self.item, run=command, cwd=cwd, cwd_after=cwd)
-            case CommandOutput(stream="stdout", data=data):
-                self.stdout += data
-            case CommandOutput(stream="stderr", data=data):
-                self.stderr += data
-            case CommandFinished():
-                self._finished(event)
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to come."""
-        return self.finished or (self.decided and self.item.outcome != "ran")
-
-    def interrupted(self) -> CommandItem:
-        """The item of a command whose ending is missing."""
-        return structs.replace(
-            self.item, stdout=self.stdout, stderr=self.stderr, interrupted=self.item.outcome == "ran"
-        )
-
-    def _confirmed(self, event: CommandConfirmed) -> None:
-        self.decided = True
-        outcome: Any = _OUTCOMES.get(event.decision, event.decision)
-        remark = "dry run" if event.decision == "dry-run" else event.remark
-        self.item = structs.replace(self.item, outcome=outcome, run=event.command, remark=remark)
-
-    def _finished(self, event: CommandFinished) -> None:
-        self.finished = True
-        result = event.result
-        stdout = structs.replace(result.stdout, head=self.stdout or result.stdout.head)
-        stderr = structs.replace(result.stderr, head=self.stderr or result.stderr.head)
-        self.item = structs.replace(
-            self.item,
-            exit_code=event.exit_code,
-            stdout=joined(stdout),
-            stderr=joined(stderr),
-            stdout_dropped=stdout.dropped_bytes,
-            stderr_dropped=stderr.dropped_bytes,
-            duration=result.duration,
-            timed_out=result.timed_out,
-            interrupted=result.interrupted,
-            cwd_after=result.cwd_after or self.item.cwd,
-        )
-
-
-def command_state(event: CommandProposed, call_id: str = "") -> CommandState:
-    """The state of a command that was just proposed."""
-    item = CommandItem(
-        command_id=event.command_id,
-        proposed=event.command,
-        outcome="cancelled",  # until somebody decides
-        origin=event.origin,
-        cwd=event.cwd,
-        cwd_after=event.cwd,
-        reason=event.reason,
-        call_id=call_id,
-    )
-    return CommandState(item=item)
 
 
 class _History:
@@ -256,25 +178,7 @@ class _Goals:
                     state.take(event)
             case _:
                 return so_far
-        return structs.replace(so_far, commands=tuple(_command_summary(state) for state in self._commands.values()))
-
-
-def _command_summary(state: CommandState) -> CommandSummary:
-    item = state.item if state.settled else state.interrupted()
-    return CommandSummary(
-        command_id=item.command_id,
-        proposed=item.proposed,
-        run=item.run,
-        outcome=item.outcome,
-        origin=item.origin,
-        risk=item.level,
-        exit_code=item.exit_code,
-        stdout=item.stdout,
-        stderr=item.stderr,
-        duration=item.duration,
-        edited=bool(item.run) and item.run != item.proposed,
-        remark=item.remark,
-    )
+        return structs.replace(so_far, commands=tuple(command_summary(state) for state in self._commands.values()))
 
 
 def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:

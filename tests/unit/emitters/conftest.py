@@ -20,7 +20,8 @@ class Terminal:
         self.out = out
         self.err = err
         self.emitter = TerminalEmitter(TerminalEmitterOptions(**options), out, err)
-        self.emitter._renderer._load()
+        if self.emitter._words.renderer:
+            self.emitter._words.renderer._load()
         self.seconds = 0.0
         self.emitter._spinner._now = lambda: self.seconds
 

@@ -85,7 +85,7 @@ def test_nothing_is_written_into_the_spinner_line(what: str) -> None:
             event = AssistantDelta(text="from a thread\n") if what == "delta" else Warned(text="from a thread")
             await emitter.emit(as_record(event))
         emitter._tick()  # a tick that was on its way
-        emitter._pacer.cancel()
+        emitter._words.pacer.cancel()
 
     asyncio.run(play())
     after = sink.text.partition("\x1b[K")[2]

@@ -35,7 +35,7 @@ def rendered(terminal, events: list[Event]) -> str:
             screen.seconds += 2.0
             screen.emitter._tick()  # what a waiting person sees next
             screen.emitter._spinner.stop()
-            screen.emitter._pacer.cancel()
+            screen.emitter._words.pacer.cancel()
 
         asyncio.run(play())
         parts += [
