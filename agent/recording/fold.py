@@ -27,6 +27,7 @@ from agent.protocol.events import (
     ToolStarted,
 )
 from agent.protocol.messages import (
+    CommandItem,
     EnvironmentFacts,
     GoalItem,
     HistoryItem,
