@@ -137,6 +137,6 @@ def _check_depth(value: Any) -> None:
 
 
 def _why(text: str, error: json.JSONDecodeError) -> str:
-    if error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string"):
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return "the JSON is cut off before its end"
     return f"the JSON is not valid: {error.msg} at character {error.pos + 1}"

@@ -26,14 +26,15 @@ def load_project_notes(workspace: str, redactor: Redactor) -> ContextBlock | Non
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
-    with open(handle, "rb", buffering=0) as file:
+    try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             return None
-        try:
-            data = file.read(MAX_BYTES + 1)
-        except OSError:
-            return None
+        data = _read(handle)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
     kept = data
     if len(data) > MAX_BYTES:
         kept = data[:MAX_BYTES]
@@ -42,3 +43,11 @@ def load_project_notes(workspace: str, redactor: Redactor) -> ContextBlock | Non
     if not text:
         return None
     return ContextBlock(label=NAME, text=text, truncated_bytes=max(found.st_size - len(kept), 0))
+
+
+def _read(handle: int) -> bytes:
+    """One byte more than may be kept, so that a longer file is seen to be longer."""
+    data = b""
+    while len(data) <= MAX_BYTES and (piece := os.read(handle, MAX_BYTES + 1 - len(data))):
+        data += piece
+    return data
