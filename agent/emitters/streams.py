@@ -9,8 +9,9 @@ import select
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from agent.protocol.errors import ClientDisconnected, WriteFailed
 
@@ -143,8 +144,7 @@ def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:
     return is_tty and environ.get("TERM", "") not in ("dumb", "unknown", "")
 
 
-@dataclass(frozen=True)
-class Streams:
+class Streams(Struct, frozen=True):
     """The three standard streams of a front end; tests hand in their own."""
 
     stdin: Any

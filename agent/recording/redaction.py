@@ -119,22 +119,43 @@ class NoRedactor:
 
 
 def encoded_forms(value: str) -> set[str]:
-    """The ways in which a known value may stand in a text: verbatim, URL- and JSON-escaped, base64 at any alignment."""
-    import base64
-    import json
-    from urllib.parse import quote, quote_plus
-
-    raw = value.encode("utf-8", "surrogateescape")
-    forms = {value, quote(raw), quote(raw, safe=""), quote_plus(raw), json.dumps(value)[1:-1], raw.hex()}
-    forms |= {base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()}
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+    """The ways in which a known value may stand in a text: verbatim, URL- and JSON-escaped, hex, base64 at any alignment."""
+    raw = value.encode("utf-8", "surrogatepass")
+    quoted = _percent_encoded(raw, _UNRESERVED + b"/")
+    strict = _percent_encoded(raw, _UNRESERVED)
+    forms = {value, quoted, strict, strict.replace("%20", "+"), raw.hex(), _json_escaped(value)}
+    for alphabet in ("+/", "-_"):
         for shift in range(3):
             # the letters that depend on our bytes alone, wherever the value stands in what was encoded
-            text = encode(b"\0" * shift + raw).decode().rstrip("=")
+            text = _base64(b"\0" * shift + raw, alphabet)
             first = (shift * 8 + 5) // 6
             last = (len(raw) + shift) * 8 // 6
             forms.add(text[first:last])
+        forms.add(_base64(raw, alphabet))
     return {form for form in forms if len(form) >= MIN_KNOWN}
+
+
+_UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~"
+
+
+# By hand, because base64, json and urllib would cost the first frame more than all the rest of recording.
+def _percent_encoded(raw: bytes, kept: bytes) -> str:
+    return "".join(chr(byte) if byte in kept else f"%{byte:02X}" for byte in raw)
+
+
+def _base64(raw: bytes, alphabet: str) -> str:
+    from binascii import b2a_base64
+
+    return b2a_base64(raw, newline=False).decode().translate({43: alphabet[0], 47: alphabet[1]})
+
+
+def _json_escaped(value: str) -> str:
+    import msgspec
+
+    try:
+        return msgspec.json.encode(value).decode()[1:-1]
+    except UnicodeEncodeError:
+        return value
 
 
 def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:
