@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import Literal
 
 from msgspec.structs import replace as with_fields
 
@@ -16,6 +16,7 @@ from agent.execution import interactive, state
 from agent.execution.helper import Helper
 from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
 from agent.execution.scratch import ScratchFile
+from agent.execution.threads import in_thread
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand
 from agent.protocol.outcomes import ExecutionResult
@@ -25,7 +26,6 @@ from agent.protocol.ports import OutputSink
 LONGEST_ARGUMENT = 120_000
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 _NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
-T = TypeVar("T")
 
 
 class ShellExecutor:
@@ -225,31 +225,3 @@ class ShellExecutor:
         if self._env_program is None:
             self._env_program = next((path for path in ("/usr/bin/env", "/bin/env") if os.access(path, os.X_OK)), "")
         return self._shell
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking `work` in a daemon thread, so that a stuck one cannot keep the program from ending."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type]  # a result of None is a T then
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except BaseException as caught:  # handed to whoever awaits
-            error = caught
-        try:
-            loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:
-            pass  # the loop is closed: nobody waits any more
-
-    threading.Thread(target=run, name="executor", daemon=True).start()
-    return await future

@@ -41,16 +41,24 @@ class Helper:
     def request(self, message: wire.Message, fds: tuple[int, ...]) -> None:
         """Send one request with its descriptors. Raises OSError where that is impossible even after a restart."""
         with self._lock:
-            try:
-                wire.send(self._started(), message, fds)
-            except (BrokenPipeError, ConnectionError):
+            if not self._ask(message, fds):
                 self._forget()
-                wire.send(self._started(), message, fds)
+                if not self._ask(message, fds):
+                    raise OSError("the helper process that starts commands ends at once")
 
     def close(self) -> None:
         """End the supervisor; keepers and background jobs go on by themselves."""
         with self._lock:
             self._forget()
+
+    def _ask(self, message: wire.Message, fds: tuple[int, ...]) -> bool:
+        """Send and await the receipt; False where the supervisor is gone (somebody killed it)."""
+        channel = self._started()
+        try:
+            wire.send(channel, message, fds)
+            return wire.receive(channel) is not None
+        except (BrokenPipeError, ConnectionError):
+            return False
 
     def _started(self) -> socket.socket:
         if self._process is not None and self._process.poll() is not None:

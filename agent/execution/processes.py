@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from typing import IO
 
-from agent.execution.executor import in_thread
+from agent.execution.threads import in_thread
 
 MOST_OUTPUT = 1 << 20
 NOT_FOUND = 127

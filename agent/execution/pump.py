@@ -20,7 +20,7 @@ from agent.protocol.ports import OutputSink
 READ_SIZE = 256 * 1024
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
-SIZE_CHECK = 0.2  # seconds between looks at the window size
+TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
 _INTERRUPT = b"\x03"
 _PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
 _NOT_FOR_A_TERMINAL = bytes(byte for byte in range(0x20) if byte not in b"\b\t\n\r\a") + b"\x7f"
@@ -44,6 +44,7 @@ class Ending:
     message: wire.Message | None = None
     held: list[int] = field(default_factory=list)
     interrupted_by_key: bool = False
+    sink_failure: str = ""
 
 
 class Pump:
@@ -91,14 +92,14 @@ class Pump:
         self._selector.register(source, selectors.EVENT_READ, handler)
 
     def _loop(self) -> None:
-        patience = SIZE_CHECK if self._channels.real is not None else None
+        patience = TERMINAL_CHECK if self._channels.real is not None else None
         while not self._ended:
             for key, _events in self._selector.select(patience):
                 key.data(key.fd)
             if self._keys:
                 self._flush_keys()
             if self._channels.real is not None:
-                self._follow_size()
+                self._follow_terminal()
 
     def _drain(self) -> None:
         """Read what the ended command left in the pipes, and no more than that."""
@@ -137,8 +138,13 @@ class Pump:
             return
         stream = self._channels.outputs[fd]
         self._captures[stream].feed(data)
-        if self._sink is not None:
+        if self._sink is None:
+            return
+        try:
             self._sink(stream, data, time.monotonic() - self._started)
+        except Exception as error:  # a broken display must not end the command or lose its output
+            self._sink = None
+            self._ending.sink_failure = str(error) or type(error).__name__
 
     def _on_master(self, fd: int) -> None:
         try:
@@ -223,10 +229,12 @@ class Pump:
         elif not self._keys and real.fd not in watched:
             self._watch(real.fd, self._on_keys)
 
-    def _follow_size(self) -> None:
+    def _follow_terminal(self) -> None:
+        """Hand on a new window size; take the keys again after we were suspended and brought back."""
         real, master = self._channels.real, self._channels.master
         if real is None or master is None:
             return
+        real.take_again()
         now = terminals.size(real.fd)
         if now != self._size:
             self._size = now

@@ -101,6 +101,8 @@ class RunningCommand:
                     real.give_back(used=used)
                     real = None
             notes = self._leave_background(ending)
+            if ending.sink_failure:
+                notes += (f"its output could not be shown: {ending.sink_failure}",)
             return self._result(ending, captures, notes, time.monotonic() - started)
         finally:
             if real is not None:
@@ -198,7 +200,7 @@ class RunningCommand:
     def _leave_background(self, ending: Ending) -> tuple[str, ...]:
         """Keep background jobs alive that still write, and say that something goes on."""
         message = ending.message
-        if message is None or not message["background"]:
+        if message is None or not (message["background"] or ending.held):
             return ()
         if not ending.held:
             return ("it left a process running in the background",)

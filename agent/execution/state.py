@@ -4,7 +4,7 @@ Every command is its own `bash -c`. Bash first sources the file named by BASH_EN
 functions, aliases and umask and sets an EXIT trap; the command itself is untouched, so that messages and line numbers
 are those of a plain `bash -c`. The trap dumps the state to a file that only we see. It is a file and never a pipe,
 because a background job would keep a pipe open. A command that is killed, calls exec or sets its own EXIT trap leaves no
-end mark: then the old state stays, and the result says so.
+end mark: then the old state stays, and the result says so. Only `set -v` shows the trap: bash prints it as it is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OWN_VARIABLES = ("_", "SHLVL", "PWD")
 
 # Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy.
 _TRAP = (
-    "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; } 2>/dev/null; "
+    "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; } >/dev/null 2>&1; "
     '{ \\builtin printf "%s\\0" "$PWD"; \\builtin umask; \\builtin printf "\\0"; '
     '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0"; '
     '\\builtin alias -p; \\builtin printf "\\0"; \\builtin declare -f; \\builtin printf "\\0"; '

@@ -24,10 +24,11 @@ def main(fd: int) -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
-    while (request := wire.receive(channel, MAX_FDS)) is not None:
+    while (request := wire.receive(channel, MAX_FDS)) is not None:  # an error ends us, which is the right answer too
         message, fds = request
         pid = os.fork()
         if pid:
+            wire.send(channel, {"event": "forked"})  # from here on the keeper answers on a socket of its own
             for received in fds:
                 os.close(received)
             continue

@@ -117,18 +117,31 @@ class RealTerminal:
 
     def take(self, *, raw_output: bool) -> None:
         """Give us every key as it is pressed. `raw_output`: a program draws by itself, so newlines stay bare."""
-        tty.setraw(self.fd, termios.TCSADRAIN)
-        self._raw_output = True
-        self.set_raw_output(raw_output)
+        self._raw_output = raw_output
+        self._apply()
 
     def set_raw_output(self, raw: bool) -> None:
         """Switch the translation of newlines while keys stay raw."""
-        if raw == self._raw_output:
-            return
-        attributes = termios.tcgetattr(self.fd)
-        attributes[1] = attributes[1] & ~termios.OPOST if raw else self.saved[1] | termios.OPOST
-        termios.tcsetattr(self.fd, termios.TCSADRAIN, attributes)
-        self._raw_output = raw
+        if raw != self._raw_output:
+            self.take(raw_output=raw)
+
+    def take_again(self) -> None:
+        """Make the keys raw again where somebody changed that: a shell, while we were suspended."""
+        try:
+            if termios.tcgetattr(self.fd)[_LFLAG] & termios.ICANON and os.tcgetpgrp(self.fd) == os.getpgrp():
+                self._apply()
+        except (OSError, termios.error):
+            pass  # the terminal is gone; reading keys will say so
+
+    def _apply(self) -> None:
+        try:
+            tty.setraw(self.fd, termios.TCSADRAIN)
+            if not self._raw_output:
+                attributes = termios.tcgetattr(self.fd)
+                attributes[1] = self.saved[1] | termios.OPOST
+                termios.tcsetattr(self.fd, termios.TCSADRAIN, attributes)
+        except (OSError, termios.error):
+            pass  # as above
 
     def write(self, data: bytes) -> None:
         """Write all of it; a terminal that went away is not an error here."""

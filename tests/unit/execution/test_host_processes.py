@@ -13,7 +13,7 @@ import pytest
 from agent.execution.processes import MOST_OUTPUT, HostProcesses
 from tests.unit.execution.running import Marker
 
-ROOT = str(Path(__file__).parents[3])
+ROOT = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
 
 
 def capture(*argv: str, cwd: str = "", timeout: float = 20.0, env: dict[str, str] | None = None) -> tuple[int, str]:

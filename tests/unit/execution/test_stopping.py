@@ -140,7 +140,9 @@ def test_no_orphans_when_the_repl_is_killed(marker: Marker, tmp_path: Path, name
     flag = tmp_path / "started"
     command = f"(sleep 0.05; touch {flag}) & {STUBBORN[name]}"
     with subprocess.Popen(
-        [sys.executable, "-c", REPL, command], cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": ".", marker.name: "1"}
+        [sys.executable, "-c", REPL, command],
+        cwd=os.getcwd(),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([".", os.environ.get("PYTHONPATH", "")]), marker.name: "1"},
     ) as repl:
         until(flag.exists)
         repl.send_signal(signal.SIGKILL)

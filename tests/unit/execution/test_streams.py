@@ -152,3 +152,12 @@ def test_commands_of_one_executor_wait_for_each_other(run: Runner) -> None:
         return [result.stdout.head for result in await asyncio.gather(*runs)]
 
     assert run.loop.run_until_complete(both()) == ["first\n", "second 1\n"]
+
+
+def test_a_sink_that_fails_loses_nothing(run: Runner) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the window is gone")
+
+    result = run("echo one; echo two >&2; exit 3", sink=broken)
+    assert (result.exit_code, result.stdout.head, result.stderr.head) == (3, "one\n", "two\n")
+    assert result.notes == ("its output could not be shown: the window is gone",)

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from agent.execution.terminal import ModeTracker
 from tests.unit.execution.running import Marker
 
-ROOT = str(Path(__file__).parents[3])
+ROOT = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
 DRIVER = str(Path(__file__).with_name("tty_driver.py"))
 
 
@@ -238,6 +239,18 @@ def test_keys_that_nobody_reads_do_not_block_anything(terminal: Terminal) -> Non
     child.expect_exact(b"ready")
     child.send("x" * 3000)
     assert terminal.result()["stdout"] == "ready\ndone\n"
+
+
+def test_keys_are_raw_again_after_we_were_suspended(terminal: Terminal) -> None:
+    """Somebody else set the terminal meanwhile, as a shell does that got it back for a while."""
+    child = terminal.start("echo ready; read x; echo got:$x")
+    child.expect_exact(b"ready")
+    attributes = termios.tcgetattr(child.child_fd)
+    attributes[3] |= termios.ICANON | termios.ECHO | termios.ISIG
+    termios.tcsetattr(child.child_fd, termios.TCSANOW, attributes)
+    until(lambda: not termios.tcgetattr(child.child_fd)[3] & termios.ICANON)
+    child.send("x\x03")  # Ctrl-C is a key of the command, not a signal to us
+    assert terminal.result()["interrupted"]
 
 
 def test_closing_the_window_ends_the_command(terminal: Terminal, marker: Marker) -> None:
