@@ -26,6 +26,7 @@ class Prompt:
         self._context_tokens = context_tokens
         self._system_extra = system_extra.strip()
         self._redact = redact
+        self._reporter: Reporter | None = None
 
     def messages(self, request: PlannerRequest, codec: Codec, *, answer_tokens: int | None) -> tuple[ChatMessage, ...]:
         """System prompt and history. Raises PlannerError if not even the last turn fits."""
@@ -58,7 +59,10 @@ class Prompt:
         return "\n\n".join(part for part in parts if part)
 
     def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
-        renderer = Renderer(codec, Reporter(Room.within(room), self._redact))
+        shares = Room.within(room)
+        if self._reporter is None or self._reporter.room != shares:
+            self._reporter = Reporter(shares, self._redact)
+        renderer = Renderer(codec, self._reporter)
         groups: list[tuple[ChatMessage, ...]] = []
         for item in history:
             if groups and isinstance(item, (GoalItem, ReplyItem)):

@@ -7,9 +7,18 @@ from typing import NamedTuple
 
 from agent.planner.budget import clip
 from agent.planner.untrusted import clean, data_block, one_line
-from agent.protocol.messages import CommandItem, ContextBlock, EnvironmentFacts, FileInput, GoalItem, ToolItem
+from agent.protocol.messages import (
+    CommandItem,
+    ContextBlock,
+    EnvironmentFacts,
+    FileInput,
+    GoalItem,
+    HistoryItem,
+    ToolItem,
+)
 
 HOST = "[host]"
+MEMO_ITEMS = 8192
 
 
 class Room(NamedTuple):
@@ -36,14 +45,46 @@ class Room(NamedTuple):
 
 
 class Reporter:
-    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret."""
+    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret.
+
+    What was written about an item is remembered: every step renders the whole history again.
+    """
 
     def __init__(self, room: Room, redact: Callable[[str], str]) -> None:
         self._room = room
         self._redact = redact
+        self._memo: dict[tuple[int, bool], tuple[HistoryItem, str]] = {}
+
+    @property
+    def room(self) -> Room:
+        return self._room
 
     def goal(self, item: GoalItem) -> str:
         """The goal first, the facts after it, data last."""
+        return self._remembered(item, False, lambda: self._goal(item))
+
+    def command(self, item: CommandItem, *, show_command: bool) -> str:
+        """What became of a proposal. `show_command`: the model has not seen its text yet."""
+        return self._remembered(item, show_command, lambda: self._command(item, show_command=show_command))
+
+    def tool(self, item: ToolItem, *, named: bool) -> str:
+        """A tool's result; `named` where nothing else ties it to the call."""
+        return self._remembered(item, named, lambda: self._tool(item, named=named))
+
+    def note(self, text: str) -> str:
+        return f"{HOST} {self._text(text, self._room.tool).strip()}"
+
+    def _remembered(self, item: HistoryItem, flag: bool, write: Callable[[], str]) -> str:
+        """Items are values that never change, so identity is enough; the item is kept so that its id stays its own."""
+        key = (id(item), flag)
+        found = self._memo.get(key)
+        if found is None:
+            if len(self._memo) >= MEMO_ITEMS:
+                self._memo.clear()
+            found = self._memo[key] = (item, write())
+        return found[1]
+
+    def _goal(self, item: GoalItem) -> str:
         parts = [f"# Goal\n{self._text(item.text, self._room.goal) or '(empty)'}"]
         if facts := self._environment(item.environment):
             parts.append(f"# Environment\n{facts}")
@@ -53,8 +94,7 @@ class Reporter:
         parts += [self._context(block, share) for block in item.context]
         return "\n\n".join(parts)
 
-    def command(self, item: CommandItem, *, show_command: bool) -> str:
-        """What became of a proposal. `show_command`: the model has not seen its text yet."""
+    def _command(self, item: CommandItem, *, show_command: bool) -> str:
         if item.outcome != "ran":
             return self._not_run(item, show_command=show_command)
         lines = [self._intro(item, show_command=show_command), self._ending(item)]
@@ -66,14 +106,10 @@ class Reporter:
             lines.append(f"{HOST} It printed nothing.")
         return "\n".join(line for line in lines if line)
 
-    def tool(self, item: ToolItem, *, named: bool) -> str:
-        """A tool's result; `named` where nothing else ties it to the call."""
+    def _tool(self, item: ToolItem, *, named: bool) -> str:
         head = f"{HOST} Tool {self._line(item.name, 64)} " if named else f"{HOST} The tool "
         head += "failed:" if item.is_error else "returned:"
         return f"{head}\n{data_block('tool result', self._text(item.content, self._room.tool))}"
-
-    def note(self, text: str) -> str:
-        return f"{HOST} {self._text(text, self._room.tool).strip()}"
 
     def _environment(self, facts: EnvironmentFacts) -> str:
         rows = (

@@ -393,3 +393,21 @@ def test_the_system_prompt_has_its_layers_in_order():
     ]
     assert places == sorted(places)
     assert text.startswith("You are terse.")
+
+
+def test_what_was_written_about_an_item_is_not_written_again():
+    seen: list[str] = []
+
+    def redact(text: str) -> str:
+        seen.append(text)
+        return text
+
+    prompt = Prompt(context_tokens=8000, system_extra="", redact=redact)
+    history = _turns(3, 10)
+    first = prompt.messages(PlannerRequest(history=history), JSON, answer_tokens=None)
+    count = len(seen)
+    assert prompt.messages(PlannerRequest(history=history), JSON, answer_tokens=None) == first
+    assert len(seen) == count
+    prompt.messages(PlannerRequest(history=(*history, command(stdout="new"))), JSON, answer_tokens=None)
+    assert "new" in seen[count:]
+    assert not any("word" in text for text in seen[count:])
