@@ -25,12 +25,23 @@ _SPECIAL = "{},*?[]~ \t\n.=:"
 _BASE = 0xE000
 _HIDE = {ord(char): _BASE + index for index, char in enumerate(_SPECIAL)}
 _SHOW = {_BASE + index: char for index, char in enumerate(_SPECIAL)}
+_PLAIN_AFTER = {ord(char): _HIDE[ord(char)] for char in "{},~"}
 _BREAK = chr(_BASE + 0x20)  # where an unquoted expansion splits
 _NEEDS_HIDING = re.compile("[" + re.escape(_SPECIAL) + "]")
 _HIDDEN = re.compile("[\ue000-\ue020]")
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 PRIVATE = re.compile("[\ue000-\ue02f]")
+
+
+def join_taint(a: str, b: str) -> str:
+    """Both taints, each word once."""
+    if not a or a == b:
+        return b or a
+    for word in b.split():
+        if word not in a:
+            a = f"{a} {word}"
+    return a
 
 
 class Word:
@@ -44,7 +55,7 @@ class Word:
         self.text = text
         self.start = start
         self.end = end
-        self.glob = glob
+        self.glob = glob or "glob" in taint
         self.taint = taint
         self.quoted = quoted
 
@@ -195,7 +206,7 @@ class Expander:
                 values = [self.text(value, self.place) for value in assignment.values]
                 text, found = assignment.name + "=" + " ".join(v.text for v in values), ""
                 quoted = True
-            taint = taint or found
+            taint = join_taint(taint, found)
             pieces.append(text.translate(_HIDE) if quoted else _split_marks(text))
         return "".join(pieces)[:MAX_VALUE], taint
 
@@ -286,7 +297,9 @@ class Expander:
 
 
 def _split_marks(text: str) -> str:
-    """Unquoted expansion: blanks split, and wildcards stay wildcards."""
+    """Unquoted expansion: blanks split, wildcards stay wildcards, braces and tildes are plain."""
+    if "{" in text or "~" in text:
+        text = text.translate(_PLAIN_AFTER)
     if " " in text or "\t" in text or "\n" in text:
         return re.sub(r"[ \t\n]+", _BREAK, text)
     return text
@@ -392,3 +405,12 @@ def _range(found: re.Match[str]) -> list[str]:
     step = 1 if b >= a else -1
     values = list(range(a, b + step, step)) if abs(b - a) < MAX_ALTERNATIVES else [a, b]
     return [str(v) if numeric else chr(v) for v in values]
+
+
+def decode_printf(text: str) -> str:
+    """Backslash escapes as `echo -e` and `printf` read them."""
+    if "\\" not in text:
+        return text
+    from agent.risk.wordscan import decode_ansi_c
+
+    return decode_ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))

@@ -113,7 +113,7 @@ class WordScanner:
             if pos >= limit or text[pos] in " \t\n;|":
                 self.pos = pos
                 return WordNode([("lit", found.group(), False)], start, pos)
-        parts: list[Part] = []
+        parts: list[Part] = [("lit", found.group(), False)] if found is not None else []
         while pos < limit:
             found = _PLAIN.match(text, pos, limit)
             if found is not None:

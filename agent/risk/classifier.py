@@ -1,0 +1,98 @@
+"""`classify`: the rating of one command text. Pure; never raises."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
+from agent.risk.visible import deceptions
+from agent.risk.words import PRIVATE
+from agent.risk.wordscan import MAX_HEREDOCS, BudgetError
+
+MAX_LENGTH = 100_000
+_ORDER = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
+Parse = Literal["ok", "partial", "failed"]
+
+
+def classify(command: str, context: RiskContext = RiskContext()) -> RiskReport:  # noqa: B008  # frozen data
+    """Rate `command` as bash would run it in `context`.
+
+    Anything can be given; what cannot be read comes back as `parse` partial or failed and is never low.
+    """
+    try:
+        return _classify(command, context)
+    except BudgetError as error:
+        return _failed(command, f"{error}: not read to the end", ())
+    except Exception as error:  # fail closed: a defect here must never let a command through
+        return _failed(command, f"could not be rated ({type(error).__name__})", ())
+
+
+def _failed(command: str, reason: str, findings: tuple[Finding, ...]) -> RiskReport:
+    finding = Finding(
+        rule="parse.failed", level=Level.HIGH, reason=reason, span=(0, len(command)), effect=Effect(kind="unreadable", reversible=False)
+    )
+    return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding, *findings))
+
+
+def _classify(command: str, context: RiskContext) -> RiskReport:
+    if not command or command.isspace():
+        return RiskReport(command=command, level=Level.LOW)
+    hidden = deceptions(command)
+    if len(command) > MAX_LENGTH:
+        return _failed(command, f"longer than {MAX_LENGTH:,} characters: not read", hidden)
+    if command.count("<<") > MAX_HEREDOCS * 3:
+        return _failed(command, "more here-documents than can be followed", hidden)
+    from agent.risk.rules import context_findings
+    from agent.risk.syntax import Parser
+    from agent.risk.walk import Walker
+
+    text = command
+    if not command.isascii() or "\0" in command:
+        text = PRIVATE.sub("\ufffd", command.replace("\0", "\ufffd"))
+    parser = Parser(text)
+    tree = parser.parse()
+    walker = Walker(text, context)
+    walker.sequence(tree)
+    if walker.state.functions:
+        walker.finish()
+    findings = list(hidden)
+    findings.extend(walker.findings)
+    findings.extend(context_findings(text, tree, walker))
+    parse: Parse = "ok"
+    if parser.errors:
+        parse = "failed" if parser.abandoned or not tree.items else "partial"
+        findings.append(_parse_finding(parser.errors[0], parse, len(command)))
+    if walker.abandoned and parse == "ok":
+        parse = "partial"
+    ordered = _order(findings, len(command))
+    level = ordered[0].level if ordered else Level.LOW
+    return RiskReport(command=command, level=level, parse=parse, findings=ordered)
+
+
+def _parse_finding(error: tuple[int, str], parse: Parse, size: int) -> Finding:
+    offset, message = error
+    return Finding(
+        rule=f"parse.{parse}",
+        level=Level.HIGH if parse == "failed" else Level.MEDIUM,
+        reason=f"is not complete shell: {message}",
+        span=(min(offset, max(size - 1, 0)), size),
+        effect=Effect(kind="unreadable", reversible=False),
+    )
+
+
+def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:
+    """Worst first, each thing said once, spans inside the text."""
+    if not findings:
+        return ()
+    seen: set[tuple[str, tuple[int, int], str]] = set()
+    kept: list[Finding] = []
+    for finding in findings:
+        key = (finding.rule, finding.span, finding.reason)
+        if key in seen:
+            continue
+        seen.add(key)
+        kept.append(finding)
+    kept.sort(key=lambda f: _ORDER[f.level])
+    if len(kept) > 200:
+        kept = kept[:200]
+    return tuple(kept)

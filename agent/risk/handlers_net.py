@@ -1,0 +1,180 @@
+"""Programs that talk to the network: curl, wget, netcat, socat, scp."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+from agent.risk.words import Word, join_taint
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_DESTROYS = re.compile(r"doDelete|/delete\b|_delete_by_query|/flush|/shutdown|action=delete|/purge", re.I)
+_READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
+_USER_TRICK = re.compile(r"https?://[^/\s]*@")
+
+
+def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """curl: method, what it sends, where the answer goes."""
+    place = invocation.place
+    urls = [*args.operands, *args.values("--url")]
+    method = args.value("-X", "--request")
+    verb = method.text.upper() if method is not None else ""
+    data = args.values("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json", "--data-ascii", "--form-string")
+    upload = args.values("-T", "--upload-file")
+    for url in urls:
+        judge_url(walker, invocation, url)
+    secret = _secret_sent(walker, invocation, [*data, *upload, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls])
+    if secret:
+        walker.add("send-secret", urls[:1], place)
+    elif data or upload or verb in ("POST", "PUT", "PATCH"):
+        harmless = all(_READS_BY_POST.search(url.text) for url in urls) and not upload
+        kind = "remote-destroy" if any(_DESTROYS.search(url.text) for url in urls) else "send"
+        walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
+    if verb == "DELETE":
+        walker.add("remote-destroy", urls[:1], place)
+    output = args.value("-o", "--output")
+    if output is not None and output.text not in ("-", "/dev/null"):
+        walker.add("write", [output], place, invocation=invocation, rule="download.file")
+    elif args.has("-O", "--remote-name", "--remote-name-all", "-J"):
+        walker.add("download", urls[:1], place)
+    for word in args.values("-K", "--config"):
+        walker.add("read", [word], place, invocation=invocation)
+    if args.has("-D", "--dump-header", "-c", "--cookie-jar"):
+        words = [w for w in args.values("-D", "--dump-header", "-c", "--cookie-jar") if w.text not in ("-", "/dev/null")]
+        if words:
+            walker.add("write", words, place, invocation=invocation)
+    if any(url.text.startswith("file:") for url in urls):
+        for url in urls:
+            walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)
+    local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
+    return None, "net local" if local else "net"
+
+
+def judge_url(walker: Walker, invocation: Invocation, url: Word) -> None:
+    """Addresses that are made to be misread."""
+    text = url.text
+    found = _USER_TRICK.match(text)
+    if found and "." in text.split("//", 1)[1].split("@", 1)[0] and ":" not in text.split("//", 1)[1].split("@", 1)[0]:
+        walker.add("deception", [url], (url.start, url.end), reason="the address looks like another host: {targets}", rule="deception.url")
+    if re.match(r"https?://[^/]*xn--", text):
+        walker.add("deception", [url], (url.start, url.end), reason="the host name is written to look like another", rule="deception.host")
+
+
+def _secret_sent(walker: Walker, invocation: Invocation, words: list[Word]) -> bool:
+    for word in words:
+        if "secret" in word.taint:
+            return True
+        text = word.text
+        marks = [text[1:]] if text.startswith("@") else [text.split("=@", 1)[1]] if "=@" in text else [text.split("=<", 1)[1]] if "=<" in text else []
+        if text in ("@-", "-", ".") or "=@-" in text:
+            if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+                return True
+            continue
+        if word.start and not marks and "://" not in text:
+            marks = [text]
+        for mark in marks:
+            mark = mark.split(";")[0]
+            if walker.rater.scopes.of(word.part(mark), invocation.cwd) in ("secrets", "account"):
+                return True
+    return False
+
+
+def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """wget: saves by default."""
+    place = invocation.place
+    for url in args.operands:
+        judge_url(walker, invocation, url)
+    data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
+    if data or args.has("--method"):
+        files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
+        secret = any("secret" in w.taint for w in data) or any(walker.rater.scopes.of(w, invocation.cwd) == "secrets" for w in files)
+        walker.add("send-secret" if secret else "send", args.operands[:1], place)
+        method = args.value("--method")
+        if method is not None and method.text.upper() == "DELETE":
+            walker.add("remote-destroy", args.operands[:1], place)
+    output = args.value("-O", "--output-document")
+    if args.has("--spider"):
+        return None, "net"
+    if output is not None:
+        if output.text not in ("-", "/dev/null", "/dev/stdout"):
+            walker.add("write", [output], place, invocation=invocation, rule="download.file")
+    elif not any(name in ("-qO-", "-O-") for name in args.names):
+        walker.add("download", args.operands[:1], place)
+    for word in args.values("--use-askpass", "-e", "--execute"):
+        walker.add("run", [word], place, rule="wget.option")
+    return None, "net"
+
+
+def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """nc, ncat: a shell on the wire, a port, a probe, a transfer."""
+    place = invocation.place
+    runs = args.values("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
+    if runs:
+        walker.add("reverse-shell", runs, place)
+    elif args.has("-z"):
+        return None, ""
+    elif args.has("-l", "--listen", "-lvp", "-lp"):
+        walker.add("serve", [], place)
+        if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+            walker.add("send-secret", [], place)
+        return None, "net socket"
+    else:
+        taint = invocation.stdin[1] if invocation.stdin is not None else ""
+        walker.add("send-secret" if "secret" in taint else "send", args.operands[:2], place)
+        if invocation.stdin is not None and "shell" in taint:
+            walker.add("reverse-shell", [], place)
+    return None, "net socket"
+
+
+def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """socat: any EXEC or SYSTEM on one side and the network on the other is a shell for others."""
+    texts = [word.text for word in args.operands]
+    runs = [text for text in texts if re.match(r"(?:exec|system|shell):", text, re.I)]
+    network = [text for text in texts if re.match(r"(?:tcp|udp|openssl|ssl|sctp|socks|proxy)", text, re.I)]
+    if runs and network:
+        walker.add("reverse-shell", args.operands, invocation.place)
+    for text in runs:
+        walker.script(re.split(r"[,]", text.partition(":")[2])[0].strip("'\""), invocation.place, invocation)
+    if network:
+        taint = invocation.stdin[1] if invocation.stdin is not None else ""
+        walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
+    else:
+        walker.add("change", args.operands, invocation.place)
+    return None, "net socket"
+
+
+def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """scp, sftp: up or down."""
+    for option in args.values("-o", "-S", "-F"):
+        name, _, value = option.text.partition("=")
+        if name.lower() in ("proxycommand", "localcommand"):
+            walker.script(value, invocation.place, invocation)
+            walker.add("run", [option], invocation.place, reason="has it run a local command")
+    if len(args.operands) < 2:
+        walker.add("remote-shell", args.operands, invocation.place)
+        return None, ""
+    target = args.operands[-1]
+    if re.match(r"(?:[\w.-]+@)?[\w.-]+:|(?:scp|sftp)://", target.text):
+        secret = any(walker.rater.scopes.of(w, invocation.cwd) in ("secrets", "account") for w in args.operands[:-1])
+        walker.add("send-secret" if secret else "send", [target], invocation.place)
+    else:
+        walker.add("copy-to", [target], invocation.place, invocation=invocation)
+    return None, ""
+
+
+def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """mail, sendmail, mutt: sends."""
+    if not args.operands:
+        return None, ""
+    taint = invocation.stdin[1] if invocation.stdin is not None else ""
+    for word in args.values("-a", "-A"):
+        if walker.rater.scopes.of(word, invocation.cwd) == "secrets":
+            taint = join_taint(taint, "secret")
+    walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
+    return None, ""

@@ -1,0 +1,166 @@
+"""Scan code of other languages given on a command line: shell-outs, deletions, writes, network, hidden code."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation
+from agent.risk.scopes import is_secret
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_STRING = r"""(?:[rbuf]{0,2})(?P<q>['"`])(?P<s>(?:\\.|(?!(?P=q)).)*)(?P=q)"""
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> dict[str, re.Pattern[str]]:
+    return {
+        "shell": re.compile(
+            r"(?:\b(?:os\.(?:system|popen)|subprocess\.\w+|commands\.getoutput|pty\.spawn|popen\d?|system|exec|execSync|execFile(?:Sync)?|"
+            r"spawn(?:Sync)?|shell_exec|passthru|proc_open|os\.execute|io\.popen|Kernel\.\w+|Open3\.\w+|qx|os\.exec\w*|os\.spawn\w*|"
+            r"Process\.spawn|getline)\s*\(?\s*\[?\s*)" + _STRING,
+            re.S,
+        ),
+        "runs": re.compile(
+            r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
+            r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy)\b|\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)"
+            r"\s*[\s(\"'/]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b"
+        ),
+        "list": re.compile(r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec)\s*\(\s*(?:\[)?([^\])]{1,2000})"),
+        "delete": re.compile(
+            r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
+            r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?)\b"
+            r"[\s(]*(?P<arg>" + _STRING + r")?",
+            re.S,
+        ),
+        "deep": re.compile(r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs"),
+        "write": re.compile(
+            r"open\s*\(?\s*(?:\w+\s*,\s*)?" + _STRING + r"\s*,\s*(?:mode\s*=\s*)?['\"](?:[rwax+bt]*[wax+][rwax+bt]*|[>+]{1,2}[^'\"]*)['\"]"
+            r"|\.write_(?:text|bytes)\s*\(|writeFile(?:Sync)?\s*\(|appendFile(?:Sync)?\s*\(|file_put_contents|File\.write|IO\.write|"
+            r"\bopen\s*\(?[^)]*,\s*['\"]?[>+]|copyfile|shutil\.(?:copy|move)\w*|os\.(?:rename|replace|chmod|chown|truncate|symlink|link|mkdir"
+            r"|makedirs)|\brename\s*\(|\bchmod\b|truncate",
+            re.S,
+        ),
+        "write_path": re.compile(r"(?:open|write\w*|put_contents|File\.write|Path)\s*\(\s*" + _STRING, re.S),
+        "network": re.compile(
+            r"\b(?:urllib|requests|http\.client|httpx|aiohttp|socket|ftplib|smtplib|paramiko|telnetlib|xmlrpc|Net::|LWP|IO::Socket|TCPSocket|"
+            r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"
+            r"createConnection)|fsockopen|curl_exec|stream_socket_client|file_get_contents\s*\(\s*['\"]https?:|socket_create|Socket)\b"
+        ),
+        "send": re.compile(r"\.(?:post|put|sendall|send|sendto|sendmail|storbinary)\s*\(|method\s*[:=]\s*['\"](?:POST|PUT)|\bPOST\b|\bPUT\b"),
+        "reverse": re.compile(r"dup2|/bin/(?:ba|z|da|k)?sh\b|pty\.spawn|STDIN\s*,\s*[\"']>&|exec\s*\(?[\"']/bin/|cmd\.exe|-i\b.*sh"),
+        "hidden": re.compile(
+            r"b(?:ase)?64[._]?(?:decode|b64decode|urlsafe)?|b64decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|"
+            r"atob\s*\(|Buffer\.from\s*\([^)]*,\s*['\"](?:base64|hex)|unpack\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?['\"]H|chr\s*\(\s*\d+\s*\)\s*[+.]",
+            re.I,
+        ),
+        "eval": re.compile(r"\b(?:eval|exec|compile|instance_eval|class_eval|assert|create_function|Function)\s*[\s(]|\bexec\b"),
+        "secret": re.compile(r"""['"]([^'"\n]{2,200})['"]"""),
+        "environment": re.compile(r"\bos\.environ\b(?!\s*(?:\[|\.get|\.setdefault))|process\.env\b(?!\s*[.\[])|\bENV\.(?:to_h|each)|%ENV\b"),
+        "kill": re.compile(r"\bos\.kill(?:pg)?\b|process\.kill|\bkill\s*\(?\s*['\"]?(?:9|KILL|-9)|Process\.kill|posix_kill"),
+        "device": re.compile(r"['\"]/dev/(?:sd|nvme|hd|vd|mmcblk|disk|mem|kmem)"),
+        "backtick": re.compile(r"`([^`]+)`|%x[\[{(]([^\])}]+)[\])}]|\bqx[{(/|!]([^})/|!]+)"),
+        "fork": re.compile(r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)[^\n]{0,20}fork|fork\s+while|loop\s*\{?\s*fork|os\.fork\(\)\s*while"),
+        "sql": re.compile(r"\b(?:DROP|TRUNCATE)\s+(?:TABLE|DATABASE|SCHEMA)\b|\bDELETE\s+FROM\b", re.I),
+        "string": re.compile(_STRING, re.S),
+    }
+
+
+def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:
+    """Findings for `code`; none for code that only computes and prints."""
+    place = invocation.place
+    if len(code) > 60_000:
+        walker.add("run-opaque", [], place, reason="is given more inline code than can be looked through")
+        return
+    if "net" in taint:
+        walker.add("run-remote", [], place)
+        return
+    if UNKNOWN in code and "cmd" in taint:
+        walker.add("run-opaque", [], place)
+    elif UNKNOWN in code:
+        walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
+    patterns = _patterns()
+    runs = bool(patterns["runs"].search(code)) or (language in ("ruby", "perl", "php") and "`" in code)
+    network = bool(patterns["network"].search(code))
+    if network and patterns["reverse"].search(code) and (runs or "dup2" in code or "sh" in code):
+        walker.add("reverse-shell", [], place)
+    if patterns["fork"].search(code):
+        walker.add("fork-bomb", [], place)
+    if patterns["hidden"].search(code) and (patterns["eval"].search(code) or runs):
+        walker.add("run-decoded", [], place)
+    if runs:
+        _shell_outs(walker, invocation, code, language)
+    _deletes(walker, invocation, code)
+    _files(walker, invocation, code, network)
+    if network:
+        walker.add("send" if patterns["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network")
+        if re.search(r"\b(?:exec|eval)\s*\(", code):
+            walker.add("run-remote", [], place)
+    if patterns["kill"].search(code):
+        walker.add("kill", [], place)
+    if patterns["sql"].search(code):
+        walker.add("db-destroy", [], place)
+    if language not in ("awk",) and not runs and patterns["eval"].search(code) and "re.compile" not in code and "compile(" not in code:
+        walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
+
+
+def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    patterns = _patterns()
+    texts = [match.group("s") for match in patterns["shell"].finditer(code)]
+    for match in patterns["backtick"].finditer(code):
+        texts.append(next(group for group in match.groups() if group))
+    found = False
+    for match in patterns["list"].finditer(code):
+        items = [m.group("s") for m in patterns["string"].finditer(match.group(1))]
+        if len(items) > 1:
+            texts.append(" ".join(items))
+    for text in texts[:20]:
+        if text in ("child_process", "fs", "os", "fileutils", "w", "r"):
+            continue
+        found = True
+        walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
+    walker.add(
+        "run",
+        [Word("other programs", *invocation.place)],
+        invocation.place,
+        reason="starts other programs from inline code" if found else "starts programs that cannot be seen from inline code",
+        rule="inline.runs",
+    )
+
+
+def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
+    patterns = _patterns()
+    for match in list(patterns["delete"].finditer(code))[:20]:
+        name = match.group().split("(")[0].strip()
+        if name in ("rm", "rmdir", "unlink") and match.group("arg") is None and "fs" not in code and language_free(code):
+            continue
+        deep = bool(patterns["deep"].search(match.group())) or "recursive: true" in code or "recursive:true" in code
+        target = match.group("s") if match.group("arg") else UNKNOWN
+        word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
+        level = Level.HIGH if deep and match.group("arg") else None
+        walker.add("delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete")
+
+
+def language_free(code: str) -> bool:
+    """Whether `rm` in the code is just a word."""
+    return not re.search(r"\b(?:rm|rmdir|unlink)\s*[(\s]\s*[$@\w]", code)
+
+
+def _files(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
+    patterns = _patterns()
+    place = invocation.place
+    if patterns["device"].search(code):
+        walker.add("device-write", [], place)
+    if patterns["write"].search(code):
+        words = [Word(m.group("s"), *place) for m in patterns["write_path"].finditer(code)][:10]
+        words = [w for w in words if "{" not in w.text] or [Word(UNKNOWN, *place, taint="var")]
+        walker.add("write", words, place, invocation=invocation, rule="inline.write")
+    secrets = [m for m in patterns["secret"].findall(code) if is_secret(m)]
+    if secrets or patterns["environment"].search(code):
+        words = [Word(text, *place) for text in secrets]
+        walker.add("send-secret" if network else "secret", words, place, rule="inline.secret")

@@ -1,0 +1,140 @@
+"""Shells and other interpreters: what code they are given, and by which way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+from agent.risk.shell_builtins import judge_code
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+
+def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
+    if args.has("--version", "--help"):
+        return None, ""
+    if args.has("-c"):
+        words = args.operands
+        if not words:
+            return None, ""
+        judge_code(walker, invocation, words[0].text, words[0].taint)
+        saved = walker.state.positional
+        walker.state.positional = words[2:]
+        result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
+        walker.state.positional = saved
+        return result
+    if args.has("-n") and args.operands:
+        return None, ""
+    if args.operands and not args.has("-s"):
+        return script_file(walker, invocation, args.operands[0])
+    return feed_shell(walker, invocation)
+
+
+def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
+    """A file of code: the project's own, or something that came from elsewhere."""
+    if "net" in word.taint or word.text.startswith(("http://", "https://")):
+        walker.add("run-remote", [word], invocation.place)
+    elif "opaque" in word.taint:
+        walker.add("run-decoded", [word], invocation.place)
+    elif "proc" in word.taint or word.text in ("/dev/stdin", "-"):
+        return feed_shell(walker, invocation) if "proc" not in word.taint else _opaque(walker, invocation, word)
+    else:
+        walker.add("run", [word], invocation.place, rule="run.script")
+    return None, ""
+
+
+def _opaque(walker: Walker, invocation: Invocation, word: Word) -> Output:
+    if "secret" not in word.taint and "cmd" not in word.taint:
+        walker.add("run", [word], invocation.place, reason="runs the output of another command")
+    else:
+        walker.add("run-opaque", [word], invocation.place)
+    return None, ""
+
+
+def feed_shell(walker: Walker, invocation: Invocation) -> Output:
+    """Code on standard input."""
+    stdin = invocation.stdin
+    if stdin is None:
+        if invocation.elevated:
+            walker.add("elevate-shell", [], invocation.place)
+        else:
+            walker.add("run", [Word("an interactive shell", *invocation.place)], invocation.place, rule="run.shell")
+        return None, ""
+    text, taint = stdin
+    feed_findings(walker, invocation, text, taint)
+    if text and text.strip(UNKNOWN + " \n"):
+        return walker.script(text, invocation.place, invocation.inner([], "stdin"))
+    return None, taint
+
+
+def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:
+    """Where does code on stdin come from?"""
+    if "socket" in taint:
+        walker.add("reverse-shell", [], invocation.place)
+    elif "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif text is None or UNKNOWN in text:
+        if "file" in taint:
+            walker.add("run", [Word("code from a file", *invocation.place)], invocation.place, rule="run.stdin")
+        else:
+            walker.add("run-opaque", [], invocation.place)
+
+
+def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
+    from agent.risk import inline_code
+
+    if args.has("--version", "-V", "--help", "-v") and not args.operands and not (table.script & args.names):
+        return None, ""
+    snippets = args.values(*table.script)
+    if snippets:
+        for word in snippets:
+            inline_code.judge(walker, invocation, word.text, table.name, word.taint)
+        if table.name == "perl" and any(name.startswith("-i") for name in args.names):
+            walker.add("modify", args.operands, invocation.place, invocation=invocation)
+        else:
+            for word in args.operands:
+                walker.add("read", [word], invocation.place, invocation=invocation)
+        return None, (invocation.stdin or (None, ""))[1]
+    module = args.value("-m") if table.name == "python" else None
+    if module is not None:
+        return run_module(walker, invocation, module, args)
+    if args.operands and args.operands[0].text != "-":
+        if table.name in ("node", "deno", "bun", "php") and args.has("-c", "--check", "-l"):
+            return None, ""
+        return script_file(walker, invocation, args.operands[0])
+    if invocation.stdin is None:
+        walker.add("run", [Word(f"an interactive {table.name}", *invocation.place)], invocation.place, rule="run.interactive")
+        return None, ""
+    text, taint = invocation.stdin
+    feed_findings(walker, invocation, text, taint)
+    if text:
+        inline_code.judge(walker, invocation, text, table.name, taint)
+    return None, taint
+
+
+_READING_MODULES = frozenset(
+    ("json.tool", "this", "calendar", "platform", "site", "sysconfig", "ast", "dis", "tokenize", "py_compile", "compileall", "timeit",
+     "pydoc", "inspect", "base64", "antigravity", "trace", "tabnanny", "pyclbr", "quopri")
+)  # fmt: skip
+
+
+def run_module(walker: Walker, invocation: Invocation, module: Word, args: Args) -> Invocation | Output:
+    """python -m module …"""
+    words = invocation.words
+    index = next((i for i, word in enumerate(words) if word.text.endswith(module.text) and i > 0), len(words) - 1)
+    rest = words[index + 1 :]
+    if module.text in ("pip", "pip3", "pipx", "poetry", "uv", "conda", "twine"):
+        return invocation.inner([module, *rest], "python -m")
+    if module.text in ("http.server", "SimpleHTTPServer", "smtpd", "pyftpdlib"):
+        walker.add("serve", [], invocation.place)
+    elif module.text not in _READING_MODULES:
+        walker.add("run", [module], invocation.place, rule="run.module")
+    return None, ""

@@ -1,0 +1,105 @@
+"""Load what is known about programs: `knowledge/_compiled.msgpack`, made from `knowledge/*.toml` by `knowledge_build`.
+
+The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+from msgspec import Struct
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "knowledge")
+COMPILED = os.path.join(FOLDER, "_compiled.msgpack")
+
+
+class CaseRule(Struct, frozen=True, array_like=True):
+    """`verbs` in order at the front, and one option out of each group of `options`, mean `effect` (at `level`, if given)."""
+
+    verbs: tuple[str, ...]
+    options: tuple[tuple[str, ...], ...]
+    effect: str
+    level: str = ""
+
+
+class Program(Struct, frozen=True, array_like=True):
+    """One program. Meaning of the fields: docs/risk.md, "Adding a program"."""
+
+    name: str
+    about: str = ""
+    style: str = "gnu"
+    value: frozenset[str] = frozenset()
+    longs: tuple[str, ...] = ()
+    singles: frozenset[str] = frozenset()
+    plus: bool = False
+    roles: dict[str, str] = {}
+    operands: tuple[str, ...] = ()
+    drop_first: frozenset[str] = frozenset()
+    recursive: frozenset[str] = frozenset()
+    always_recursive: bool = False
+    dry: frozenset[str] = frozenset()
+    effect: str = ""
+    bare: str = ""
+    otherwise: str = ""
+    cases: dict[str, tuple[CaseRule, ...]] = {}
+    flags: tuple[CaseRule, ...] = ()
+    wrap: str = ""
+    skip: int = 0
+    script: frozenset[str] = frozenset()
+    handler: str = ""
+    output: str = ""
+    help: dict[str, str] = {}
+
+
+class LevelRow(Struct, frozen=True):
+    """How one kind of effect is rated. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive"."""
+
+    reason: str
+    level: str = ""
+    scopes: dict[str, str] = {}
+    reversible: bool = True
+    safer: str = ""
+
+
+class _Store(Struct, frozen=True):
+    programs: dict[str, msgspec.Raw]
+    aliases: dict[str, str]
+    levels: dict[str, LevelRow]
+
+
+_program_decoder = msgspec.msgpack.Decoder(Program)
+_store: _Store | None = None
+_programs: dict[str, Program | None] = {}
+
+
+def store() -> _Store:
+    """The compiled tables, read on first use."""
+    global _store  # noqa: PLW0603  # the one cache of the one file
+    if _store is None:
+        with open(COMPILED, "rb") as file:
+            _store = msgspec.msgpack.decode(file.read(), type=_Store)
+    return _store
+
+
+def program(name: str) -> Program | None:
+    """The table of a program, None where nothing is known of it."""
+    try:
+        return _programs[name]
+    except KeyError:
+        pass
+    tables = store()
+    raw = tables.programs.get(tables.aliases.get(name, name))
+    found = None if raw is None else _program_decoder.decode(raw)
+    if found is not None or len(_programs) < 2_000:
+        _programs[name] = found
+    return found
+
+
+def level_row(kind: str) -> LevelRow:
+    """How effects of `kind` are rated. Raises KeyError for a kind that the table does not name."""
+    return store().levels[kind]
+
+
+def program_names() -> tuple[str, ...]:
+    return (*store().programs, *store().aliases)

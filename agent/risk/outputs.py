@@ -1,0 +1,245 @@
+"""What programs write to stdout where that can be known: text for echo and friends, taint for downloads and secrets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+from agent.risk.scopes import absolute, is_secret
+from agent.risk.words import UNKNOWN, decode_printf, join_taint
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_MAX_TEXT = 20_000
+
+
+def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """Text and taint of stdout. `table.output` names the way; "pass" hands on what came in."""
+    kind = table.output
+    if not kind:
+        return None, ""
+    special = _SPECIAL.get(kind)
+    if special is not None:
+        text, taint = special(walker, invocation, args)
+        return (text[:_MAX_TEXT] if text is not None else None), taint
+    stdin = invocation.stdin
+    taint = ""
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
+            taint = join_taint(taint, "secret")
+    if stdin is not None:
+        taint = join_taint(taint, stdin[1])
+    if kind == "pass":
+        if not args.operands and not args.options and stdin is not None:
+            return stdin[0], taint
+        if args.operands and not taint:
+            taint = "file"
+        return None, taint.replace("glob", "").replace("var", "").strip()
+    return None, join_taint(kind, taint)
+
+
+def _echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    words = invocation.words[1:]
+    interpret = newline = False
+    while words and re.fullmatch(r"-[neE]+", words[0].text):
+        interpret = interpret or "e" in words[0].text
+        newline = newline or "n" in words[0].text
+        words = words[1:]
+    text = " ".join(word.text for word in words)
+    if interpret:
+        text = decode_printf(text)
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    return text + ("" if newline else "\n"), taint
+
+
+def _printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    words = invocation.words[1:]
+    if words and words[0].text == "-v":
+        return "", ""
+    if words and words[0].text == "--":
+        words = words[1:]
+    if not words:
+        return "", ""
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    values = [word.text for word in words[1:]]
+    template = decode_printf(words[0].text)
+    pieces: list[str] = []
+    while True:
+        taken = 0
+
+        def fill(match: re.Match[str]) -> str:
+            nonlocal taken
+            if match.group(1) == "%":
+                return "%"
+            value = values[taken] if taken < len(values) else ""
+            taken += 1
+            return decode_printf(value) if match.group(1) == "b" else value
+
+        pieces.append(re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template))
+        values = values[taken:]
+        if not values or not taken or len(pieces) > 50:
+            break
+    return "".join(pieces), taint
+
+
+def _base64(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    decoding = args.has("-d", "-D", "--decode", "-di")
+    text, taint = invocation.stdin or (None, "")
+    if not decoding:
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return base64.b64decode("".join(text.split()) + "===", validate=False).decode("utf-8", "replace"), taint
+        except (binascii.Error, ValueError):
+            return None, taint
+    return None, taint
+
+
+def _base32(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if not args.has("-d", "--decode"):
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return base64.b32decode("".join(text.split())).decode("utf-8", "replace"), taint
+        except (binascii.Error, ValueError):
+            return None, taint
+    return None, taint
+
+
+def _xxd(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if not args.has("-r", "--revert"):
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text)).decode("utf-8", "replace"), taint
+        except ValueError:
+            return None, taint
+    return None, taint
+
+
+def _rev(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if text is None or args.operands:
+        return None, join_taint("opaque", taint)
+    return "\n".join(line[::-1] for line in text.split("\n")), join_taint("opaque", taint)
+
+
+def _tr(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if text is None or UNKNOWN in text or not args.operands:
+        return None, taint
+    first = _set(args.operands[0].text)
+    if first is None:
+        return None, join_taint("opaque", taint)
+    if args.has("-d", "--delete"):
+        return "".join(char for char in text if char not in first), taint
+    second = _set(args.operands[1].text) if len(args.operands) > 1 else None
+    if not second:
+        return None, taint
+    second = second + second[-1] * max(0, len(first) - len(second))
+    return text.translate({ord(a): b for a, b in zip(first, second, strict=False)}), join_taint("opaque", taint)
+
+
+def _set(text: str) -> str | None:
+    if "[:" in text:
+        names = {"[:lower:]": "a-z", "[:upper:]": "A-Z", "[:digit:]": "0-9", "[:space:]": " \t\n", "[:blank:]": " \t"}
+        for name, value in names.items():
+            text = text.replace(name, value)
+        if "[:" in text:
+            return None
+    text = decode_printf(text)
+    return re.sub(
+        r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 300) + 1))), text, flags=re.S
+    )
+
+
+def _decoder(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """gunzip and the like: text cannot be followed, but where it came from can."""
+    _, taint = invocation.stdin or (None, "")
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+    return None, join_taint("opaque", taint)
+
+
+def _gzip(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    if args.has("-d", "--decompress", "--uncompress"):
+        return _decoder(walker, invocation, args)
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    stdin = invocation.stdin
+    if not [w for w in args.operands if w.text != "-"]:
+        return stdin if stdin is not None else (None, "")
+    taint = "file"
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
+            taint = join_taint(taint, "secret")
+    return None, taint
+
+
+def _which(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return (args.operands[0].text, args.operands[0].taint) if len(args.operands) == 1 else (None, "")
+
+
+def _pwd(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return invocation.cwd, ""
+
+
+def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return "/tmp/tmp.XXXXXXXX", ""
+
+
+def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return (args.operands[0].text if args.operands else "y") + "\n", ""
+
+
+def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return "1", ""
+
+
+def _path_part(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    if len(args.operands) != 1 or UNKNOWN in args.operands[0].text:
+        return None, next((w.taint for w in args.operands if w.taint), "")
+    text = args.operands[0].text
+    if invocation.words[0].text.endswith("dirname"):
+        return (text.rstrip("/").rpartition("/")[0] or ("/" if text.startswith("/") else ".")), ""
+    return text.rstrip("/").rpartition("/")[2], ""
+
+
+def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """Names below the roots: known in front, unknown behind."""
+    roots = []
+    for word in invocation.words[1:]:
+        if word.text[:1] in ("-", "(", "!") and len(word.text) > 0:
+            break
+        roots.append(word.text)
+    return "".join(f"{root.rstrip('/') or ''}/{UNKNOWN}\n" for root in roots or ["."]), "found"
+
+
+def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return None, "listed"
+
+
+_SPECIAL = {
+    "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
+    "gzip": _gzip, "cat": _cat, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
+    "find": _find, "ls": _ls,
+}  # fmt: skip

@@ -1,0 +1,118 @@
+"""From an effect and its targets to a finding: the one place where levels are decided, by `knowledge/levels.toml`."""
+
+from __future__ import annotations
+
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext
+from agent.risk.knowledge_store import level_row
+from agent.risk.scopes import Scopes, absolute
+from agent.risk.words import UNKNOWN, Word
+
+_LEVELS = {"L": Level.LOW, "M": Level.MEDIUM, "H": Level.HIGH}
+_RANK = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}
+_MAX_TARGETS = 12
+_PUBLIC_SCOPE = {
+    "home-all": "home", "workspace-all": "workspace", "outside-all": "outside", "temp-all": "temp", "account": "system", "account-secret": "secrets", "key": "secrets",
+    "schedule": "system", "null": "device",
+}  # fmt: skip
+_SAME_ROW = {"account-secret": "account", "key": "secrets"}
+_CHANGING = frozenset(
+    ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown")
+)
+
+
+def show(word: Word) -> str:
+    """A target for people: unknown parts as `…`."""
+    return word.text.replace(UNKNOWN, "…")[:200]
+
+
+class Rater:
+    """Rates effects in one context."""
+
+    def __init__(self, context: RiskContext) -> None:
+        self.context = context
+        self.scopes = Scopes(context)
+
+    def rate(
+        self,
+        kind: str,
+        words: list[Word],
+        *,
+        place: tuple[int, int],
+        cwd: str,
+        recursive: bool = False,
+        elevated: bool = False,
+        level: Level | None = None,
+        reason: str = "",
+        rule: str = "",
+    ) -> Finding | None:
+        """The finding for one effect; None for plain reading."""
+        row = level_row(kind)
+        rated, scope = Level.LOW, "unknown"
+        if row.scopes:
+            rated, scope, worst_word = self._by_scope(row.scopes, words, cwd, recursive)
+            if kind == "read":
+                if scope not in ("secrets", "account-secret"):
+                    return None
+                return self.rate("secret", [worst_word] if worst_word else [], place=place, cwd=cwd)
+            if kind in _CHANGING:
+                rated = self._facts(kind, words, cwd, recursive, rated)
+                if (elevated or self.context.is_root) and scope not in ("workspace", "workspace-all", "temp", "null"):
+                    rated = max(rated, Level.MEDIUM, key=_RANK.__getitem__)
+        else:
+            rated = _LEVELS[row.level]
+        if level is not None:
+            rated = level
+        targets = tuple(show(word) for word in words[:_MAX_TARGETS])
+        text = reason or row.reason
+        if "{targets}" in text:
+            named = ", ".join(targets[:4]) + (" …" if len(words) > 4 else "")
+            text = text.replace("{targets}", named or "what it is given").rstrip(": ")
+        if recursive and kind == "delete":
+            text += " with everything below"
+        return Finding(
+            rule=rule or f"{kind}.{'recursive' if recursive else _detail(scope)}",
+            level=rated,
+            reason=text,
+            span=place,
+            effect=Effect(
+                kind=kind,
+                scope=_PUBLIC_SCOPE.get(scope, scope),
+                targets=targets,
+                reversible=row.reversible,
+            ),
+            safer=row.safer if rated is not Level.LOW else "",
+        )
+
+    def _by_scope(
+        self, table: dict[str, str], words: list[Word], cwd: str, recursive: bool
+    ) -> tuple[Level, str, Word | None]:
+        """The worst level over all targets, its scope and its word."""
+        worst, worst_scope, worst_word = Level.LOW, "unknown", None
+        for word in words:
+            scope = self.scopes.of(word, cwd, recursive=recursive)
+            cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
+            rated = _LEVELS[cell[-1] if recursive else cell[0]]
+            if worst_word is None or _RANK[rated] > _RANK[worst]:
+                worst, worst_scope, worst_word = rated, scope, word
+        if worst_word is None:
+            worst = _LEVELS[table["*"][0]]
+        return worst, worst_scope, worst_word
+
+    def _facts(self, kind: str, words: list[Word], cwd: str, recursive: bool, rated: Level) -> Level:
+        """Facts of the file system may raise a level, never lower one."""
+        facts = self.context.facts
+        if not facts:
+            return rated
+        for word in words:
+            known = facts.get(absolute(word.text, cwd), ())
+            if "mount" in known and kind in ("delete", "move", "chmod", "chown"):
+                return Level.HIGH
+            if "dirty" in known and kind == "delete" and recursive:
+                return Level.HIGH
+            if ("many" in known or "important" in known) and kind in ("delete", "write"):
+                return Level.HIGH
+        return rated
+
+
+def _detail(scope: str) -> str:
+    return scope if scope != "unknown" else "any"

@@ -1,0 +1,146 @@
+"""How far a path reaches: the workspace, home, the system, a device, everything."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from agent.protocol.decisions import RiskContext
+from agent.risk.words import UNKNOWN, Word
+
+PSEUDO_HOME = "/home/~"
+PSEUDO_CWD = "/home/~/project/~"
+
+_SYSTEM = (
+    "bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "root", "run", "sbin", "sys", "usr", "var",
+    "system", "library", "applications", "snap", "nix", "efi", "private", "volumes", "cores", "windows",
+)  # fmt: skip
+_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/run/user", "/var/folders")
+_HARMLESS_DEVICES = frozenset(
+    ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+)
+_ACCOUNT = re.compile(
+    r"authorized_keys|/etc/(?:passwd|shadow|gshadow|group|sudoers)|/etc/sudoers\.d|/etc/pam\.d|/etc/ssh/sshd_config"
+)
+_SCHEDULE = re.compile(
+    r"/etc/cron|/var/spool/cron|/etc/(?:rc\.local|profile|init\.d)|/systemd/(?:system|user)/|LaunchAgents|LaunchDaemons|/\.config/autostart"
+)
+_SECRET = re.compile(
+    r"(?:^|/)(?:\.ssh(?:/(?!known_hosts|config$|[^/]*\.pub$).*)?$|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)[\w.-]*$|\.netrc$|\.pgpass$|\.aws(?:/(?:credentials|cli).*)?$"
+    r"|\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$|\.git-credentials$|\.npmrc$|\.pypirc$|\.docker/config\.json$"
+    r"|\.kube/config$|\.gnupg(?:/.*)?$|\.password-store(?:/.*)?$|\.vault-token$|\.config/(?:gcloud|gh/hosts|op|rclone)"
+    r"|credentials(?:\.json|\.ya?ml|\.csv)?$|secrets?\.(?:ya?ml|json|toml|env)$|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx|ppk)$"
+    r"|\.?(?:bash|zsh|sh|mysql|psql|python|node_repl|sqlite|fish)_history$|\.histfile$|\.my\.cnf$|wallet\.dat$|logins\.json$|Cookies$)"
+    r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
+    r"|^/var/run/secrets",
+)
+_CONFIG = re.compile(r"^\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|gitconfig|vimrc|inputrc|tmux\.conf|config|local|ssh)\b")
+_VCS = re.compile(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
+_IMPORTANT_ALL = ("", ".", "..", "*", ".*", "./*", "../*", "..*", "?*", "*.*", "./.*", "./", "**", "./**", "**/*", ".[!.]*", ".??*")
+
+
+def is_secret(path: str) -> bool:
+    """Whether what is at `path` is usually secret."""
+    return bool(_SECRET.search(path))
+
+
+def absolute(path: str, cwd: str) -> str:
+    """`path` made absolute and without `.` and `..`; unknown parts stay."""
+    if not path.startswith("/"):
+        path = f"{cwd}/{path}"
+    if "/." in path or "//" in path or path.endswith("/"):
+        path = posixpath.normpath(path)
+        if path.startswith("//"):
+            path = path[1:]
+    return path
+
+
+class Scopes:
+    """Classifies paths for one context."""
+
+    def __init__(self, context: RiskContext) -> None:
+        self.home = context.home.rstrip("/") or PSEUDO_HOME
+        self.cwd = context.cwd or PSEUDO_CWD
+        self.workspace = (context.workspace or context.cwd or PSEUDO_CWD).rstrip("/")
+        self.home_known = bool(context.home)
+
+    def of(self, word: Word, cwd: str, *, recursive: bool = False) -> str:
+        """The scope of a path argument: a word of docs/risk.md."""
+        text = word.text
+        if UNKNOWN in text:
+            return self.of_unknown(word, cwd, recursive=recursive)
+        if text in _HARMLESS_DEVICES or text.startswith("/dev/fd/"):
+            return "null"
+        if not cwd or UNKNOWN in cwd:
+            if not text.startswith("/"):
+                return "unknown" if text in _IMPORTANT_ALL or text.startswith("..") else "workspace"
+            cwd = "/"
+        if text in _IMPORTANT_ALL and (text in ("", ".", "..", "./") or word.glob):
+            base = absolute(".." if text.startswith("..") else ".", cwd)
+            found = self.of_path(base)
+            if base == "/":
+                return "everything"
+            if base == self.home:
+                return "home-all"
+            if text.startswith(".."):
+                return found if found in ("system", "everything", "home-all", "users") else "outside-all"
+            return "workspace-all" if found in ("workspace", "workspace-all") else "temp" if found == "temp-all" else found
+        return self.of_path(absolute(text, cwd), glob=word.glob)
+
+    def of_unknown(self, word: Word, cwd: str, *, recursive: bool) -> str:
+        """A path with unknown parts: judged by what is known before them."""
+        head = word.text[: word.text.index(UNKNOWN)]
+        if "found" in word.taint:  # names that find printed lie below its roots
+            return self.of_path(absolute(head + "x", cwd or PSEUDO_CWD))
+        folder = head.rpartition("/")[0] if "/" in head else ""
+        if head.startswith("/") and not folder:
+            return "unknown" if len(head) > 1 else "everything" if recursive else "unknown"
+        if not head:
+            return "unknown"
+        if not folder and "/" not in head:
+            return "workspace"  # "name-$x"
+        scope = self.of_path(absolute(folder or ".", cwd or PSEUDO_CWD))
+        if scope == "temp-all" and head.rpartition("/")[2]:
+            return "temp"
+        return "workspace-all" if scope == "workspace" and folder in (".", "") and head.endswith("/") else scope
+
+    def of_path(self, path: str, *, glob: bool = False) -> str:
+        """The scope of an absolute, normal path."""
+        bare = path.rstrip("*").rstrip("/") if glob else path
+        if bare in ("", "/") or (glob and path.count("/") == 1):
+            return "everything"
+        if path in _HARMLESS_DEVICES or path.startswith("/dev/fd/"):
+            return "null"
+        if path.startswith(("/dev/tcp/", "/dev/udp/")):
+            return "remote"
+        if _ACCOUNT.search(path):
+            return "account" if not is_secret(path) else "account-secret"
+        for temp in _TEMP:
+            if path.startswith(temp):
+                if bare == temp:
+                    return "temp-all"
+                if path.startswith(temp + "/"):
+                    return "workspace" if path.startswith(self.workspace + "/") else "temp"
+        if path.startswith("/dev/") or path == "/dev":
+            return "device"
+        if is_secret(path):
+            return "secrets"
+        if bare == self.home or path == self.home:
+            return "home-all"
+        if _VCS.search(path):
+            return "vcs"
+        if bare == self.workspace:
+            return "workspace-all"
+        if path.startswith(self.workspace + "/") and self.workspace != "/":
+            return "workspace"
+        if _SCHEDULE.search(path):
+            return "schedule"
+        if path.startswith(self.home + "/"):
+            relative = path[len(self.home) + 1 :]
+            return "config" if _CONFIG.match(relative) else "home"
+        first, _, rest = path[1:].partition("/")
+        if first.lower() in ("home", "users"):
+            return "users" if not rest or self.home_known or rest.strip("*/") == "" or "/" not in rest else "home"
+        if first.lower() in _SYSTEM:
+            return "system"
+        return "outside"

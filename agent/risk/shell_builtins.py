@@ -1,0 +1,249 @@
+"""Builtins that change the shell itself, and assignments that change what programs do."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output
+from agent.risk.scopes import absolute
+from agent.risk.tree import Assignment
+from agent.risk.words import UNKNOWN, Value, Word, join_taint
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+Assigned = tuple[str, Word, Assignment]
+
+_RUNS_CODE = frozenset(
+    ("PROMPT_COMMAND", "BASH_ENV", "ENV", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "PAGER", "MANPAGER",
+     "EDITOR", "VISUAL", "LESSOPEN", "LESSCLOSE", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "BROWSER", "GIT_SEQUENCE_EDITOR",
+     "GIT_PROXY_COMMAND", "RSYNC_RSH", "CVS_RSH", "TAR_OPTIONS", "PS0", "PS1", "PS4", "RIPGREP_CONFIG_PATH", "PERL5OPT",
+     "PYTHONSTARTUP", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PERL5DB", "GCONV_PATH")
+)  # fmt: skip
+_LOADS_CODE = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH")
+_HISTORY = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
+_PLAIN_PROGRAMS = frozenset(
+    ("cat", "less", "more", "vim", "vi", "nano", "emacs", "ed", "true", "most", "bat", "code", "ssh", "w3m", "lynx", "firefox", "")
+)
+
+
+def quote(text: str) -> str:
+    return shlex.quote(text.replace(UNKNOWN, "…"))
+
+
+def evaluate_assignments(walker: Walker, nodes: list[Assignment], place: tuple[int, int]) -> list[Assigned]:
+    """The values that stand before a command, or alone."""
+    return [assigned for node in nodes for assigned in _evaluate(walker, node, place)]
+
+
+def _evaluate(walker: Walker, node: Assignment, place: tuple[int, int]) -> list[Assigned]:
+    if node.array:
+        words = [w for value in node.values for w in walker.expander.fields(value, place)]
+        return [(node.name, word, node) for word in words]
+    return [(node.name, walker.expander.text(node.values[0], place), node)]
+
+
+def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int, int]) -> None:
+    """Assignments without a command change the shell."""
+    arrays: dict[str, list[Word]] = {}
+    for name, word, node in assigned:
+        if node.array:
+            arrays.setdefault(name, []).append(word)
+            continue
+        texts = word.text
+        taint = "glob" if word.glob and not word.quoted else word.taint
+        walker.state.assign(name, Value([texts], taint), append=node.append)
+        keep_special(walker, name, word, place)
+    for name, words in arrays.items():
+        taint = ""
+        for word in words:
+            taint = join_taint(taint, word.taint)
+        walker.state.assign(name, Value([w.text for w in words], taint, array=True))
+
+
+def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    if name == "PATH":
+        _path(walker, word)
+    judge_environment(walker, [(name, word)], place)
+
+
+def _path(walker: Walker, word: Word) -> None:
+    """PATH changes what a name means, unless only absolute folders come behind the old value."""
+    first = word.text.split(":", 1)[0]
+    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")):
+        walker.state.path_changed = True
+
+
+def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place: tuple[int, int]) -> None:
+    """Variables that make a program load or run something."""
+    for name, word in environment:
+        if name in _LOADS_CODE:
+            if word.text:
+                walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.load")
+        elif name in _RUNS_CODE:
+            program = word.text.split()[0].rpartition("/")[2] if word.text.split() else ""
+            if name in ("PS1", "PS4", "PS0") and "$(" not in word.text and "`" not in word.text:
+                continue
+            if name in ("NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "TAR_OPTIONS", "PYTHONSTARTUP"):
+                if name == "NODE_OPTIONS" and "require" not in word.text and "import" not in word.text:
+                    continue
+                walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.options")
+            elif program not in _PLAIN_PROGRAMS or len(word.text.split()) > 3:
+                walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.run")
+                walker.script(word.text, place, None)
+        elif name in _HISTORY and word.text in ("/dev/null", "0", ""):
+            walker.add("erase-log", [word], place, level=Level.MEDIUM, reason="keeps commands out of the history", rule="history.off")
+        elif name == "PATH" and not word.text.split(":", 1)[0].startswith(("/", "\0")):
+            walker.add("environment", [Word(f"PATH={word.text}", *place)], place, rule="environment.path")
+            walker.state.path_changed = True
+
+
+def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | None:
+    """Handle builtins that need the shell's state; None for every other name."""
+    handler = _BUILTINS.get(name)
+    return None if handler is None else handler(walker, invocation)
+
+
+def _cd(walker: Walker, invocation: Invocation) -> Output:
+    words = [w for w in invocation.words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
+    state = walker.state
+    if not words:
+        state.cwd = state.home
+    elif words[0].text == "-" or not words[0].known:
+        state.cwd = UNKNOWN
+    else:
+        state.cwd = absolute(words[0].text, state.cwd) if state.cwd != UNKNOWN or words[0].text.startswith("/") else UNKNOWN
+    return "", ""
+
+
+def _declare(walker: Walker, invocation: Invocation) -> Output:
+    name = invocation.words[0].text
+    if len(invocation.words) == 1 and name in ("export", "declare", "typeset", "set"):
+        walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
+        return None, "secret"
+    for word in invocation.words[1:]:
+        key, equals, value = word.text.partition("=")
+        if equals and key.isidentifier():
+            part = Word(value, word.start, word.end, taint=word.taint)
+            walker.state.assign(key, Value([value], word.taint))
+            keep_special(walker, key, part, invocation.place)
+    return "", ""
+
+
+def _unset(walker: Walker, invocation: Invocation) -> Output:
+    for word in invocation.words[1:]:
+        walker.state.variables[word.text] = Value([""], "")
+        if word.text in _HISTORY:
+            walker.add("erase-log", [word], invocation.place, level=Level.MEDIUM, reason="keeps commands out of the history")
+    return "", ""
+
+
+def _set(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    if not words:
+        return _declare(walker, invocation)
+    for index, word in enumerate(words):
+        if word.text == "--" or not word.text.startswith(("-", "+")):
+            walker.state.positional = words[index + (word.text == "--") :]
+            break
+    return "", ""
+
+
+def _shift(walker: Walker, invocation: Invocation) -> Output:
+    count = invocation.words[1].text if len(invocation.words) > 1 else "1"
+    if walker.state.positional is not None and count.isdigit():
+        walker.state.positional = walker.state.positional[int(count[:4]) :]
+    return "", ""
+
+
+def _eval(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    text = " ".join(word.text for word in words)
+    judge_code(walker, invocation, text, taint)
+    if UNKNOWN in text and not text.strip().strip(UNKNOWN):
+        return None, taint
+    return walker.script(text, invocation.place, invocation, invocation.stdin)
+
+
+def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
+    """Shell code with unknown parts: where do they come from?"""
+    if "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif UNKNOWN in text:
+        if "shellenv" in taint:
+            walker.add("run", [Word("set-up code of a known program", *invocation.place)], invocation.place)
+        elif text.lstrip().startswith(UNKNOWN) or "input" in taint:
+            walker.add("run-opaque", [], invocation.place)
+        else:
+            walker.add("run", [], invocation.place, reason="runs shell code with unknown parts")
+
+
+def _source(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    if not words:
+        return "", ""
+    word = words[0]
+    if "net" in word.taint:
+        walker.add("run-remote", [word], invocation.place)
+    elif "proc" in word.taint or "opaque" in word.taint:
+        walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)
+    elif word.text in ("/dev/stdin", "/proc/self/fd/0", "-"):
+        from agent.risk.interpreters import feed_shell
+
+        return feed_shell(walker, invocation)
+    else:
+        walker.add("run", [word], invocation.place, reason="runs {targets} in this shell")
+    return None, ""
+
+
+def _trap(walker: Walker, invocation: Invocation) -> Output:
+    words = [w for w in invocation.words[1:] if not w.text.startswith("-")]
+    if len(words) > 1 and words[0].text:
+        walker.script(words[0].text, invocation.place, invocation)
+    return "", ""
+
+
+def _alias(walker: Walker, invocation: Invocation) -> Output:
+    for word in invocation.words[1:]:
+        name, equals, value = word.text.partition("=")
+        if equals:
+            walker.state.aliases[name] = value
+            walker.script(value, invocation.place, invocation)
+            walker.add("configure", [word], invocation.place, level=Level.LOW, reason="defines the alias {targets}")
+    return "", ""
+
+
+def _read(walker: Walker, invocation: Invocation) -> Output:
+    taint = join_taint("input", invocation.stdin[1] if invocation.stdin else "")
+    known = invocation.stdin[0] if invocation.stdin else None
+    names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
+    for name in names:
+        if known is not None and known != "" and len(names) == 1:
+            lines = known.rstrip("\n").split("\n")[:20]
+            walker.state.variables[name] = Value(lines, taint)
+        else:
+            walker.state.variables[name] = Value([UNKNOWN], taint)
+    return "", ""
+
+
+def _nothing(walker: Walker, invocation: Invocation) -> Output:
+    return "", ""
+
+
+_BUILTINS = {
+    "cd": _cd, "pushd": _cd, "popd": _cd, "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare,
+    "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
+    "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
+    ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
+    "logout": _nothing, "unalias": _nothing, "getopts": _nothing, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
+    "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _nothing, "ulimit": _nothing, "let": _nothing,
+    "test": _nothing, "[": _nothing, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
+    "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,
+}  # fmt: skip

@@ -1,0 +1,64 @@
+"""What flows between programs: redirections, and what the output of one means as the input of the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output, Target
+from agent.risk.scopes import absolute, is_secret
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_WRITES = {">": "write", ">|": "write", "&>": "write", ">>": "append", "&>>": "append", "<>": "modify"}
+
+
+def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> None:
+    """A redirection to or from a file or the network."""
+    word, operator = target.word, target.operator
+    if operator in (">&", "<&"):
+        text = word.text.rstrip("-")
+        if text == "" or text.isdigit() or word.text == "-":
+            return
+        if operator == "<&":
+            return
+        operator = ">"
+    if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+        walker.add("send", [word], place, rule="network.device")
+        return
+    if operator == "<":
+        if is_secret(absolute(word.text, walker.state.cwd)):
+            walker.add("secret", [word], place)
+        return
+    kind = _WRITES.get(operator)
+    if kind is not None and "proc" not in word.taint:
+        walker.add(kind, [word], place)
+
+
+def file_input(walker: Walker, word: Word) -> Output:
+    """What comes out of a file, or of a process substitution."""
+    if "proc" in word.taint or "net" in word.taint:
+        return None, word.taint
+    if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+        return None, "net socket"
+    if word.text == "/dev/null":
+        return "", ""
+    taint = "file"
+    if UNKNOWN not in word.text and is_secret(absolute(word.text, walker.state.cwd)):
+        taint += " secret"
+    return None, taint
+
+
+def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], output: Output) -> None:
+    """Output that goes to a file: secrets must not be stored, remote code must not be made to start by itself."""
+    taint = output[1]
+    if not taint:
+        return
+    for target in targets:
+        scope = walker.rater.scopes.of(target.word, walker.state.cwd)
+        if "secret" in taint and scope != "null":
+            walker.add("send-secret", [target.word], invocation.place, reason="stores secrets in {targets}", rule="secret.stored")
+        elif "net" in taint and scope in ("schedule", "config", "account", "system"):
+            walker.add("persist", [target.word], invocation.place, level=Level.HIGH)

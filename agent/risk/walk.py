@@ -1,0 +1,361 @@
+"""Walk the tree in the order a shell would, keep its state, and hand every program to the judge.
+
+Nothing here recurses on what a hostile text can repeat: lists are loops, wrappers are peeled in a loop, and nesting is
+bounded by the parser and by MAX_SCRIPTS.
+"""
+
+from __future__ import annotations
+
+from agent.protocol.decisions import Finding, Level, RiskContext
+from agent.risk import shell_builtins, streams
+from agent.risk.invocation import Invocation, Output, Target
+from agent.risk.judge import judge
+from agent.risk.rating import Rater
+from agent.risk.syntax import Parser
+from agent.risk.tree import (
+    Branch,
+    Case,
+    Function,
+    Group,
+    Loop,
+    Node,
+    Pipeline,
+    Redirect,
+    Sequence,
+    Simple,
+    Test,
+    WordNode,
+)
+from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Expander, State, Value, Word, join_taint
+from agent.risk.wordscan import BudgetError
+
+MAX_SCRIPTS = 12
+MAX_STEPS = 6_000
+
+
+class Walker:
+    """One rating. `findings` collects, in the order things would happen."""
+
+    def __init__(self, text: str, context: RiskContext) -> None:
+        self.text = text
+        self.rater = Rater(context)
+        self.findings: list[Finding] = []
+        self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)
+        self.expander = Expander(self.state, self.substitute)
+        self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
+        self.fixed = (0, len(text))
+        self.depth = 0
+        self.steps = 0
+        self.calls: list[str] = []
+        self.called: set[str] = set()
+        self.outer: Invocation | None = None  # whose circumstances an inner script runs in
+        self.parse_errors: list[tuple[int, str]] = []
+        self.abandoned = False
+
+    # --- scripts ---
+
+    def script(self, text: str, place: tuple[int, int], outer: Invocation | None, stdin: Output | None = None) -> Output:
+        """Judge `text` as shell code that runs inside the current one (eval, bash -c, trap …)."""
+        if self.depth >= MAX_SCRIPTS:
+            self.add("run-opaque", [], place, reason="nests more scripts than can be followed")
+            return None, "opaque"
+        if UNKNOWN in text:
+            text = text.replace(UNKNOWN, "${__unknown__}")
+        saved = self.shift, self.fixed, self.outer
+        found = self.text.find(text, place[0], place[1]) if text else -1
+        self.shift = found if found >= 0 and self.shift is not None else None
+        self.fixed = place
+        self.outer = outer
+        self.depth += 1
+        try:
+            parser = Parser(text)
+            parser.commands = self.steps // 2
+            tree = parser.parse()
+            if parser.errors:
+                self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
+            if parser.abandoned:
+                self.abandoned = True
+            return self.sequence(tree, stdin)
+        finally:
+            self.depth -= 1
+            self.shift, self.fixed, self.outer = saved
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        if self.shift is None:
+            return self.fixed
+        return start + self.shift, end + self.shift
+
+    def add(
+        self,
+        kind: str,
+        words: list[Word],
+        place: tuple[int, int],
+        *,
+        recursive: bool = False,
+        level: Level | None = None,
+        reason: str = "",
+        rule: str = "",
+        invocation: Invocation | None = None,
+    ) -> None:
+        """Rate an effect and keep its finding."""
+        finding = self.rater.rate(
+            kind,
+            words,
+            place=place,
+            cwd=invocation.cwd if invocation is not None else self.state.cwd,
+            recursive=recursive,
+            elevated=invocation.elevated if invocation is not None else False,
+            level=level,
+            reason=reason,
+            rule=rule,
+        )
+        if finding is not None:
+            self.findings.append(finding)
+
+    # --- control flow ---
+
+    def sequence(self, node: Sequence, stdin: Output | None = None) -> Output:
+        outputs: list[str] | None = []
+        taint = ""
+        before: dict[str, Value] | None = None
+        for joiner, command, _ in node.items:
+            if joiner in ("&&", "||"):
+                if before is None:
+                    before = dict(self.state.variables)
+            elif before is not None:
+                self.merge(before)
+                before = None
+            self.state.maybe += joiner == "||"
+            text, found = self.node(command, stdin)
+            self.state.maybe -= joiner == "||"
+            taint = join_taint(taint, found)
+            if text is None:
+                outputs = None
+            elif outputs is not None:
+                outputs.append(text)
+        if before is not None:
+            self.merge(before)
+        return (None if outputs is None else "".join(outputs)), taint
+
+    def merge(self, before: dict[str, Value]) -> None:
+        """After an and-or list: what it assigned may not have happened."""
+        variables = self.state.variables
+        for name, value in list(variables.items()):
+            old = before.get(name)
+            if old is not None and old is not value:
+                texts = list(dict.fromkeys(old.texts + value.texts))[:MAX_ALTERNATIVES]
+                variables[name] = Value(texts, join_taint(old.taint, value.taint), array=value.array)
+
+    def node(self, node: Node, stdin: Output | None) -> Output:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise BudgetError("too many commands")
+        if isinstance(node, Simple):
+            return self.simple(node, stdin)
+        if isinstance(node, Pipeline):
+            return self.pipeline(node, stdin)
+        if node.redirects:
+            stdin, _ = self.redirects(node.redirects, stdin, self.place(node.start, node.end))
+        if isinstance(node, Group):
+            if not node.subshell:
+                return self.sequence(node.body, stdin)
+            return self.isolated(node.body, stdin)
+        if isinstance(node, Branch):
+            return self.branch(node, stdin)
+        if isinstance(node, Loop):
+            return self.loop(node, stdin)
+        if isinstance(node, Case):
+            return self.case(node, stdin)
+        if isinstance(node, Function):
+            self.state.functions[node.name] = node
+            return "", ""
+        if isinstance(node, Test):
+            self.expander.place = self.place(node.start, node.end)
+            self.expander.join(node.parts)
+            return "", ""
+        return None, ""
+
+    def isolated(self, body: Sequence, stdin: Output | None) -> Output:
+        """A subshell: its changes of state end with it."""
+        saved = self.state
+        self.state = self.expander.state = saved.copy()
+        try:
+            return self.sequence(body, stdin)
+        finally:
+            self.state = self.expander.state = saved
+
+    def substitute(self, body: object, kind: str) -> Output:
+        """A command or process substitution inside a word."""
+        assert isinstance(body, Sequence)
+        place = self.expander.place
+        text, taint = self.isolated(body, ("", "") if kind == "proc>" else None)
+        self.expander.place = place
+        return text, join_taint(taint, "cmd") if text is None else taint
+
+    def pipeline(self, node: Pipeline, stdin: Output | None) -> Output:
+        flow = stdin
+        last = len(node.commands) - 1
+        for index, command in enumerate(node.commands):
+            if last and not isinstance(command, Simple):
+                saved = self.state
+                self.state = self.expander.state = saved.copy()
+                flow = self.node(command, flow)
+                self.state = self.expander.state = saved
+            else:
+                flow = self.node(command, flow)
+        return flow or ("", "")
+
+    def branch(self, node: Branch, stdin: Output | None) -> Output:
+        for index, (condition, body) in enumerate(node.arms):
+            if condition is not None:
+                self.state.maybe += index > 0
+                self.sequence(condition, stdin)
+                self.state.maybe -= index > 0
+            self.state.maybe += 1
+            self.sequence(body, stdin)
+            self.state.maybe -= 1
+        return None, ""
+
+    def loop(self, node: Loop, stdin: Output | None) -> Output:
+        if node.parts:
+            self.expander.place = self.place(node.start, node.end)
+            self.expander.join(node.parts)
+        if node.condition is not None:
+            self.sequence(node.condition, stdin)
+        if node.name:
+            if node.values is None:
+                value = Value([UNKNOWN], "var")
+            else:
+                words = [word for item in node.values for word in self.expander.fields(item, self.place(item.start, item.end))]
+                taint = ""
+                for word in words:
+                    taint = join_taint(taint, "glob" if word.glob else word.taint)
+                value = Value([word.text for word in words[:MAX_ALTERNATIVES]] or [UNKNOWN], taint)
+            self.state.variables[node.name] = value
+        self.state.maybe += 1
+        _, taint = self.sequence(node.body, stdin)
+        self.state.maybe -= 1
+        return None, taint
+
+    def case(self, node: Case, stdin: Output | None) -> Output:
+        self.expander.text(node.subject, self.place(node.subject.start, node.subject.end))
+        self.state.maybe += 1
+        for patterns, body in node.arms:
+            for pattern in patterns:
+                self.expander.text(pattern, self.place(pattern.start, pattern.end))
+            self.sequence(body, stdin)
+        self.state.maybe -= 1
+        return None, ""
+
+    # --- simple commands ---
+
+    def simple(self, node: Simple, stdin: Output | None) -> Output:
+        place = self.place(node.start, node.end)
+        environment = shell_builtins.evaluate_assignments(self, node.assignments, place)
+        words: list[Word] = []
+        for index, item in enumerate(node.words):
+            spot = self.place(item.start, item.end)
+            fields = self.expander.fields(item, spot)
+            if index == 0 and len(fields) > 1 and self.alternatives(item):
+                fields = self.try_alternatives(node, fields, stdin)
+            words.extend(fields)
+        targets: list[Target] = []
+        if node.redirects:
+            stdin, targets = self.redirects(node.redirects, stdin, place)
+        if not words:
+            shell_builtins.keep_assignments(self, environment, place)
+            return "", ""
+        invocation = Invocation(words, place[0], place[1], cwd=self.state.cwd, stdin=stdin)
+        invocation.redirects = targets
+        invocation.environment = [(name, word) for name, word, _ in environment]
+        if self.outer is not None:
+            invocation.via = self.outer.via
+            invocation.remote = self.outer.remote
+            invocation.elevated = self.outer.elevated
+        if environment:
+            shell_builtins.judge_environment(self, invocation.environment, place)
+        output = self.dispatch(invocation)
+        if targets and any(t.operator in (">", ">>", ">|", "&>", "&>>") and t.fd in ("", "1") for t in targets):
+            streams.judge_stored(self, invocation, targets, output)
+            return "", ""
+        return output
+
+    def alternatives(self, item: WordNode) -> bool:
+        """Whether the program's name is a variable with several possible values."""
+        part = item.parts[0]
+        if len(item.parts) != 1 or part[0] != "var":
+            return False
+        value = self.expander.lookup(part[1])
+        return value is not None and not value.array and len(value.texts) > 1
+
+    def try_alternatives(self, node: Simple, fields: list[Word], stdin: Output | None) -> list[Word]:
+        """Judge the command with each possible program but the last, which the caller goes on with."""
+        rest: list[Word] = []
+        for item in node.words[1:]:
+            rest.extend(self.expander.fields(item, self.place(item.start, item.end)))
+        for choice in fields[:-1]:
+            place = self.place(node.start, node.end)
+            self.dispatch(Invocation([choice, *rest], place[0], place[1], cwd=self.state.cwd, stdin=stdin))
+        return fields[-1:]
+
+    def redirects(
+        self, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
+    ) -> tuple[Output | None, list[Target]]:
+        """Judge redirections; what stdin becomes, and the resolved targets."""
+        targets: list[Target] = []
+        for redirect in redirects:
+            if redirect.operator == "<<":
+                if redirect.body is not None:
+                    body, taint = self.expander.body(redirect.body, place)
+                    stdin = body, taint
+                continue
+            spot = self.place(redirect.start, redirect.end)
+            word = self.expander.text(redirect.target, spot)
+            if redirect.operator == "<<<":
+                stdin = word.text + "\n", word.taint
+                continue
+            target = Target(redirect.operator, redirect.fd, word)
+            targets.append(target)
+            if redirect.operator == "<":
+                stdin = streams.file_input(self, word)
+            streams.judge_redirect(self, target, spot)
+        return stdin, targets
+
+    def dispatch(self, invocation: Invocation) -> Output:
+        """Functions, aliases and builtins of the shell first, then programs."""
+        name = invocation.words[0].text
+        state = self.state
+        function = state.functions.get(name)
+        if isinstance(function, Function) and not invocation.via:
+            return self.call(name, function, invocation)
+        alias = state.aliases.get(name)
+        if alias is not None and not invocation.words[0].quoted and name not in self.calls:
+            self.calls.append(name)
+            rest = " ".join(shell_builtins.quote(word.text) for word in invocation.words[1:])
+            result = self.script(f"{alias} {rest}", invocation.place, invocation, invocation.stdin)
+            self.calls.pop()
+            return result
+        return judge(self, invocation)
+
+    def call(self, name: str, function: Function, invocation: Invocation) -> Output:
+        self.called.add(name)
+        if name in self.calls or len(self.calls) > 8:
+            return None, ""
+        saved = self.state.positional
+        self.state.positional = invocation.words[1:]
+        self.calls.append(name)
+        try:
+            return self.node(function.body, invocation.stdin)
+        finally:
+            self.calls.pop()
+            self.state.positional = saved
+
+    def finish(self) -> None:
+        """Functions that were defined but not called stay in the shell: judge their bodies too."""
+        for name, function in list(self.state.functions.items()):
+            if name not in self.called and isinstance(function, Function):
+                self.state.positional = None
+                self.called.add(name)
+                self.calls.append(name)
+                self.node(function.body, None)
+                self.calls.pop()
