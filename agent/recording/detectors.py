@@ -14,8 +14,9 @@ from msgspec import Struct
 
 _SCHEMES = "bearer|basic|token|digest|negotiate|apikey|aws4-hmac-sha256"
 _HEADER = r"(?i:authorization)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
-# What must not stand before a token, so that the middle of a longer word is not taken for one.
-_START = r"(?<![A-Za-z0-9])"
+# What may stand before a token whose beginning could be the middle of a word: nothing of a word, an escaped character as in
+# JSON (`\\n`), or the end of a colour sequence. Beginnings that no word has need none of this.
+_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[abefnrtv])|(?<=[0-9;\[][mK]))"
 
 # How seldom characters are in output of programs, roughly; only speed depends on it.
 _RARE_FIRST = '$?"=_: /-.qzjxkvwy7893645bfhg012pumdclnorsiate'
@@ -46,31 +47,31 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("private-key", ("-----begin",), rf"{KEY_BEGIN}(?:(?s:.){{0,8000}}?{KEY_END}|{KEY_LINES}(?:\s[A-Za-z0-9+/]{{1,15}}={{1,2}})?)"),
     Detector("age-key", ("age-secret-key-",), r"AGE-SECRET-KEY-1[0-9A-Za-z]{20,}"),
     Detector("aws-key-id", ("akia", "asia", "aroa", "abia", "acca"), rf"{_START}(?:AKIA|ASIA|AROA|ABIA|ACCA)[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-    Detector("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), rf"{_START}gh[pousr]_[A-Za-z0-9]{{16,}}"),
+    Detector("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{16,}"),
     Detector("github-token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{20,}"),
-    Detector("gitlab-token", ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"), rf"{_START}gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{{16,}}"),
-    Detector("slack-token", ("xox", "xapp-"), rf"{_START}(?:xox[a-z]-|xoxe\.xox[bp]-|xapp-)[A-Za-z0-9-]{{10,}}"),
+    Detector("gitlab-token", ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-"), r"gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{16,}"),
+    Detector("slack-token", ("xox", "xapp-"), r"(?:xox[a-z]-|xoxe\.xox[bp]-|xapp-)[A-Za-z0-9-]{10,}"),
     Detector("slack-webhook", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{10,})"),
     Detector("discord-webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/(\d{5,}/[A-Za-z0-9_-]{20,})"),
     Detector("telegram-token", (":aa",), rf"{_START}\d{{8,10}}:AA[A-Za-z0-9_-]{{32,34}}(?![A-Za-z0-9_-])"),
-    Detector("anthropic-key", ("sk-ant-",), rf"{_START}sk-ant-[A-Za-z0-9_-]{{16,}}"),
-    Detector("openrouter-key", ("sk-or-",), rf"{_START}sk-or-[A-Za-z0-9_-]{{16,}}"),
-    Detector("openai-key", ("sk-",), rf"{_START}sk-(?:proj-|svcacct-|admin-|None-)[A-Za-z0-9_-]{{16,}}"),
+    Detector("anthropic-key", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    Detector("openrouter-key", ("sk-or-",), r"sk-or-[A-Za-z0-9_-]{16,}"),
+    Detector("openai-key", ("sk-",), r"sk-(?:proj-|svcacct-|admin-|None-)[A-Za-z0-9_-]{16,}"),
     Detector("openai-key", ("sk-",), rf"{_START}sk-(?=[A-Za-z_-]{{0,60}}\d)[A-Za-z0-9]{{20,}}"),
-    Detector("stripe-key", ("_live_", "_test_"), rf"{_START}(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{{10,}}"),
+    Detector("stripe-key", ("_live_", "_test_"), r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}"),
     Detector("webhook-secret", ("whsec_",), rf"{_START}whsec_[A-Za-z0-9+/=]{{16,}}"),
-    Detector("google-key", ("aiza",), rf"{_START}AIza[A-Za-z0-9_-]{{30,}}"),
+    Detector("google-key", ("aiza",), r"AIza[A-Za-z0-9_-]{30,}"),
     Detector("google-token", ("ya29.", "gocspx-"), rf"{_START}(?:ya29\.|GOCSPX-)[A-Za-z0-9_.-]{{20,}}"),
-    Detector("npm-token", ("npm_",), rf"{_START}npm_[A-Za-z0-9]{{30,}}"),
-    Detector("pypi-token", ("pypi-ag",), rf"{_START}pypi-Ag[A-Za-z0-9_-]{{20,}}"),
+    Detector("npm-token", ("npm_",), r"npm_[A-Za-z0-9]{30,}"),
+    Detector("pypi-token", ("pypi-ag",), r"pypi-Ag[A-Za-z0-9_-]{20,}"),
     Detector("cargo-token", ("cio",), rf"{_START}cio[A-Za-z0-9]{{32}}(?![A-Za-z0-9])"),
     Detector("rubygems-token", ("rubygems_",), rf"{_START}rubygems_[a-f0-9]{{40,}}"),
     Detector("huggingface-token", ("hf_", "api_org_"), rf"{_START}(?:hf_|api_org_)[A-Za-z0-9]{{30,}}"),
     Detector("groq-key", ("gsk_",), rf"{_START}gsk_[A-Za-z0-9]{{20,}}"),
     Detector("xai-key", ("xai-",), rf"{_START}xai-[A-Za-z0-9]{{40,}}"),
     Detector("replicate-token", ("r8_",), rf"{_START}r8_[A-Za-z0-9]{{30,}}"),
-    Detector("digitalocean-token", ("_v1_",), rf"{_START}do[opr]_v1_[a-f0-9]{{40,}}"),
-    Detector("docker-token", ("dckr_pat_", "dckr_oat_"), rf"{_START}dckr_[po]at_[A-Za-z0-9_-]{{20,}}"),
+    Detector("digitalocean-token", ("_v1_",), r"do[opr]_v1_[a-f0-9]{40,}"),
+    Detector("docker-token", ("dckr_pat_", "dckr_oat_"), r"dckr_[po]at_[A-Za-z0-9_-]{20,}"),
     Detector("vault-token", ("hvs.", "hvb.", "hvr."), rf"{_START}hv[sbr]\.[A-Za-z0-9_-]{{20,}}"),
     Detector("doppler-token", ("dp.",), rf"{_START}dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{{20,}}"),
     Detector("linear-key", ("lin_api_", "lin_oauth_"), rf"{_START}lin_(?:api|oauth)_[A-Za-z0-9]{{20,}}"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from agent.recording.detectors import Hit, find_tokens
+from agent.recording.detectors import DETECTORS, Hit, find_tokens
 from agent.recording.named_values import find_named_values, is_secret_name, is_secret_value
 
 _LABEL_START = "[redacted:"
@@ -18,7 +18,7 @@ MIN_KNOWN = 6
 
 @cache
 def _label_pattern() -> re.Pattern[str]:
-    return re.compile(r"(\[redacted:[A-Za-z0-9_.-]{1,64}:[0-9a-f]{4}\])")
+    return re.compile(r"\[redacted:([A-Za-z0-9_.-]{1,64}):[0-9a-f]{4}\]")
 
 
 class SecretRedactor:
@@ -32,6 +32,7 @@ class SecretRedactor:
     def __init__(self, known_values: Mapping[str, str] | None = None, *, key: bytes | None = None) -> None:
         self._key = key or os.urandom(16)
         self._known: list[tuple[str, str, str]] = []
+        self._kinds = {"password", "secret-value", "unsettled", *(detector.kind for detector in DETECTORS)}
         for name, value in (known_values or {}).items():
             self.add_known(name, value)
 
@@ -51,6 +52,7 @@ class SecretRedactor:
         if len(value) < MIN_KNOWN or _LABEL_START in value:
             return
         kind = re.sub(r"[^A-Za-z0-9_.-]", "-", name)[:64] or "known"
+        self._kinds.add(kind)
         forms = {(form, kind, value) for form in encoded_forms(value)}
         self._known = sorted({*self._known, *forms}, key=lambda form: (-len(form[0]), form))
 
@@ -67,7 +69,8 @@ class SecretRedactor:
     def redact_field(self, name: str, text: str) -> str:
         """Like `redact` for a text that stands under `name`: a field called password is a secret whatever it looks like."""
         if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):
-            if _label_pattern().fullmatch(text):
+            label = _label_pattern().fullmatch(text)
+            if label and label[1] in self._kinds:
                 return text
             return self._label("password" if "pass" in name.lower() else "secret-value", text)
         return self.redact(text)
@@ -75,8 +78,13 @@ class SecretRedactor:
     def _pass(self, text: str) -> str:
         if _LABEL_START not in text:
             return self._redact_piece(text)
-        pieces = _label_pattern().split(text)  # labels stand at the odd places
-        return "".join(piece if i % 2 else self._redact_piece(piece) for i, piece in enumerate(pieces))
+        out = []
+        at = 0
+        for label in _label_pattern().finditer(text):
+            if label[1] in self._kinds:  # a label of another kind may be made up, to hide a secret in
+                out += [self._redact_piece(text[at : label.start()]), label[0]]
+                at = label.end()
+        return "".join(out) + self._redact_piece(text[at:])
 
     def _redact_piece(self, text: str) -> str:
         if len(text) < 4:

@@ -86,6 +86,9 @@ SECRETS = [
     ("netrc", "hunter2", "machine h login bob password {}"),
     ("docker config", "Ym9iOmh1bnRlcjI=", '"auth": "{}"'),
     ("shadow", "$6$salt1234$" + LETTERS, "root:{}:19000:0:99999:7:::"),
+    ("glued to a word", "ghp_" + LETTERS[:36], "token{}"),
+    ("after an escaped newline", "AKIA" + "5QZ3XN7RBT2WLKVM", 'text\\n{}\\n'),
+    ("in colour", "AKIA" + "5QZ3XN7RBT2WLKVM", "\x1b[01;31m\x1b[K{}\x1b[m"),
     ("presigned url", HEX + HEX[:24], "https://b.s3.amazonaws.com/k?X-Amz-Signature={}"),
 ]  # fmt: skip
 

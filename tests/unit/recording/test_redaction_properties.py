@@ -83,8 +83,15 @@ def test_equal_secrets_are_comparable_and_keys_tell_them_apart() -> None:
 
 
 def test_a_label_in_the_text_is_kept_as_it_is() -> None:
-    text = "password=[redacted:password:0a1b] [redacted:DB_PASSWORD:0a1b]"
+    text = "password=[redacted:password:0a1b] [redacted:DB_PASSWORD:0a1b] [redacted:APP_KEY:0a1b]"
     assert REDACTOR.redact(text) == text
+
+
+@pytest.mark.parametrize("secret", ["q9w8e7r6t5", "ghp_" + "a1B2" * 9, "AKIA" + "5QZ3XN7RBT2WLKVM"])
+def test_a_made_up_label_hides_nothing(secret: str) -> None:
+    text = f"[redacted:{secret}:0a1b] [redacted:x.{secret}.y:0a1b]"
+    assert secret not in REDACTOR.redact(text)
+    assert REDACTOR.redact(REDACTOR.redact(text)) == REDACTOR.redact(text)
 
 
 def test_every_text_of_an_event_is_redacted_but_our_own_words_are_not() -> None:
