@@ -29,7 +29,11 @@ def classify(command: str, context: RiskContext = RiskContext()) -> RiskReport: 
 
 def _failed(command: str, reason: str, findings: tuple[Finding, ...]) -> RiskReport:
     finding = Finding(
-        rule="parse.failed", level=Level.HIGH, reason=reason, span=(0, len(command)), effect=Effect(kind="unreadable", reversible=False)
+        rule="parse.failed",
+        level=Level.HIGH,
+        reason=reason,
+        span=(0, len(command)),
+        effect=Effect(kind="unreadable", reversible=False),
     )
     return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding, *findings))
 

@@ -23,7 +23,9 @@ _SECRETS = re.compile(
     r"get-access-token|get-credentials|create-access-key|get-authorization-token|list-keys|show-connection-string|export-credentials|get-password-data|"
     r"access$|show-secret|list-credentials|get-federation-token"
 )
-_SECRET_CHANGES = re.compile(r"^(?:put-secret-value|update-secret|rotate-secret|put-key-policy|put-resource-policy|restore-secret)")
+_SECRET_CHANGES = re.compile(
+    r"^(?:put-secret-value|update-secret|rotate-secret|put-key-policy|put-resource-policy|restore-secret)"
+)
 _POLICY = re.compile(r"^(?:put-bucket-policy|put-bucket-acl|put-public-access-block|delete-public-access-block|attach-(?:user|role|group)-policy|"
                      r"put-(?:user|role|group)-policy|add-iam-policy-binding|set-iam-policy|create-login-profile|add-user-to-group|authorize-security-group)")  # fmt: skip
 
@@ -51,7 +53,9 @@ def aws(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     elif _DESTROYS.search(verb):
         walker.add("cloud-destroy", operands[1:], place, rule=rule)
     elif _POLICY.search(verb):
-        walker.add("cloud-destroy", operands[1:], place, reason="changes who may reach resources in the cloud", rule=rule)
+        walker.add(
+            "cloud-destroy", operands[1:], place, reason="changes who may reach resources in the cloud", rule=rule
+        )
     elif not _READS.search(verb):
         walker.add("cloud-change", operands[1:], place, rule=rule)
     return None, ""
@@ -62,13 +66,20 @@ def _s3(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output
     targets = args.operands[2:]
     if verb in ("ls", "presign"):
         return None, ""
-    if verb == "rb" or (verb == "rm" and args.has("--recursive")) or (verb == "sync" and args.has("--delete")) or (verb == "mv" and args.has("--recursive")):
+    if (
+        verb == "rb"
+        or (verb == "rm" and args.has("--recursive"))
+        or (verb == "sync" and args.has("--delete"))
+        or (verb == "mv" and args.has("--recursive"))
+    ):
         walker.add("cloud-destroy", targets, place, rule="cloud.s3")
     elif verb == "rm":
         walker.add("cloud-destroy", targets, place, rule="cloud.s3")
     elif verb in ("cp", "sync", "mv"):
         secret = any(
-            walker.rater.scopes.of(word, invocation.cwd) == "secrets" for word in targets[:-1] if not word.text.startswith("s3://")
+            walker.rater.scopes.of(word, invocation.cwd) == "secrets"
+            for word in targets[:-1]
+            if not word.text.startswith("s3://")
         ) or (invocation.stdin is not None and "secret" in invocation.stdin[1])
         if secret:
             walker.add("send-secret", targets, place)
@@ -96,13 +107,17 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         return None, ""
     for index, text in enumerate(texts):
         if _SECRETS.search(text):
-            walker.add("secret", args.operands[index:], place, reason="shows secrets of the cloud account", rule="secret.cloud")
+            walker.add(
+                "secret", args.operands[index:], place, reason="shows secrets of the cloud account", rule="secret.cloud"
+            )
             return None, "secret"
         if _DESTROYS.search(text) and index > 0:
             walker.add("cloud-destroy", args.operands[index + 1 :], place, rule=f"cloud.{texts[0]}")
             return None, ""
         if _POLICY.search(text):
-            walker.add("cloud-destroy", args.operands[index:], place, reason="changes who may reach resources in the cloud")
+            walker.add(
+                "cloud-destroy", args.operands[index:], place, reason="changes who may reach resources in the cloud"
+            )
             return None, ""
         if _READS.search(text) or text in ("list", "describe"):
             return None, ""

@@ -99,8 +99,13 @@ def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
 
 
 _SED_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])w\s+(\S+)")
-_SED_EXEC = re.compile(r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n;}]+)|\s*(?:$|[;}\n]))")
-_SED_EXEC_FLAG = re.compile(r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e", re.S | re.M)
+_SED_EXEC = re.compile(
+    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n;}]+)|\s*(?:$|[;}\n]))"
+)
+_SED_EXEC_FLAG = re.compile(
+    r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e",
+    re.S | re.M,
+)
 
 
 def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -115,13 +120,32 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         for match in _SED_EXEC.finditer(text):
             if match.group(1):
                 walker.script(match.group(1), invocation.place, invocation)
-            walker.add("run-opaque", [script], invocation.place, reason="has sed run commands", rule="sed.execute", level=Level.MEDIUM)
+            walker.add(
+                "run-opaque",
+                [script],
+                invocation.place,
+                reason="has sed run commands",
+                rule="sed.execute",
+                level=Level.MEDIUM,
+            )
         if _SED_EXEC_FLAG.search(text):
-            walker.add("run-opaque", [script], invocation.place, reason="has sed run what it makes of its input", rule="sed.execute")
+            walker.add(
+                "run-opaque",
+                [script],
+                invocation.place,
+                reason="has sed run what it makes of its input",
+                rule="sed.execute",
+            )
         if re.search(r"w\s", text):
             for match in _SED_WRITE.finditer(_strip_sed(text)):
                 if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
-                    walker.add("write", [script.part(match.group(1))], invocation.place, invocation=invocation, rule="sed.write")
+                    walker.add(
+                        "write",
+                        [script.part(match.group(1))],
+                        invocation.place,
+                        invocation=invocation,
+                        rule="sed.write",
+                    )
     if in_place:
         walker.add("modify", operands, invocation.place, invocation=invocation)
     else:
@@ -137,7 +161,9 @@ def _strip_sed(text: str) -> str:
 
 _AWK_SYSTEM = re.compile(r"\bsystem\s*\(([^;{}]*)\)")
 _AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
-_AWK_PIPE = re.compile(r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))')
+_AWK_PIPE = re.compile(
+    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
+)
 _AWK_REDIRECT = re.compile(r'(?:printf?\b[^;{}|]*?)(>>?)\s*("(?:\\.|[^"\\])*"|[A-Za-z_$][\w$]*(?:\s*"[^"]*")?)')
 
 
@@ -163,7 +189,9 @@ def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
     for match in _AWK_SYSTEM.finditer(text):
         strings = _AWK_STRING.findall(match.group(1))
         rest = _AWK_STRING.sub("", match.group(1)).strip()
-        joined = (UNKNOWN if rest and rest[0] not in '"' and match.group(1).strip()[:1] != '"' else "") + "".join(strings)
+        joined = (UNKNOWN if rest and rest[0] not in '"' and match.group(1).strip()[:1] != '"' else "") + "".join(
+            strings
+        )
         walker.script(_unescape(joined) + (UNKNOWN if rest else ""), invocation.place, invocation)
         walker.add("run", [program], invocation.place, reason="has awk run other programs", rule="awk.system")
     if "|" in bare.replace("||", "") and re.search(r"\|\s*(?:getline|\"\"|[A-Za-z_])", bare.replace("||", "")):
@@ -172,18 +200,29 @@ def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
             if command:
                 walker.script(_unescape(command), invocation.place, invocation)
             else:
-                walker.add("run-opaque", [program], invocation.place, reason="has awk run what it computes", level=Level.MEDIUM)
+                walker.add(
+                    "run-opaque", [program], invocation.place, reason="has awk run what it computes", level=Level.MEDIUM
+                )
     if ">" in bare and "print" in bare:
         for match in _AWK_REDIRECT.finditer(text):
             target = match.group(2)
             name = target.strip('"') if target.startswith('"') and target.endswith('"') else UNKNOWN
             if name.startswith(("/dev/std", "/inet")) and not name.startswith("/inet"):
                 continue
-            if match.group(0).count("(") > match.group(0).count(")") or (name == UNKNOWN and '"' in match.group(0)[: match.start(2)][-1:]):
+            if match.group(0).count("(") > match.group(0).count(")") or (
+                name == UNKNOWN and '"' in match.group(0)[: match.start(2)][-1:]
+            ):
                 continue
             kind = "append" if match.group(1) == ">>" else "write"
             word = program.part(name)
-            walker.add(kind, [word], invocation.place, invocation=invocation, rule="awk.write", level=Level.MEDIUM if name == UNKNOWN else None)
+            walker.add(
+                kind,
+                [word],
+                invocation.place,
+                invocation=invocation,
+                rule="awk.write",
+                level=Level.MEDIUM if name == UNKNOWN else None,
+            )
     if "/inet/" in text:
         walker.add("send", [program], invocation.place)
         if re.search(r"\|&?\s*getline|system", text):
@@ -199,12 +238,19 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     operands = list(args.operands)
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
-    if operands and not modes.strip("vzjJC") and re.fullmatch(r"[A-Za-z]+", operands[0].text) and re.search("[cxtruA]", operands[0].text):
+    if (
+        operands
+        and not modes.strip("vzjJC")
+        and re.fullmatch(r"[A-Za-z]+", operands[0].text)
+        and re.search("[cxtruA]", operands[0].text)
+    ):
         modes += operands[0].text
         operands = operands[1:]
         if "f" in modes and operands and archive is None:
             archive, operands = operands[0], operands[1:]
-    for word in args.values("--to-command", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script", "--new-volume-script"):
+    for word in args.values(
+        "--to-command", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script", "--new-volume-script"
+    ):
         walker.script(word.text, word_place(word, invocation), invocation)
     for word in args.values("--checkpoint-action"):
         if word.text.startswith("exec="):
@@ -217,7 +263,9 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         target = args.value("-C", "--directory") or Word(".", *place)
         walker.add("extract", [target], place, invocation=invocation)
         if args.has("-P", "--absolute-names"):
-            walker.add("extract", [Word("/", *place)], place, level=Level.HIGH, reason="unpacks to wherever the archive says")
+            walker.add(
+                "extract", [Word("/", *place)], place, level=Level.HIGH, reason="unpacks to wherever the archive says"
+            )
     elif "c" in modes or args.has("--create"):
         if archive is not None and archive.text != "-":
             walker.add("write", [archive], place, invocation=invocation)
@@ -242,7 +290,9 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
         part = word.part(value)
         if key == "of":
             scope = walker.rater.scopes.of(part, invocation.cwd)
-            walker.add("device-write" if scope == "device" else "write", [part], invocation.place, invocation=invocation)
+            walker.add(
+                "device-write" if scope == "device" else "write", [part], invocation.place, invocation=invocation
+            )
         elif key == "if":
             scope = walker.rater.scopes.of(part, invocation.cwd)
             if scope == "secrets":
@@ -265,15 +315,31 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         mode, operands = operands[0].text, operands[1:]
     place = invocation.place
     digits = mode if mode.isdigit() else ""
-    if digits and len(digits.lstrip("0") or "0") == 4 and digits.lstrip("0")[0] in "2467" and digits.lstrip("0")[0] != "1":
+    if (
+        digits
+        and len(digits.lstrip("0") or "0") == 4
+        and digits.lstrip("0")[0] in "2467"
+        and digits.lstrip("0")[0] != "1"
+    ):
         walker.add("setuid", operands, place)
     elif re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) and not mode.startswith("g+s"):
         walker.add("setuid", operands, place)
-    wide = bool(digits and digits[-1] in "2367") or bool(re.search(r"(?:^|,)(?:[ugo]*[oa][ugoa]*|)[+=][rxXst]*w", mode)) and "u+w" not in mode
+    wide = (
+        bool(digits and digits[-1] in "2367")
+        or bool(re.search(r"(?:^|,)(?:[ugo]*[oa][ugoa]*|)[+=][rxXst]*w", mode))
+        and "u+w" not in mode
+    )
     if UNKNOWN in mode:
         wide = False
     if wide and operands:
-        walker.add("permission-wide", operands, place, recursive=recursive, invocation=invocation, level=Level.HIGH if recursive else None)
+        walker.add(
+            "permission-wide",
+            operands,
+            place,
+            recursive=recursive,
+            invocation=invocation,
+            level=Level.HIGH if recursive else None,
+        )
     if digits in ("000", "0000", "0") and recursive:
         walker.add("chmod", operands, place, level=Level.HIGH, reason="locks everyone out of {targets}")
     walker.add("chmod", operands, place, recursive=recursive, invocation=invocation)
@@ -291,9 +357,23 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     place = invocation.place
     names = args.names
     if any(name.startswith("--del") for name in names):
-        walker.add("delete", [target], place, level=Level.HIGH, reason="deletes what is not in the source from {targets}", rule="delete.sync")
+        walker.add(
+            "delete",
+            [target],
+            place,
+            level=Level.HIGH,
+            reason="deletes what is not in the source from {targets}",
+            rule="delete.sync",
+        )
     if args.has("--remove-source-files", "--remove-sent-files"):
-        walker.add("delete", args.operands[:-1], place, level=Level.HIGH, reason="deletes the source files after copying", rule="delete.source")
+        walker.add(
+            "delete",
+            args.operands[:-1],
+            place,
+            level=Level.HIGH,
+            reason="deletes the source files after copying",
+            rule="delete.source",
+        )
     for word in args.operands[:-1]:
         walker.add("read", [word], place, invocation=invocation)
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:", target.text) or target.text.startswith("rsync://"):
@@ -321,7 +401,12 @@ def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if output is not None:
         walker.add("write", [output], place, invocation=invocation)
     if verb in ("s_client", "s_server"):
-        walker.add("send" if invocation.stdin and invocation.stdin[0] != "" else "receive", [], place, level=None if invocation.stdin else Level.LOW)
+        walker.add(
+            "send" if invocation.stdin and invocation.stdin[0] != "" else "receive",
+            [],
+            place,
+            level=None if invocation.stdin else Level.LOW,
+        )
         return None, "net"
     if args.has("-d", "-decode"):
         return None, "opaque"
@@ -338,10 +423,18 @@ def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -
             walker.script(match.group(1), invocation.place, invocation)
             walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
         elif re.search(r"system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
-            walker.add("modify", args.operands, invocation.place, reason="runs editor commands that can write or run", rule="editor.command")
+            walker.add(
+                "modify",
+                args.operands,
+                invocation.place,
+                reason="runs editor commands that can write or run",
+                rule="editor.command",
+            )
     for word in args.operands:
         if not word.text.startswith("+"):
             walker.add("read", [word], invocation.place, invocation=invocation)
-    if invocation.elevated and any(walker.rater.scopes.of(w, invocation.cwd) in ("system", "account", "schedule") for w in args.operands):
+    if invocation.elevated and any(
+        walker.rater.scopes.of(w, invocation.cwd) in ("system", "account", "schedule") for w in args.operands
+    ):
         walker.add("modify", args.operands, invocation.place, level=Level.MEDIUM, invocation=invocation)
     return None, ""

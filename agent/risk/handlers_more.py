@@ -33,7 +33,9 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not verbs:
         return None
     verb = verbs[0]
-    for option in args.values("--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"):
+    for option in args.values(
+        "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"
+    ):
         if verb not in ("grep", "rm", "clean"):
             walker.script(option.text, place, invocation)
     if verb == "bisect" and "run" in verbs[:2]:
@@ -44,10 +46,14 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.script(text, place, invocation)
         return None, ""
     if verb == "config" and len(verbs) > 2 and verbs[1].lower().startswith(_GIT_RUNS) and verbs[2] not in _SAFE_PAGERS:
-        walker.add("environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run")
+        walker.add(
+            "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
+        )
         walker.script(verbs[2].removeprefix("!"), place, invocation)
     if any(v.startswith(("ext::", "fd::")) for v in verbs):
-        walker.add("run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport")
+        walker.add(
+            "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
+        )
     if verb == "push" and any(v.startswith("+") for v in verbs[1:]):
         walker.add("force-push", args.operands[1:], place, rule="force-push.refspec")
     if verb == "push" and any(re.match(r":[^:/]", v) for v in verbs[1:]):
@@ -62,7 +68,12 @@ def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) 
     texts = [word.text for word in invocation.words]
     if verb == "checkout":
         if args.has("-b", "-B", "--orphan"):
-            walker.add("vcs-change" if args.has("-B") else "vcs-safe", [], place, level=Level.MEDIUM if args.has("-B") else None)
+            walker.add(
+                "vcs-change" if args.has("-B") else "vcs-safe",
+                [],
+                place,
+                level=Level.MEDIUM if args.has("-B") else None,
+            )
             return None, ""
         if args.has("-f", "--force"):
             walker.add("discard", args.operands[1:], place)
@@ -83,7 +94,10 @@ def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) 
             return None, ""
         if args.has("--worktree", "-W"):
             from_commit = True
-    whole = any(word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known for word in paths)
+    whole = any(
+        word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known
+        for word in paths
+    )
     if whole or len(paths) > 3 or args.has("--pathspec-from-file") or (from_commit and paths):
         walker.add("discard", paths, place)
     else:
@@ -99,7 +113,9 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         return None, ""
     if "-0" in texts or (args.has("-s", "--signal") and any(w.text == "0" for w in args.values("-s", "--signal"))):
         return None, ""
-    targets = [w for i, w in enumerate(words) if not w.text.startswith("-") or (i > 0 and re.fullmatch(r"-\d+", w.text))]
+    targets = [
+        w for i, w in enumerate(words) if not w.text.startswith("-") or (i > 0 and re.fullmatch(r"-\d+", w.text))
+    ]
     if any(text == "-1" for text in texts[1:]) or texts == ["-1"] or "1" in [w.text for w in targets]:
         walker.add("kill-wide", targets, invocation.place)
     else:
@@ -113,7 +129,9 @@ def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         return None, ""
     patterns = [word.text for word in args.operands]
     users = args.has("-u", "--user", "-U", "--euid", "-g", "-t")
-    if not patterns or any(p in (".", ".*", "", "*", "^", "$") or len(p) < 2 or UNKNOWN in p and len(p) == 1 for p in patterns):
+    if not patterns or any(
+        p in (".", ".*", "", "*", "^", "$") or len(p) < 2 or UNKNOWN in p and len(p) == 1 for p in patterns
+    ):
         walker.add("kill-wide", args.operands, invocation.place)
     else:
         walker.add("kill", args.operands, invocation.place)
@@ -127,9 +145,17 @@ _SQL_DESTROY = re.compile(
     r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY)", re.I | re.S
 )  # fmt: skip
 _SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
-_SQL_CHANGE = re.compile(r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b", re.I)
-_SQL_SHELL = re.compile(r"(?:^|[\n;])\s*\\!\s*(.+)|(?:^|[\n;])\s*\.(?:shell|system)\s+(.+)|(?:^|[\n;])\s*(?:system|\\system)\s+(.+)", re.I)
-_SQL_PROGRAM = re.compile(r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec", re.I | re.S)
+_SQL_CHANGE = re.compile(
+    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
+    re.I,
+)
+_SQL_SHELL = re.compile(
+    r"(?:^|[\n;])\s*\\!\s*(.+)|(?:^|[\n;])\s*\.(?:shell|system)\s+(.+)|(?:^|[\n;])\s*(?:system|\\system)\s+(.+)", re.I
+)
+_SQL_PROGRAM = re.compile(
+    r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
+    re.I | re.S,
+)
 _MONGO_DESTROY = re.compile(r"\.(?:drop|dropDatabase|dropIndexes|deleteMany|remove)\s*\(|dropDatabase|dropAllUsers")
 _MONGO_CHANGE = re.compile(r"\.(?:insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\(")
 
@@ -146,7 +172,13 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     if not texts and invocation.stdin is not None:
         walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
     elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
-        walker.add("db-change", args.values("-f", "--file", "-i"), invocation.place, reason="runs the statements in {targets}", rule="db.file")
+        walker.add(
+            "db-change",
+            args.values("-f", "--file", "-i"),
+            invocation.place,
+            reason="runs the statements in {targets}",
+            rule="db.file",
+        )
     elif not texts and not (table.dry & args.names):
         walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
     for word in args.values("-o", "--output", "--tee"):
@@ -165,7 +197,9 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
     for match in _SQL_PROGRAM.finditer(text):
         if match.group(1):
             walker.script(match.group(1), place, invocation)
-        walker.add("run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program")
+        walker.add(
+            "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
+        )
     if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
         walker.add("db-destroy", [], place)
         return
@@ -180,7 +214,9 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
         walker.add("db-change", [], place)
 
 
-_HOST_PATHS = re.compile(r"^(?:/|/etc|/var/run/docker\.sock|/root|/home|/proc|/sys|/dev|/boot|/usr|/var|/bin|/lib|/run)(?:/|$|:)|docker\.sock")
+_HOST_PATHS = re.compile(
+    r"^(?:/|/etc|/var/run/docker\.sock|/root|/home|/proc|/sys|/dev|/boot|/usr|/var|/bin|/lib|/run)(?:/|$|:)|docker\.sock"
+)
 
 
 def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -207,7 +243,9 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     index = 0
     while index < len(words) and words[index].text.startswith("-"):
         name = words[index].text
-        takes = name in table.value or (re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value)
+        takes = name in table.value or (
+            re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value
+        )
         index += 2 if takes and "=" not in name else 1
     walker.add("container-run", words[index : index + 1], place, rule=f"container.{verb}")
     command = words[index + 1 :]
@@ -254,8 +292,6 @@ def history(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None, "secret" if not args.options else ""
 
 
-
-
 def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """make: runs the project's recipes; -n only shows them; SHELL= and --eval are code."""
     for word in invocation.words[1:]:
@@ -272,5 +308,3 @@ def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     for word in args.values("-c", "--call"):
         walker.script(word.text, invocation.place, invocation)
     return None
-
-

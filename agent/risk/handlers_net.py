@@ -25,11 +25,24 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     urls = [*args.operands, *args.values("--url")]
     method = args.value("-X", "--request")
     verb = method.text.upper() if method is not None else ""
-    data = args.values("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json", "--data-ascii", "--form-string")
+    data = args.values(
+        "-d",
+        "--data",
+        "--data-binary",
+        "--data-raw",
+        "--data-urlencode",
+        "-F",
+        "--form",
+        "--json",
+        "--data-ascii",
+        "--form-string",
+    )
     upload = args.values("-T", "--upload-file")
     for url in urls:
         judge_url(walker, invocation, url)
-    secret = _secret_sent(walker, invocation, [*data, *upload, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls])
+    secret = _secret_sent(
+        walker, invocation, [*data, *upload, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls]
+    )
     if secret:
         walker.add("send-secret", urls[:1], place)
     elif data or upload or verb in ("POST", "PUT", "PATCH"):
@@ -46,7 +59,9 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in args.values("-K", "--config"):
         walker.add("read", [word], place, invocation=invocation)
     if args.has("-D", "--dump-header", "-c", "--cookie-jar"):
-        words = [w for w in args.values("-D", "--dump-header", "-c", "--cookie-jar") if w.text not in ("-", "/dev/null")]
+        words = [
+            w for w in args.values("-D", "--dump-header", "-c", "--cookie-jar") if w.text not in ("-", "/dev/null")
+        ]
         if words:
             walker.add("write", words, place, invocation=invocation)
     if any(url.text.startswith("file:") for url in urls):
@@ -61,9 +76,21 @@ def judge_url(walker: Walker, invocation: Invocation, url: Word) -> None:
     text = url.text
     found = _USER_TRICK.match(text)
     if found and "." in text.split("//", 1)[1].split("@", 1)[0] and ":" not in text.split("//", 1)[1].split("@", 1)[0]:
-        walker.add("deception", [url], (url.start, url.end), reason="the address looks like another host: {targets}", rule="deception.url")
+        walker.add(
+            "deception",
+            [url],
+            (url.start, url.end),
+            reason="the address looks like another host: {targets}",
+            rule="deception.url",
+        )
     if re.match(r"https?://[^/]*xn--", text):
-        walker.add("deception", [url], (url.start, url.end), reason="the host name is written to look like another", rule="deception.host")
+        walker.add(
+            "deception",
+            [url],
+            (url.start, url.end),
+            reason="the host name is written to look like another",
+            rule="deception.host",
+        )
 
 
 def _secret_sent(walker: Walker, invocation: Invocation, words: list[Word]) -> bool:
@@ -71,7 +98,15 @@ def _secret_sent(walker: Walker, invocation: Invocation, words: list[Word]) -> b
         if "secret" in word.taint:
             return True
         text = word.text
-        marks = [text[1:]] if text.startswith("@") else [text.split("=@", 1)[1]] if "=@" in text else [text.split("=<", 1)[1]] if "=<" in text else []
+        marks = (
+            [text[1:]]
+            if text.startswith("@")
+            else [text.split("=@", 1)[1]]
+            if "=@" in text
+            else [text.split("=<", 1)[1]]
+            if "=<" in text
+            else []
+        )
         if text in ("@-", "-", ".") or "=@-" in text:
             if invocation.stdin is not None and "secret" in invocation.stdin[1]:
                 return True
@@ -93,7 +128,9 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
     if data or args.has("--method"):
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
-        secret = any("secret" in w.taint for w in data) or any(walker.rater.scopes.of(w, invocation.cwd) == "secrets" for w in files)
+        secret = any("secret" in w.taint for w in data) or any(
+            walker.rater.scopes.of(w, invocation.cwd) == "secrets" for w in files
+        )
         walker.add("send-secret" if secret else "send", args.operands[:1], place)
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":

@@ -53,23 +53,64 @@ def debugger(walker: Walker, invocation: Invocation, table: Program, args: Args)
 
 
 _WRITING_FORMATTERS = frozenset(
-    ("black", "isort", "ruff-format", "gofmt-w", "rustfmt", "phpcbf", "swiftformat", "stylua", "nixfmt", "alejandra", "autopep8", "yapf")
+    (
+        "black",
+        "isort",
+        "ruff-format",
+        "gofmt-w",
+        "rustfmt",
+        "phpcbf",
+        "swiftformat",
+        "stylua",
+        "nixfmt",
+        "alejandra",
+        "autopep8",
+        "yapf",
+    )
 )
 
 
 def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Linters read; formatters write unless they only check."""
     name = invocation.words[0].text.rpartition("/")[2]
-    writes = args.has("--fix", "--write", "-w", "-i", "--in-place", "--fix-dry-run-x", "-a", "-A", "--autocorrect", "--apply", "--overwrite", "--fix-all")
+    writes = args.has(
+        "--fix",
+        "--write",
+        "-w",
+        "-i",
+        "--in-place",
+        "--fix-dry-run-x",
+        "-a",
+        "-A",
+        "--autocorrect",
+        "--apply",
+        "--overwrite",
+        "--fix-all",
+    )
     checks = args.has("--check", "--diff", "--check-only", "-l", "--list-different", "--dry-run", "-n", "--lint")
     first = args.operands[0].text if args.operands else ""
     if name in ("clang-format", "shfmt", "gofmt", "goimports", "prettier", "tidy", "autopep8", "yapf"):
         writes = args.has("-i", "-w", "--write", "--in-place", "-m", "-modify")
-    elif name in _WRITING_FORMATTERS or (name in ("ruff", "biome", "deno", "dprint", "buf") and first in ("format", "fmt")):
+    elif name in _WRITING_FORMATTERS or (
+        name in ("ruff", "biome", "deno", "dprint", "buf") and first in ("format", "fmt")
+    ):
         writes = not checks
     elif name in ("rubocop", "eslint", "ruff", "stylelint"):
         writes = args.has("--fix", "-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "--add-noqa")
-    elif name not in ("standardrb", "swiftlint", "biome", "typos", "codespell", "semgrep", "markdownlint", "golangci-lint", "ktlint", "psalm", "sqlfluff", "oxlint"):
+    elif name not in (
+        "standardrb",
+        "swiftlint",
+        "biome",
+        "typos",
+        "codespell",
+        "semgrep",
+        "markdownlint",
+        "golangci-lint",
+        "ktlint",
+        "psalm",
+        "sqlfluff",
+        "oxlint",
+    ):
         writes = False
     if writes and not checks:
         walker.add("modify", args.operands, invocation.place, invocation=invocation, rule="modify.format")
@@ -84,7 +125,11 @@ def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     texts = [word.text for word in invocation.words[1:]]
     letters = next((text for text in texts if re.match(r"-[A-Z]", text)), "")
     place = invocation.place
-    if letters.startswith(("-Q", "-F", "-T")) or "--query" in texts or (letters.startswith("-S") and re.search("[silg]", letters)):
+    if (
+        letters.startswith(("-Q", "-F", "-T"))
+        or "--query" in texts
+        or (letters.startswith("-S") and re.search("[silg]", letters))
+    ):
         return None, ""
     if letters.startswith("-R") or "--remove" in texts:
         walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
@@ -109,7 +154,9 @@ def kafka(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         walker.add("broker-destroy", args.operands, place)
     elif "producer" in name:
         walker.add("send", topics, place)
-    elif args.has("--create", "--alter", "--add", "--execute", "--add-config") or any(w.text in ("create", "alter", "produce", "set") for w in args.operands[:3]):
+    elif args.has("--create", "--alter", "--add", "--execute", "--add-config") or any(
+        w.text in ("create", "alter", "produce", "set") for w in args.operands[:3]
+    ):
         walker.add("change", topics, place)
     return None, ""
 

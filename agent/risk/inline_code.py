@@ -23,24 +23,30 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "shell": re.compile(
             r"(?:\b(?:os\.(?:system|popen)|subprocess\.\w+|commands\.getoutput|pty\.spawn|popen\d?|system|exec|execSync|execFile(?:Sync)?|"
             r"spawn(?:Sync)?|shell_exec|passthru|proc_open|os\.execute|io\.popen|Kernel\.\w+|Open3\.\w+|qx|os\.exec\w*|os\.spawn\w*|"
-            r"Process\.spawn|getline)\s*\(?\s*\[?\s*)" + _STRING,
+            r"Process\.spawn|getline|do shell script)\s*\(?\s*\[?\s*)" + _STRING,
             re.S,
         ),
         "runs": re.compile(
             r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
             r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy)\b|\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)"
-            r"\s*[\s(\"'/]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b"
+            r"\s*[\s(\"'/]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script"
         ),
-        "list": re.compile(r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec)\s*\(\s*(?:\[)?([^\])]{1,2000})"),
+        "list": re.compile(
+            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec)\s*\(\s*(?:\[)?([^\])]{1,2000})"
+        ),
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
             r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?)\b"
             r"[\s(]*(?P<arg>" + _STRING + r")?",
             re.S,
         ),
-        "deep": re.compile(r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs"),
+        "deep": re.compile(
+            r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs"
+        ),
         "write": re.compile(
-            r"open\s*\(?\s*(?:\w+\s*,\s*)?" + _STRING + r"\s*,\s*(?:mode\s*=\s*)?['\"](?:[rwax+bt]*[wax+][rwax+bt]*|[>+]{1,2}[^'\"]*)['\"]"
+            r"open\s*\(?\s*(?:\w+\s*,\s*)?"
+            + _STRING
+            + r"\s*,\s*(?:mode\s*=\s*)?['\"](?:[rwax+bt]*[wax+][rwax+bt]*|[>+]{1,2}[^'\"]*)['\"]"
             r"|\.write_(?:text|bytes)\s*\(|writeFile(?:Sync)?\s*\(|appendFile(?:Sync)?\s*\(|file_put_contents|File\.write|IO\.write|"
             r"\bopen\s*\(?[^)]*,\s*['\"]?[>+]|copyfile|shutil\.(?:copy|move)\w*|os\.(?:rename|replace|chmod|chown|truncate|symlink|link|mkdir"
             r"|makedirs)|\brename\s*\(|\bchmod\b|truncate",
@@ -52,20 +58,32 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"
             r"createConnection)|fsockopen|curl_exec|stream_socket_client|file_get_contents\s*\(\s*['\"]https?:|socket_create|Socket)\b"
         ),
-        "send": re.compile(r"\.(?:post|put|sendall|send|sendto|sendmail|storbinary)\s*\(|method\s*[:=]\s*['\"](?:POST|PUT)|\bPOST\b|\bPUT\b"),
-        "reverse": re.compile(r"dup2|/bin/(?:ba|z|da|k)?sh\b|pty\.spawn|STDIN\s*,\s*[\"']>&|exec\s*\(?[\"']/bin/|cmd\.exe|-i\b.*sh"),
+        "send": re.compile(
+            r"\.(?:post|put|sendall|send|sendto|sendmail|storbinary)\s*\(|method\s*[:=]\s*['\"](?:POST|PUT)|\bPOST\b|\bPUT\b"
+        ),
+        "reverse": re.compile(
+            r"dup2|/bin/(?:ba|z|da|k)?sh\b|pty\.spawn|STDIN\s*,\s*[\"']>&|exec\s*\(?[\"']/bin/|cmd\.exe|-i\b.*sh"
+        ),
         "hidden": re.compile(
             r"b(?:ase)?64[._]?(?:decode|b64decode|urlsafe)?|b64decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|"
             r"atob\s*\(|Buffer\.from\s*\([^)]*,\s*['\"](?:base64|hex)|unpack\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?['\"]H|chr\s*\(\s*\d+\s*\)\s*[+.]",
             re.I,
         ),
-        "eval": re.compile(r"\b(?:eval|exec|compile|instance_eval|class_eval|assert|create_function|Function)\s*[\s(]|\bexec\b"),
+        "eval": re.compile(
+            r"\b(?:eval|exec|compile|instance_eval|class_eval|assert|create_function|Function)\s*[\s(]|\bexec\b"
+        ),
         "secret": re.compile(r"""['"]([^'"\n]{2,200})['"]"""),
-        "environment": re.compile(r"\bos\.environ\b(?!\s*(?:\[|\.get|\.setdefault))|process\.env\b(?!\s*[.\[])|\bENV\.(?:to_h|each)|%ENV\b"),
-        "kill": re.compile(r"\bos\.kill(?:pg)?\b|process\.kill|\bkill\s*\(?\s*['\"]?(?:9|KILL|-9)|Process\.kill|posix_kill"),
+        "environment": re.compile(
+            r"\bos\.environ\b(?!\s*(?:\[|\.get|\.setdefault))|process\.env\b(?!\s*[.\[])|\bENV\.(?:to_h|each)|%ENV\b"
+        ),
+        "kill": re.compile(
+            r"\bos\.kill(?:pg)?\b|process\.kill|\bkill\s*\(?\s*['\"]?(?:9|KILL|-9)|Process\.kill|posix_kill"
+        ),
         "device": re.compile(r"['\"]/dev/(?:sd|nvme|hd|vd|mmcblk|disk|mem|kmem)"),
         "backtick": re.compile(r"`([^`]+)`|%x[\[{(]([^\])}]+)[\])}]|\bqx[{(/|!]([^})/|!]+)"),
-        "fork": re.compile(r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)[^\n]{0,20}fork|fork\s+while|loop\s*\{?\s*fork|os\.fork\(\)\s*while"),
+        "fork": re.compile(
+            r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)[^\n]{0,20}fork|fork\s+while|loop\s*\{?\s*fork|os\.fork\(\)\s*while"
+        ),
         "sql": re.compile(r"\b(?:DROP|TRUNCATE)\s+(?:TABLE|DATABASE|SCHEMA)\b|\bDELETE\s+FROM\b", re.I),
         "string": re.compile(_STRING, re.S),
     }
@@ -98,14 +116,22 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     _deletes(walker, invocation, code)
     _files(walker, invocation, code, network)
     if network:
-        walker.add("send" if patterns["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network")
+        walker.add(
+            "send" if patterns["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
+        )
         if re.search(r"\b(?:exec|eval)\s*\(", code):
             walker.add("run-remote", [], place)
     if patterns["kill"].search(code):
         walker.add("kill", [], place)
     if patterns["sql"].search(code):
         walker.add("db-destroy", [], place)
-    if language not in ("awk",) and not runs and patterns["eval"].search(code) and "re.compile" not in code and "compile(" not in code:
+    if (
+        language not in ("awk",)
+        and not runs
+        and patterns["eval"].search(code)
+        and "re.compile" not in code
+        and "compile(" not in code
+    ):
         walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
 
 
@@ -128,7 +154,9 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         "run",
         [Word("other programs", *invocation.place)],
         invocation.place,
-        reason="starts other programs from inline code" if found else "starts programs that cannot be seen from inline code",
+        reason="starts other programs from inline code"
+        if found
+        else "starts programs that cannot be seen from inline code",
         rule="inline.runs",
     )
 
@@ -137,13 +165,20 @@ def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
     patterns = _patterns()
     for match in list(patterns["delete"].finditer(code))[:20]:
         name = match.group().split("(")[0].strip()
-        if name in ("rm", "rmdir", "unlink") and match.group("arg") is None and "fs" not in code and language_free(code):
+        if (
+            name in ("rm", "rmdir", "unlink")
+            and match.group("arg") is None
+            and "fs" not in code
+            and language_free(code)
+        ):
             continue
         deep = bool(patterns["deep"].search(match.group())) or "recursive: true" in code or "recursive:true" in code
         target = match.group("s") if match.group("arg") else UNKNOWN
         word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
         level = Level.HIGH if deep and match.group("arg") else None
-        walker.add("delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete")
+        walker.add(
+            "delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete"
+        )
 
 
 def language_free(code: str) -> bool:

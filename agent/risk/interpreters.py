@@ -111,7 +111,9 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
             return None, ""
         return script_file(walker, invocation, args.operands[0])
     if invocation.stdin is None:
-        walker.add("run", [Word(f"an interactive {table.name}", *invocation.place)], invocation.place, rule="run.interactive")
+        walker.add(
+            "run", [Word(f"an interactive {table.name}", *invocation.place)], invocation.place, rule="run.interactive"
+        )
         return None, ""
     text, taint = invocation.stdin
     feed_findings(walker, invocation, text, taint)

@@ -28,7 +28,19 @@ class Invocation:
     `remote` is set inside ssh, containers and the like, where paths are not this machine's.
     """
 
-    __slots__ = ("cwd", "depth", "elevated", "end", "environment", "redirects", "remote", "start", "stdin", "via", "words")
+    __slots__ = (
+        "cwd",
+        "depth",
+        "elevated",
+        "end",
+        "environment",
+        "redirects",
+        "remote",
+        "start",
+        "stdin",
+        "via",
+        "words",
+    )
 
     def __init__(self, words: list[Word], start: int, end: int, *, cwd: str, stdin: Output | None = None) -> None:
         self.words = words

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 MAX_WRAPPERS = 5_000
 _TRUSTED = frozenset(
-    ("/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/bin/env", "/snap/bin")
+    (
+        "/bin",
+        "/usr/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "/opt/homebrew/bin",
+        "/usr/bin/env",
+        "/snap/bin",
+    )
 )
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
@@ -56,7 +66,11 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
         if inner.words[0].text in walker.state.functions and table.name in ("command", "builtin"):
             invocation = inner
             continue
-        if walker.state.functions and inner.words[0].text in walker.state.functions and table.name in ("time", "eval", "exec"):
+        if (
+            walker.state.functions
+            and inner.words[0].text in walker.state.functions
+            and table.name in ("time", "eval", "exec")
+        ):
             return walker.dispatch(inner)
         invocation = inner
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
@@ -74,19 +88,30 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     if "/" in text:
         folder, _, base = text.rpartition("/")
         if word.glob:
-            walker.add("run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}")
+            walker.add(
+                "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
+            )
             base = _guess(base) or base
         elif folder not in _TRUSTED:
-            walker.add("run-unknown", [word], word_place(word, invocation), rule="run.path", reason="runs the file {targets}")
+            walker.add(
+                "run-unknown", [word], word_place(word, invocation), rule="run.path", reason="runs the file {targets}"
+            )
             if find_program(base) is None:
                 return None
     elif word.glob:
-        walker.add("run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}")
+        walker.add(
+            "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
+        )
         return None
     elif walker.state.path_changed and text not in shell_builtins._BUILTINS:
         walker.add("run-unknown", [word], word_place(word, invocation), rule="run.path-changed")
     if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
-        walker.add("run-unknown", [word], word_place(word, invocation), reason="runs {targets}, which is not the usual spelling")
+        walker.add(
+            "run-unknown",
+            [word],
+            word_place(word, invocation),
+            reason="runs {targets}, which is not the usual spelling",
+        )
         return base.lower()
     return base
 
@@ -107,7 +132,9 @@ def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> No
     elif "opaque" in word.taint:
         walker.add("run-decoded", [word], invocation.place)
     else:
-        walker.add("run-opaque", [word], invocation.place, reason="runs a program whose name is not known before it runs")
+        walker.add(
+            "run-opaque", [word], invocation.place, reason="runs a program whose name is not known before it runs"
+        )
     for index, following in enumerate(invocation.words[1:], 1):  # `$x rm -rf /`: the rest may be the command
         if find_program(following.text) is not None and index < 4 and following.text not in ("test", "install", "set"):
             judge(walker, invocation.inner(invocation.words[index:], "unknown"))
@@ -146,23 +173,34 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     """What the table says about options, sub-commands and operands."""
     place = invocation.place
     recursive = table.always_recursive or not args.names.isdisjoint(table.recursive)
+    chosen = [flag for flag in table.flags if matches_options(flag, args)]
+    if any(flag.effect == "dry" for flag in chosen):
+        return
     for name, word in args.options:
         role = table.roles.get(name)
         if role is not None and role != "text" and word is not None:
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     rule, used = choose_case(table, args)
+    if rule is not None and rule.effect == "none":
+        return
     if rule is not None:
         add_case(walker, invocation, rule, args.operands[used:], recursive)
     elif table.cases:
         if args.operands:
             kind = table.otherwise or "change"
             reason = f"runs {table.name} {args.operands[0].text[:40]}, which is not rated" if kind == "change" else ""
-            walker.add(kind, args.operands[:1], place, reason=reason.replace(UNKNOWN, "…"), rule="run.subcommand", invocation=invocation)
+            walker.add(
+                kind,
+                args.operands[:1],
+                place,
+                reason=reason.replace(UNKNOWN, "…"),
+                rule="run.subcommand",
+                invocation=invocation,
+            )
         elif table.bare:
             walker.add(table.bare, [], place, invocation=invocation)
-    for flag in table.flags:
-        if matches_options(flag, args):
-            add_case(walker, invocation, flag, args.operands, recursive)
+    for flag in chosen:
+        add_case(walker, invocation, flag, args.operands, recursive)
     if table.effect:
         walker.add(table.effect, args.operands, place, recursive=recursive, invocation=invocation)
     elif table.bare and not args.operands and not table.cases:
@@ -206,7 +244,11 @@ def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
             if rule.effect == "dry":
                 return CaseRule(rule.verbs, rule.options, "none", ""), size
             row = level_row(rule.effect)
-            badness = {"low": 0, "medium": 1, "high": 2}.get(rule.level) if rule.level else {"L": 0, "M": 1, "H": 2}.get(row.level, 1)
+            badness = (
+                {"low": 0, "medium": 1, "high": 2}.get(rule.level)
+                if rule.level
+                else {"L": 0, "M": 1, "H": 2}.get(row.level, 1)
+            )
             key = (size if first != "*" else 0, 1 if rule.options else 0, badness or 0)
             if key > best_key:
                 best, best_key = rule, key

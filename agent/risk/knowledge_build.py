@@ -16,7 +16,22 @@ from agent.risk.knowledge_store import COMPILED, FOLDER, CaseRule, LevelRow, Pro
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("about", "style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "script")
-_KNOWN = frozenset((*_TEXT_KEYS, *_LIST_KEYS, "also", "opts", "operands", "always_recursive", "skip", "plus", "cases", "examples", "help", "longs"))
+_KNOWN = frozenset(
+    (
+        *_TEXT_KEYS,
+        *_LIST_KEYS,
+        "also",
+        "opts",
+        "operands",
+        "always_recursive",
+        "skip",
+        "plus",
+        "cases",
+        "examples",
+        "help",
+        "longs",
+    )
+)
 _WRAPS = {
     "argv": "wrappers:argv", "keyword": "wrappers:keyword", "joined": "wrappers:joined", "each": "wrappers:each",
 }  # fmt: skip
@@ -116,7 +131,9 @@ def check(programs: dict[str, Program], levels: dict[str, LevelRow]) -> None:
     """Every effect a table names is rated. Raises ValueError."""
     for name, program in programs.items():
         kinds = {role.rstrip("*") for role in program.operands} | set(program.roles.values())
-        kinds |= {rule.effect for rules in program.cases.values() for rule in rules} | {rule.effect for rule in program.flags}
+        kinds |= {rule.effect for rules in program.cases.values() for rule in rules} | {
+            rule.effect for rule in program.flags
+        }
         kinds |= {program.effect, program.bare, program.otherwise}
         missing = kinds - set(levels) - {"", "text", "dry"}
         if missing:

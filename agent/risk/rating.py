@@ -16,7 +16,20 @@ _PUBLIC_SCOPE = {
 }  # fmt: skip
 _SAME_ROW = {"account-secret": "account", "key": "secrets"}
 _CHANGING = frozenset(
-    ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown")
+    (
+        "create",
+        "write",
+        "append",
+        "modify",
+        "copy-to",
+        "move",
+        "link",
+        "extract",
+        "delete",
+        "delete-empty",
+        "chmod",
+        "chown",
+    )
 )
 
 

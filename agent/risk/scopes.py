@@ -17,7 +17,17 @@ _SYSTEM = (
 )  # fmt: skip
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/run/user", "/var/folders")
 _HARMLESS_DEVICES = frozenset(
-    ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+    (
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/stderr",
+        "/dev/stdin",
+        "/dev/tty",
+        "/dev/zero",
+        "/dev/full",
+        "/dev/random",
+        "/dev/urandom",
+    )
 )
 _ACCOUNT = re.compile(
     r"authorized_keys|/etc/(?:passwd|shadow|gshadow|group|sudoers)|/etc/sudoers\.d|/etc/pam\.d|/etc/ssh/sshd_config"
@@ -34,9 +44,29 @@ _SECRET = re.compile(
     r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
     r"|^/var/run/secrets",
 )
-_CONFIG = re.compile(r"^\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|gitconfig|vimrc|inputrc|tmux\.conf|config|local|ssh)\b")
+_CONFIG = re.compile(
+    r"^\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|gitconfig|vimrc|inputrc|tmux\.conf|config|local|ssh)\b"
+)
 _VCS = re.compile(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
-_IMPORTANT_ALL = ("", ".", "..", "*", ".*", "./*", "../*", "..*", "?*", "*.*", "./.*", "./", "**", "./**", "**/*", ".[!.]*", ".??*")
+_IMPORTANT_ALL = (
+    "",
+    ".",
+    "..",
+    "*",
+    ".*",
+    "./*",
+    "../*",
+    "..*",
+    "?*",
+    "*.*",
+    "./.*",
+    "./",
+    "**",
+    "./**",
+    "**/*",
+    ".[!.]*",
+    ".??*",
+)
 
 
 def is_secret(path: str) -> bool:
@@ -84,7 +114,9 @@ class Scopes:
                 return "home-all"
             if text.startswith(".."):
                 return found if found in ("system", "everything", "home-all", "users") else "outside-all"
-            return "workspace-all" if found in ("workspace", "workspace-all") else "temp" if found == "temp-all" else found
+            return (
+                "workspace-all" if found in ("workspace", "workspace-all") else "temp" if found == "temp-all" else found
+            )
         return self.of_path(absolute(text, cwd), glob=word.glob)
 
     def of_unknown(self, word: Word, cwd: str, *, recursive: bool) -> str:

@@ -25,7 +25,25 @@ _RUNS_CODE = frozenset(
 _LOADS_CODE = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH")
 _HISTORY = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
 _PLAIN_PROGRAMS = frozenset(
-    ("cat", "less", "more", "vim", "vi", "nano", "emacs", "ed", "true", "most", "bat", "code", "ssh", "w3m", "lynx", "firefox", "")
+    (
+        "cat",
+        "less",
+        "more",
+        "vim",
+        "vi",
+        "nano",
+        "emacs",
+        "ed",
+        "true",
+        "most",
+        "bat",
+        "code",
+        "ssh",
+        "w3m",
+        "lynx",
+        "firefox",
+        "",
+    )
 )
 
 
@@ -94,7 +112,14 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.run")
                 walker.script(word.text, place, None)
         elif name in _HISTORY and word.text in ("/dev/null", "0", ""):
-            walker.add("erase-log", [word], place, level=Level.MEDIUM, reason="keeps commands out of the history", rule="history.off")
+            walker.add(
+                "erase-log",
+                [word],
+                place,
+                level=Level.MEDIUM,
+                reason="keeps commands out of the history",
+                rule="history.off",
+            )
         elif name == "PATH" and not word.text.split(":", 1)[0].startswith(("/", "\0")):
             walker.add("environment", [Word(f"PATH={word.text}", *place)], place, rule="environment.path")
             walker.state.path_changed = True
@@ -114,7 +139,9 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
     elif words[0].text == "-" or not words[0].known:
         state.cwd = UNKNOWN
     else:
-        state.cwd = absolute(words[0].text, state.cwd) if state.cwd != UNKNOWN or words[0].text.startswith("/") else UNKNOWN
+        state.cwd = (
+            absolute(words[0].text, state.cwd) if state.cwd != UNKNOWN or words[0].text.startswith("/") else UNKNOWN
+        )
     return "", ""
 
 
@@ -136,7 +163,9 @@ def _unset(walker: Walker, invocation: Invocation) -> Output:
     for word in invocation.words[1:]:
         walker.state.variables[word.text] = Value([""], "")
         if word.text in _HISTORY:
-            walker.add("erase-log", [word], invocation.place, level=Level.MEDIUM, reason="keeps commands out of the history")
+            walker.add(
+                "erase-log", [word], invocation.place, level=Level.MEDIUM, reason="keeps commands out of the history"
+            )
     return "", ""
 
 

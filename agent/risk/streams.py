@@ -59,6 +59,12 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
     for target in targets:
         scope = walker.rater.scopes.of(target.word, walker.state.cwd)
         if "secret" in taint and scope != "null":
-            walker.add("send-secret", [target.word], invocation.place, reason="stores secrets in {targets}", rule="secret.stored")
+            walker.add(
+                "send-secret",
+                [target.word],
+                invocation.place,
+                reason="stores secrets in {targets}",
+                rule="secret.stored",
+            )
         elif "net" in taint and scope in ("schedule", "config", "account", "system"):
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)

@@ -54,7 +54,9 @@ class Walker:
 
     # --- scripts ---
 
-    def script(self, text: str, place: tuple[int, int], outer: Invocation | None, stdin: Output | None = None) -> Output:
+    def script(
+        self, text: str, place: tuple[int, int], outer: Invocation | None, stdin: Output | None = None
+    ) -> Output:
         """Judge `text` as shell code that runs inside the current one (eval, bash -c, trap …)."""
         if self.depth >= MAX_SCRIPTS:
             self.add("run-opaque", [], place, reason="nests more scripts than can be followed")
@@ -226,7 +228,11 @@ class Walker:
             if node.values is None:
                 value = Value([UNKNOWN], "var")
             else:
-                words = [word for item in node.values for word in self.expander.fields(item, self.place(item.start, item.end))]
+                words = [
+                    word
+                    for item in node.values
+                    for word in self.expander.fields(item, self.place(item.start, item.end))
+                ]
                 taint = ""
                 for word in words:
                     taint = join_taint(taint, "glob" if word.glob else word.taint)
@@ -264,6 +270,8 @@ class Walker:
             stdin, targets = self.redirects(node.redirects, stdin, place)
         if not words:
             shell_builtins.keep_assignments(self, environment, place)
+            if any(target.operator == "<" for target in targets):
+                return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
             return "", ""
         invocation = Invocation(words, place[0], place[1], cwd=self.state.cwd, stdin=stdin)
         invocation.redirects = targets

@@ -61,7 +61,13 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         judge_environment(walker, [(name, words[0].part(value))], invocation.place)
         words = words[1:]
     if not words:
-        walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all", rule="secret.environment")
+        walker.add(
+            "secret",
+            [],
+            invocation.place,
+            reason="shows the whole environment, secrets and all",
+            rule="secret.environment",
+        )
         return None, "secret"
     return invocation.inner(words, "env")
 
@@ -129,7 +135,9 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             return feed_lines(walker, invocation, text, taint)
         return text, taint
     mark = args.value("-I", "--replace")
-    placeholder = mark.text if mark is not None else "{}" if args.has("-i", "--replace", "-I") or table.name == "parallel" else ""
+    placeholder = (
+        mark.text if mark is not None else "{}" if args.has("-i", "--replace", "-I") or table.name == "parallel" else ""
+    )
     if table.name == "parallel" and len(words) == 1 and " " in words[0].text:
         return walker.script(words[0].text.replace("{}", UNKNOWN), invocation.place, invocation)
     if placeholder and any(placeholder in word.text for word in words):
@@ -191,7 +199,10 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
     """ssh: the words behind the host are shell text on the other machine; stdin goes there too."""
     for option in args.values("-o", "--option"):
         name, _, value = option.text.partition("=")
-        if name.strip().lower() in ("proxycommand", "localcommand", "knownhostscommand") and value.strip().lower() != "none":
+        if (
+            name.strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
+            and value.strip().lower() != "none"
+        ):
             walker.add("run", [option], invocation.place, reason="has ssh run a local command")
             walker.script(value, invocation.place, invocation)
         if name.strip().lower() == "stricthostkeychecking" and value.strip().lower() in ("no", "off"):
@@ -255,7 +266,18 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
     """tmux and screen: a command given to a new window, or typed into one."""
     verbs = [word.text for word in args.operands]
     if table.name == "tmux" and verbs:
-        if verbs[0] in ("new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "run-shell", "run", "if-shell"):
+        if verbs[0] in (
+            "new-session",
+            "new",
+            "new-window",
+            "neww",
+            "split-window",
+            "splitw",
+            "respawn-pane",
+            "run-shell",
+            "run",
+            "if-shell",
+        ):
             for word in args.operands[1:]:
                 walker.script(word.text, invocation.place, invocation)
             return None, ""

@@ -1,0 +1,181 @@
+"""`agent-shell risk`: rate commands, run nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any
+
+import msgspec
+
+from agent.protocol.decisions import RiskContext, RiskReport
+from agent.protocol.outcomes import ExitCode
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
+from agent.risk.policy import decide
+
+_encoder = msgspec.json.Encoder()
+Report = dict[str, Any]
+
+
+def report_object(report: RiskReport) -> Report:
+    """The JSON shape of a report; keys are a contract."""
+    findings = []
+    for finding in report.findings:
+        item: Report = {
+            "rule": finding.rule,
+            "level": finding.level.value,
+            "reason": finding.reason,
+            "span": list(finding.span),
+        }
+        if finding.effect is not None:
+            item["effect"] = {
+                "kind": finding.effect.kind,
+                "scope": finding.effect.scope,
+                "targets": list(finding.effect.targets),
+                "reversible": finding.effect.reversible,
+            }
+        if finding.safer:
+            item["safer"] = finding.safer
+        findings.append(item)
+    return {"command": report.command, "level": report.level.value, "parse": report.parse, "findings": findings}
+
+
+def encode(value: Report) -> str:
+    """One line of JSON; lone surrogates, which JSON text cannot carry in UTF-8, are escaped."""
+    try:
+        return _encoder.encode(value).decode()
+    except (UnicodeEncodeError, ValueError, TypeError):
+        import json
+
+        return json.dumps(value)
+
+
+def context_for(cwd: str | None) -> RiskContext:
+    """Facts for `--cwd DIR`: the folder, the git top level above it, the home. None of them without it."""
+    if cwd is None:
+        return RiskContext()
+    folder = os.path.abspath(os.path.expanduser(cwd))
+    workspace = folder
+    probe = folder
+    while True:
+        if os.path.exists(os.path.join(probe, ".git")):
+            workspace = probe
+            break
+        above = os.path.dirname(probe)
+        if above == probe:
+            break
+        probe = above
+    home = os.path.expanduser("~")
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return RiskContext(cwd=folder, home=home if home.startswith("/") else "", workspace=workspace, is_root=is_root)
+
+
+def run_risk(
+    *,
+    command: str | None,
+    json_output: bool,
+    explain: bool,
+    policy: bool,
+    cwd: str | None,
+    batch: str | None,
+    stdin: IO[str],
+    write: Callable[[str], None],
+    warn: Callable[[str], None],
+) -> int:
+    """Rate one command, or a batch of JSON lines. Returns the exit code.
+
+    `write` and `warn` take lines without their end. Without COMMAND and `--batch` the command is read from `stdin`.
+    """
+    if cwd is not None and not os.path.isdir(os.path.expanduser(cwd)):
+        warn(f"--cwd: {cwd} is not a folder")
+        return ExitCode.USAGE
+    context = context_for(cwd)
+    if batch is not None:
+        return _batch(batch, stdin, context, policy=policy, write=write, warn=warn)
+    if command is None:
+        if stdin.isatty():
+            warn("give a command to rate, for example: agent-shell risk 'rm -rf build'")
+            return ExitCode.USAGE
+        command = stdin.read().removesuffix("\n")
+    report = classify(command, context)
+    if json_output:
+        write(encode(_with_policy(report_object(report), report, policy)))
+        return ExitCode.DONE
+    from agent.risk.explain import explain as explain_report
+    from agent.risk.visible import make_visible
+
+    if explain:
+        write(explain_report(report))
+    else:
+        write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
+        for finding in report.findings[:8]:
+            write(f"  {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]")
+            if finding.safer:
+                write(f"    safer: {finding.safer}")
+    if policy:
+        verdict = decide(report, Approval())
+        write(f"policy: {verdict.action}, decided by {verdict.rule}: {verdict.reason}")
+    return ExitCode.DONE
+
+
+def _with_policy(value: Report, report: RiskReport, policy: bool) -> Report:
+    if policy:
+        verdict = decide(report, Approval())
+        value["policy"] = {"action": verdict.action, "rule": verdict.rule, "reason": verdict.reason}
+    return value
+
+
+def _batch(
+    source: str,
+    stdin: IO[str],
+    context: RiskContext,
+    *,
+    policy: bool,
+    write: Callable[[str], None],
+    warn: Callable[[str], None],
+) -> int:
+    """JSON lines in, JSON lines out, in order and in constant memory."""
+    if source == "-":
+        return _rate_lines(stdin, context, policy=policy, write=write)
+    try:
+        with open(source, encoding="utf-8", errors="surrogateescape") as file:
+            return _rate_lines(file, context, policy=policy, write=write)
+    except OSError as error:
+        warn(f"--batch: {source} cannot be read: {error.strerror or error}")
+        return ExitCode.USAGE
+
+
+def _rate_lines(lines: IO[str], context: RiskContext, *, policy: bool, write: Callable[[str], None]) -> int:
+    failed = False
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
+        row, problem = _decode(line)
+        if row is None:
+            failed = True
+            write(encode({"error": f"line {number}: {problem}"}))
+            continue
+        report = classify(row["command"], context)
+        write(encode({**row, **_with_policy(report_object(report), report, policy)}))
+    return ExitCode.USAGE if failed else ExitCode.DONE
+
+
+def _decode(line: str) -> tuple[Report | None, str]:
+    """One line as an object with a text under "command", or what is wrong with it."""
+    import json
+
+    try:
+        row = msgspec.json.decode(line.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        try:  # JSON may escape lone surrogates, which the strict decoder refuses
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            return None, f"no JSON: {error}"[:200]
+    except RecursionError:
+        return None, "nested too deep"
+    if not isinstance(row, dict):
+        return None, "not an object"
+    if not isinstance(row.get("command"), str):
+        return None, '"command" is missing or no text'
+    return row, ""
