@@ -127,24 +127,32 @@ class ShellExecutor:
         before = self._state
         files: list[ScratchFile] = []
         try:
-            dump = ScratchFile() if shell.endswith("bash") and self._env_program else None
-            launch = self._launch(shell, command, dump, files)
-            running = RunningCommand(launch, self._helper, sink)
-            unsubscribe = cancel.subscribe(running.stop)
-            task = asyncio.ensure_future(in_thread(running.run))
             try:
-                result = await asyncio.shield(task)
-            except asyncio.CancelledError:
-                running.stop()
-                await asyncio.wait([task])
-                raise
-            finally:
-                unsubscribe()
+                dump = ScratchFile() if shell.endswith("bash") and self._env_program else None
+                launch = self._launch(shell, command, dump, files)
+                running = RunningCommand(launch, self._helper, sink)
+            except OSError as error:  # no memory, no disk or too many open files
+                text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
+                return failure(CANNOT_RUN, text, cwd=self.cwd)
+            result = await self._finish(running, cancel)
             after = state.parse(dump.read(), before) if dump is not None else None
         finally:
             for file in files:
                 file.close()
-        return self._adopt(result, before, after, has_state=dump is not None)
+        return self._adopt(result, after, has_state=dump is not None)
+
+    async def _finish(self, running: RunningCommand, cancel: CancellationToken) -> ExecutionResult:
+        """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
+        unsubscribe = cancel.subscribe(running.stop)
+        task = asyncio.ensure_future(in_thread(running.run))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            running.stop()
+            await asyncio.wait([task])
+            raise
+        finally:
+            unsubscribe()
 
     def _launch(
         self, shell: str, command: ApprovedCommand, dump: ScratchFile | None, files: list[ScratchFile]
@@ -190,9 +198,7 @@ class ShellExecutor:
             return failure(CANNOT_RUN, text, cwd=self.cwd, notes=(note,))
         return None
 
-    def _adopt(
-        self, result: ExecutionResult, before: state.ShellState, after: state.ShellState | None, *, has_state: bool
-    ) -> ExecutionResult:
+    def _adopt(self, result: ExecutionResult, after: state.ShellState | None, *, has_state: bool) -> ExecutionResult:
         """Take over what the command left, or say that the old state stays."""
         notes = result.notes
         nothing_ran = bool(result.cwd_after)

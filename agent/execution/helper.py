@@ -38,27 +38,34 @@ class Helper:
         with self._lock:
             self._started()
 
-    def request(self, message: wire.Message, fds: tuple[int, ...]) -> None:
-        """Send one request with its descriptors. Raises OSError where that is impossible even after a restart."""
+    def request(self, message: wire.Message, fds: tuple[int, ...]) -> int:
+        """Send one request with its descriptors; returns the pid of the process that serves it, a session leader.
+
+        Raises OSError where that is impossible even after a restart.
+        """
         with self._lock:
-            if not self._ask(message, fds):
+            pid = self._ask(message, fds)
+            if pid is None:
                 self._forget()
-                if not self._ask(message, fds):
-                    raise OSError("the helper process that starts commands ends at once")
+                pid = self._ask(message, fds)
+            if pid is None:
+                raise OSError("the helper process that starts commands ends at once")
+            return pid
 
     def close(self) -> None:
         """End the supervisor; keepers and background jobs go on by themselves."""
         with self._lock:
             self._forget()
 
-    def _ask(self, message: wire.Message, fds: tuple[int, ...]) -> bool:
-        """Send and await the receipt; False where the supervisor is gone (somebody killed it)."""
+    def _ask(self, message: wire.Message, fds: tuple[int, ...]) -> int | None:
+        """Send and await the receipt; None where the supervisor is gone (somebody killed it)."""
         channel = self._started()
         try:
             wire.send(channel, message, fds)
-            return wire.receive(channel) is not None
+            receipt = wire.receive(channel)
         except (BrokenPipeError, ConnectionError):
-            return False
+            return None
+        return None if receipt is None else int(receipt[0]["pid"])
 
     def _started(self) -> socket.socket:
         if self._process is not None and self._process.poll() is not None:

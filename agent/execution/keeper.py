@@ -101,9 +101,6 @@ class Keeper:
             return False
         if received[0]["op"] == "stop":
             self._escalate()
-        elif received[0]["op"] == "kill":
-            self._stage = 2
-            self._escalate()
         return True
 
     def _check_time(self) -> None:

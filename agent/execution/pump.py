@@ -39,11 +39,15 @@ class Channels:
 
 @dataclass
 class Ending:
-    """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds."""
+    """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds.
+
+    `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
+    """
 
     message: wire.Message | None = None
     held: list[int] = field(default_factory=list)
     interrupted_by_key: bool = False
+    saw_interrupt_key: bool = False
     sink_failure: str = ""
 
 
@@ -197,6 +201,7 @@ class Pump:
 
     def _count_presses(self, presses: int) -> None:
         now = time.monotonic()
+        self._ending.saw_interrupt_key = True
         self._presses = [at for at in self._presses if now - at < _PRESSES_WITHIN] + [now] * presses
         if len(self._presses) >= _PRESSES:
             self._presses.clear()

@@ -85,7 +85,13 @@ class RunningCommand:
         captures = self._captures(pass_through=launch.pass_through and real is not None)
         ours: list[int] = []
         try:
-            channels, given = self._open(real, ours)
+            given: list[int] = []
+            try:
+                channels = self._open(real, ours, given)
+            except OSError as error:
+                for fd in given:
+                    os.close(fd)
+                return self._refused(CANNOT_RUN, f"no pipe or terminal can be made here: {error.strerror or error}")
             refused = self._start(channels, given)
             if refused is not None:
                 return refused
@@ -125,31 +131,33 @@ class RunningCommand:
         except OSError:
             return None  # none, or we are in its background: then the command has none either
 
-    def _open(self, real: terminals.RealTerminal | None, ours: list[int]) -> tuple[Channels, list[int]]:
-        """Make pipes and PTY. Returns our ends, and stdin, stdout, stderr [, master] for the command."""
+    def _open(self, real: terminals.RealTerminal | None, ours: list[int], given: list[int]) -> Channels:
+        """Make pipes and PTY: our ends go to `ours`, stdin, stdout and stderr for the command to `given`."""
         pass_through = self._launch.pass_through and real is not None
         channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through)
-        given: list[int] = []
         if real is not None:
             master, slave = terminals.open_pty(real, keep_suspend_key=pass_through)
             ours.append(master)
+            given.append(slave)
             channels.master = master
-            given = [slave, os.dup(slave), os.dup(slave)] if pass_through else [slave]
         elif self._launch.inherit_stdin:
-            given = [os.dup(0)]
+            given.append(os.dup(0))
         else:
-            given = [os.open(os.devnull, os.O_RDONLY)]
-        for stream in ("stdout", "stderr") if len(given) == 1 else ():
+            given.append(os.open(os.devnull, os.O_RDONLY))
+        for stream in ("stdout", "stderr"):
+            if pass_through:
+                given.append(os.dup(given[0]))
+                continue
             read_end, write_end = os.pipe()
+            ours.append(read_end)
+            given.append(write_end)
+            channels.outputs[read_end] = stream
             if _F_SETPIPE_SZ is not None:
                 try:
                     fcntl.fcntl(write_end, _F_SETPIPE_SZ, PIPE_SIZE)
                 except OSError:
                     pass  # over the user's limit for pipes; it works with small ones too
-            ours.append(read_end)
-            channels.outputs[read_end] = stream
-            given.append(write_end)
-        return channels, given
+        return channels
 
     def _start(self, channels: Channels, given: list[int]) -> ExecutionResult | None:
         """Have the helper start it; a result where it could not. Closes what was given away."""
@@ -166,7 +174,7 @@ class RunningCommand:
             "subreaper": launch.subreaper,
         }
         try:
-            self._helper.request(request, (self._theirs.fileno(), *given, *master))
+            self._session = self._helper.request(request, (self._theirs.fileno(), *given, *master))
             self._theirs.close()
             answer = wire.receive(self._ours)
         except OSError as error:
@@ -174,13 +182,9 @@ class RunningCommand:
         finally:
             for fd in given:
                 os.close(fd)
-        if answer is None:
-            return self._refused(_LOST, "the helper process that starts commands ended; try again")
-        message = answer[0]
-        if message["event"] == "failed":
-            return self._explained(message["stage"], message["errno"])
-        self._session = int(message["keeper"])
-        return None
+        if answer is not None and answer[0]["event"] == "failed":
+            return self._explained(answer[0]["stage"], answer[0]["errno"])
+        return None  # without an answer the keeper was killed, perhaps by the command: the pump will see that
 
     def _refused(self, exit_code: int, text: str) -> ExecutionResult:
         return failure(exit_code, f"agent-shell: {text}", cwd=self._launch.cwd)
@@ -228,6 +232,7 @@ class RunningCommand:
         status = int(message["status"])
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
         code = os.WEXITSTATUS(status) if number is None else 128 + number
+        interrupted |= ending.saw_interrupt_key and code == ExitCode.CANCELLED
         if message["stuck"]:
             notes += (
                 f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",

@@ -28,7 +28,9 @@ def main(fd: int) -> None:
         message, fds = request
         pid = os.fork()
         if pid:
-            wire.send(channel, {"event": "forked"})  # from here on the keeper answers on a socket of its own
+            wire.send(
+                channel, {"event": "forked", "pid": pid}
+            )  # from here on the keeper answers on a socket of its own
             for received in fds:
                 os.close(received)
             continue

@@ -116,14 +116,18 @@ class RealTerminal:
         self._raw_output = False
 
     def take(self, *, raw_output: bool) -> None:
-        """Give us every key as it is pressed. `raw_output`: a program draws by itself, so newlines stay bare."""
+        """Give us every key as it is pressed, from now on: what was typed before is not an answer to this command.
+
+        `raw_output`: a program draws by itself, so newlines stay bare.
+        """
         self._raw_output = raw_output
-        self._apply()
+        self._apply(termios.TCSAFLUSH)
 
     def set_raw_output(self, raw: bool) -> None:
         """Switch the translation of newlines while keys stay raw."""
         if raw != self._raw_output:
-            self.take(raw_output=raw)
+            self._raw_output = raw
+            self._apply()
 
     def take_again(self) -> None:
         """Make the keys raw again where somebody changed that: a shell, while we were suspended."""
@@ -133,9 +137,9 @@ class RealTerminal:
         except (OSError, termios.error):
             pass  # the terminal is gone; reading keys will say so
 
-    def _apply(self) -> None:
+    def _apply(self, when: int = termios.TCSADRAIN) -> None:
         try:
-            tty.setraw(self.fd, termios.TCSADRAIN)
+            tty.setraw(self.fd, when)
             if not self._raw_output:
                 attributes = termios.tcgetattr(self.fd)
                 attributes[1] = self.saved[1] | termios.OPOST

@@ -55,6 +55,7 @@ def test_what_passes_and_what_does_not(data: bytes, expected: bytes) -> None:
 
 def test_overstruck_letters_of_old_manuals_are_shown_once() -> None:
     assert shown(b"N\x08NA\x08A _\x08x") == b"NA x"
+    assert shown("a\x08\x9b2J".encode()) == "a\ufffd2J".encode()
 
 
 def test_without_colour_nothing_but_text_is_left() -> None:

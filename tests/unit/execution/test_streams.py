@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 from pathlib import Path
@@ -132,8 +133,6 @@ def test_a_shell_that_is_not_there(make_run: MakeRunner) -> None:
 
 
 def test_an_unreadable_folder(make_run: MakeRunner, tmp_path: Path) -> None:
-    import os
-
     if os.geteuid() == 0:
         pytest.skip("root enters every folder")
     (tmp_path / "closed").mkdir(mode=0o000)
@@ -161,3 +160,30 @@ def test_a_sink_that_fails_loses_nothing(run: Runner) -> None:
     result = run("echo one; echo two >&2; exit 3", sink=broken)
     assert (result.exit_code, result.stdout.head, result.stderr.head) == (3, "one\n", "two\n")
     assert result.notes == ("its output could not be shown: the window is gone",)
+
+
+def test_too_many_open_files_is_a_result(run: Runner) -> None:
+    run("export A=1")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    outcomes = []
+    for room in range(14):
+        free = os.open(os.devnull, os.O_RDONLY)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + room, limits[1]))
+        try:
+            outcomes.append(run("echo $A"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert {result.exit_code for result in outcomes} <= {0, 126}
+    assert all(result.exit_code == 0 or result.stderr.head.startswith("agent-shell: ") for result in outcomes)
+    assert outcomes[0].exit_code == 126
+    assert run.out("echo $A") == "1"
+
+
+def test_no_descriptor_is_left_open(run: Runner) -> None:
+    run("true")
+    before = sorted(os.listdir("/proc/self/fd"))
+    run("echo x; sleep 0.2 &")
+    run("exit 3")
+    run("exec true")
+    assert sorted(os.listdir("/proc/self/fd")) == before

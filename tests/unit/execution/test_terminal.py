@@ -234,6 +234,15 @@ def test_three_times_ctrl_c_ends_a_program_that_owns_the_terminal(terminal: Term
     assert marker.survivors() == {}
 
 
+def test_a_program_that_owns_the_terminal_and_dies_of_ctrl_c_was_interrupted(terminal: Terminal) -> None:
+    child = terminal.start("python3 -c 'print(1, flush=True); import time; time.sleep(1000)'", programs="python3")
+    child.expect_exact(b"1\r\n")
+    child.send("\x03")
+    answer = terminal.result()
+    assert (answer["code"], answer["interrupted"]) == (130, True)
+    assert "KeyboardInterrupt" in answer["stdout"]
+
+
 def test_keys_that_nobody_reads_do_not_block_anything(terminal: Terminal) -> None:
     child = terminal.start("stty raw -echo; echo ready; sleep 0.3; stty sane; echo done")
     child.expect_exact(b"ready")
