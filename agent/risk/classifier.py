@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.risk.visible import deceptions
 from agent.risk.words import PRIVATE
@@ -68,6 +70,8 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         findings.append(_parse_finding(parser.errors[0], parse, len(command)))
     if walker.abandoned and parse == "ok":
         parse = "partial"
+    if parse != "ok":
+        findings = [_raise(finding) for finding in findings]
     ordered = _order(findings, len(command))
     level = ordered[0].level if ordered else Level.LOW
     return RiskReport(command=command, level=level, parse=parse, findings=ordered)
@@ -82,6 +86,14 @@ def _parse_finding(error: tuple[int, str], parse: Parse, size: int) -> Finding:
         span=(min(offset, max(size - 1, 0)), size),
         effect=Effect(kind="unreadable", reversible=False),
     )
+
+
+def _raise(finding: Finding) -> Finding:
+    """In a text that was not understood to its end, what cannot be taken back is worse than it looks."""
+    effect = finding.effect
+    if finding.level is not Level.MEDIUM or effect is None or effect.reversible or effect.kind == "unreadable":
+        return finding
+    return msgspec.structs.replace(finding, level=Level.HIGH)
 
 
 def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:

@@ -32,7 +32,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             r"\s*[\s(\"'/]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script"
         ),
         "list": re.compile(
-            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec)\s*\(\s*(?:\[)?([^\])]{1,2000})"
+            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*)\s*\(?\s*\[?(\s*['\"][^\])};]{1,2000})"
         ),
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"

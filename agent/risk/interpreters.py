@@ -8,7 +8,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.shell_builtins import judge_code
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -59,17 +59,20 @@ def _opaque(walker: Walker, invocation: Invocation, word: Word) -> Output:
 def feed_shell(walker: Walker, invocation: Invocation) -> Output:
     """Code on standard input."""
     stdin = invocation.stdin
+    if any(target.word.text.startswith(("/dev/tcp/", "/dev/udp/")) for target in invocation.redirects):
+        walker.add("reverse-shell", [], invocation.place)
+        return None, "shell"
     if stdin is None:
         if invocation.elevated:
             walker.add("elevate-shell", [], invocation.place)
         else:
             walker.add("run", [Word("an interactive shell", *invocation.place)], invocation.place, rule="run.shell")
-        return None, ""
+        return None, "shell"
     text, taint = stdin
     feed_findings(walker, invocation, text, taint)
     if text and text.strip(UNKNOWN + " \n"):
         return walker.script(text, invocation.place, invocation.inner([], "stdin"))
-    return None, taint
+    return None, join_taint(taint, "shell")
 
 
 def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:

@@ -75,22 +75,29 @@ def _printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
     values = [word.text for word in words[1:]]
     template = decode_printf(words[0].text)
     pieces: list[str] = []
-    while True:
-        taken = 0
-
-        def fill(match: re.Match[str]) -> str:
-            nonlocal taken
-            if match.group(1) == "%":
-                return "%"
-            value = values[taken] if taken < len(values) else ""
-            taken += 1
-            return decode_printf(value) if match.group(1) == "b" else value
-
-        pieces.append(re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template))
+    while len(pieces) < 50:
+        piece, taken = _fill(template, values)
+        pieces.append(piece)
         values = values[taken:]
-        if not values or not taken or len(pieces) > 50:
+        if not values or not taken:
             break
     return "".join(pieces), taint
+
+
+def _fill(template: str, values: list[str]) -> tuple[str, int]:
+    """The template with `values` filled in, and how many it took."""
+    rest = iter(values)
+    taken = 0
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal taken
+        if match.group(1) == "%":
+            return "%"
+        taken += 1
+        value = next(rest, "")
+        return decode_printf(value) if match.group(1) == "b" else value
+
+    return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template), taken
 
 
 def _base64(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -195,6 +202,10 @@ def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, taint
 
 
+def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return invocation.stdin if invocation.stdin is not None else (None, "")
+
+
 def _which(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return (args.operands[0].text, args.operands[0].taint) if len(args.operands) == 1 else (None, "")
 
@@ -204,7 +215,7 @@ def _pwd(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return "/tmp/tmp.XXXXXXXX", ""
+    return "/tmp/tmp.XXXXXXXX", ""  # noqa: S108  # a name, not a file
 
 
 def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -240,6 +251,7 @@ def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 _SPECIAL = {
     "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
-    "gzip": _gzip, "cat": _cat, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
+    "gzip": _gzip, "cat": _cat,
+    "tee": _tee, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
     "find": _find, "ls": _ls,
 }  # fmt: skip

@@ -25,6 +25,17 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
                     effect=Effect(kind="fork-bomb", scope="system", reversible=False),
                 )
             )
+    rules = {finding.rule for finding in walker.findings}
+    if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
+        found.append(
+            Finding(
+                rule="reverse-shell.device",
+                level=Level.HIGH,
+                reason="joins a shell to a network connection",
+                span=(0, len(text)),
+                effect=Effect(kind="reverse-shell", scope="remote", reversible=False),
+            )
+        )
     kinds = {finding.effect.kind for finding in walker.findings if finding.effect is not None}
     if "secret" in kinds and "send" in kinds:
         span = next(f.span for f in walker.findings if f.effect is not None and f.effect.kind == "send")

@@ -114,6 +114,9 @@ def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> In
     stdin = invocation.stdin
     if stdin is not None and stdin[0]:
         return walker.script(stdin[0], invocation.place, inner)
+    if invocation.words[0].text.endswith("sg") and len(args.operands) > 1:  # another program has this name too
+        walker.add("run-unknown", invocation.words[:1], invocation.place)
+        return None, ""
     walker.add("elevate-shell", [], invocation.place)
     return None, ""
 
@@ -129,7 +132,7 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if table.name == "parallel" and any(word.text in (":::", "::::") for word in words):
         cut = next(index for index, word in enumerate(words) if word.text in (":::", "::::"))
         text, words = "\n".join(word.text for word in words[cut + 1 :]), words[:cut]
-    items = _items(text, taint, invocation)
+    items = _items(text, taint, invocation, by_line=args.has("-I", "-i", "--replace", "-d", "--delimiter"))
     if not words:
         if table.name == "parallel":  # every line is a command
             return feed_lines(walker, invocation, text, taint)
@@ -160,12 +163,12 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return inner
 
 
-def _items(text: str | None, taint: str, invocation: Invocation) -> list[Word]:
+def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: bool) -> list[Word]:
     if text is None:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
     if "\0" in text and "found" not in taint:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
-    pieces = text.split()[:_MAX_APPENDED]
+    pieces = (text.splitlines() if by_line else text.split())[:_MAX_APPENDED]
     return [Word(piece, *invocation.place, taint=taint) for piece in pieces]
 
 
@@ -292,7 +295,7 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
 
 def busybox(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """busybox rm …: the applet is the program."""
-    words = [w for w in invocation.words[1:]]
+    words = invocation.words[1:]
     if not words or words[0].text.startswith("-"):
         return None, ""
     return invocation.inner(words, "busybox")
