@@ -93,7 +93,7 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
             policy=options.policy,
             cwd=options.cwd,
             batch=options.batch,
-            stdin=sys.stdin.buffer,
+            stdin=sys.stdin,
             write=sys.stdout.write,
             warn=sys.stderr.write,
         )
