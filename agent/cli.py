@@ -7,7 +7,7 @@ import sys
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+    from typing import Any, TextIO
 
 # name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
@@ -86,6 +86,8 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
     if sub == "risk":
         from agent.frontends.risk_cli import run_risk
 
+        for stream in (sys.stdin, sys.stdout):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
         return run_risk(
             command=" ".join(options.words) if options.words else None,
             json_output=bool(options.json),
@@ -94,11 +96,15 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
             cwd=options.cwd,
             batch=options.batch,
             stdin=sys.stdin,
-            write=sys.stdout.write,
-            warn=sys.stderr.write,
+            write=lambda line: _line(sys.stdout, line),
+            warn=lambda line: _line(sys.stderr, line),
         )
     loaded = app.load(_flags(options))
     return app.start(sub, loaded, options)
+
+
+def _line(stream: TextIO, text: str) -> None:
+    stream.write(text + "\n")
 
 
 def _flags(options: argparse.Namespace) -> dict[str, Any]:
