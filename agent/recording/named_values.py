@@ -18,8 +18,10 @@ _WEAK = (
     r"api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|master[_-]?key|account[_-]?key"
     r"|service[_-]?key|auth[_-]?key|license[_-]?key|session[_-]?key|token|credentials?|_auth|pwd|_key|(?<![a-z])pass(?![a-z])"
 )
-# A lower-case word of which one must occur before the pattern is tried.
+# Lower-case words of which every such name has one.
 ANCHORS = ("pass", "pwd", "secret", "key", "token", "credential", "_auth")
+_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+_LONGEST_PREFIX = 40
 # Names that sound like a secret and are none: what a key is for, how many tokens, where a secret is kept.
 _HARMLESS = (
     r"(?:primary|foreign|public|cache|sort|partition|hot|host|map|dict|row|group|object|s3|registry|index"
@@ -27,53 +29,12 @@ _HARMLESS = (
     r"|.*(?:file|path|dir|name|type|url|uri|count|limit|len|length|size|expir\w*|ttl|age|policy|izers?|iz\w{1,4}|usage|format"
     r"|manager|store|ref|version|rotation|hint|scheme|label|header|prefix|key_?-?id|field|input|prompt|board|word_?-?list)"
 )
-_PLAIN_WORDS = frozenset(
-    [
-        *(
-            "true",
-            "false",
-            "null",
-            "none",
-            "nil",
-            "undefined",
-            "yes",
-            "no",
-            "on",
-            "off",
-            "required",
-            "optional",
-            "string",
-        ),
-        *("str", "text", "bytes", "int", "integer", "number", "bool", "boolean", "any", "object", "empty", "example"),
-        *(
-            "changeme",
-            "change_me",
-            "password",
-            "passwd",
-            "secret",
-            "token",
-            "key",
-            "value",
-            "default",
-            "disabled",
-            "enabled",
-        ),
-        *(
-            "unset",
-            "prompt",
-            "hidden",
-            "redacted",
-            "masked",
-            "here",
-            "your-password",
-            "yourpassword",
-            "stdin",
-            "env",
-            "file",
-        ),
-        *("expired", "invalid", "missing", "wrong", "incorrect"),
-    ]
+_PLAIN = (
+    "true,false,null,none,nil,undefined,yes,no,on,off,required,optional,string,str,text,bytes,int,integer,number,bool,boolean,any,"
+    "object,empty,example,changeme,change_me,password,passwd,secret,token,key,value,default,disabled,enabled,unset,prompt,hidden,"
+    "redacted,masked,here,your-password,yourpassword,stdin,env,file,expired,invalid,missing,wrong,incorrect"
 )
+_PLAIN_WORDS = frozenset(_PLAIN.split(","))
 
 
 @cache
@@ -83,40 +44,69 @@ def _harmless() -> re.Pattern[str]:
 
 @cache
 def _secret_name() -> re.Pattern[str]:
-    return re.compile(rf"(?i){_STRONG}|{_WEAK}")
+    return re.compile(rf"(?i)(?P<strong>{_STRONG})|{_WEAK}")
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    """`name = value` and `--name value`."""
-    name = rf"(?P<name>[A-Za-z0-9_.-]{{0,40}}?(?:(?P<strong>{_STRONG})|{_WEAK})[A-Za-z0-9_-]{{0,30}})"
+def _name_end() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9_-]{0,48}")
+
+
+@cache
+def _value() -> re.Pattern[str]:
+    """What follows a name: `= value`, `: value`, or white space and a value, as after an option."""
     quoted = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\r\n\\]{1,2000}(?:\\[^\r\n\"'][^\"'`\r\n\\]{0,500}){0,20})"
     bare = r"(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\-][^\s\"'`,;&|<>(){}\[\]\\]{0,2000}[({\[]?)"
     assignment = r"\\?[\"']?(?P<sep>\s{0,8}(?:=>|:=|[:=])[ \t]{0,8})"
-    return (
-        re.compile(rf"(?i)(?<![A-Za-z0-9_.]){name}{assignment}(?:{quoted}|{bare})"),
-        re.compile(rf"(?i)(?<![A-Za-z0-9_-])--?{name}(?P<sep>[ ]{{1,4}})(?:{quoted}|{bare})"),
-    )
+    return re.compile(rf"(?:{assignment}|[ ]{{1,4}})(?:{quoted}|{bare})")
 
 
 def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
     """Values of secret names in `text`. `lowered` is `text.lower()`."""
-    if not any(anchor in lowered for anchor in ANCHORS):
-        return
-    for pattern in _patterns():
-        for match in pattern.finditer(text):
-            if hit := _judge(match):
-                yield hit
+    done = 0
+    for at in _places(text, lowered):
+        if at < done:
+            continue
+        start, end = _name_around(text, at)
+        done = end
+        match = _value().match(text, end)
+        if match and (hit := _judge(text[start:end], match)):
+            yield hit
 
 
-def _judge(match: re.Match[str]) -> Hit | None:
-    if _harmless().match(match["name"]):
+def _places(text: str, lowered: str) -> list[int]:
+    """Where a word stands that may be part of a secret's name."""
+    if len(lowered) != len(text):  # a letter that gets longer in lower case has moved everything behind it
+        lowered = "".join(c.lower() if c.isascii() else c for c in text)
+    places = []
+    for anchor in ANCHORS:
+        at = lowered.find(anchor)
+        while at >= 0:
+            places.append(at)
+            at = lowered.find(anchor, at + 1)
+    return sorted(places)
+
+
+def _name_around(text: str, at: int) -> tuple[int, int]:
+    start = at
+    while start > 0 and at - start < _LONGEST_PREFIX and text[start - 1] in _NAME_CHARACTERS:
+        start -= 1
+    name_end = _name_end().match(text, at)
+    assert name_end is not None  # it may be empty, but it always matches
+    return start, name_end.end()
+
+
+def _judge(name: str, match: re.Match[str]) -> Hit | None:
+    option = name.startswith("-")
+    name = name.lstrip("-.")
+    keyword = _secret_name().search(name)
+    if keyword is None or _harmless().match(name) or (match["sep"] is None and not option):
         return None
     group = "bare" if match["quoted"] is None else "quoted"
-    strong = match["strong"] is not None
+    strong = keyword["strong"] is not None
     quoted = group == "quoted"
-    assigned = quoted or ":" not in match["sep"]  # a colon may as well end a phrase
-    if match["name"].lower() == "pass" and not assigned:
+    assigned = quoted or ":" not in (match["sep"] or "")  # a colon may as well end a phrase
+    if name.lower() == "pass" and not assigned:
         return None  # a test's verdict
     if not is_secret_value(match[group], strong=strong, assigned=assigned, quoted=quoted):
         return None
