@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 MIN_INTERVAL = 0.05  # seconds between two frames: 20 a second
-SHARE = 0.03  # of one core that drawing may take
+SHARE = 0.02  # of one core that drawing may take
 
 
 class FramePacer:
