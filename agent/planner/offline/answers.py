@@ -182,12 +182,13 @@ class Answerer:
         if refusal:
             return Chat(message=refusal)
         latest = remarks[-1]
+        swapped = self._swapped(text, latest, goal, around)
         readings = [
-            self._read(latest, goal, around),
+            self._read(latest, goal, around) if len(latest.split()) > 2 else None,
             self._read(text, goal, around, also=" ".join(remarks))
             if self._only_filters(latest, goal, around)
             else None,
-            self._read(self._swapped(text, latest, goal, around), goal, around),
+            self._read(swapped, goal, around) if swapped != text else None,
             self._read(f"{text} {' '.join(remarks)}", goal, around),
         ]
         for reading in readings:

@@ -142,7 +142,7 @@ def _read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[s
         if names and low in ("and", "or", "&"):
             where += 1
             continue
-        if names and low in _KIND_NOUNS:
+        if names and low in _KIND_NOUNS | _STANDALONE_KINDS:
             return where + 1, names
         if re.fullmatch(r"\*?\.[a-z0-9_+.]{1,12}", low):
             names.append("*" + tokens[where].raw.removeprefix("*"))

@@ -59,6 +59,7 @@ class Matcher:
                 frames[ignored] = _merge(found, later) if later is not None else found
             return frames[ignored]
 
+        plural = int(any(token.low in ("files", "folders", "directories") for token in tokens))
         present = {token.concept for token in tokens if not token.quoted}
         best: dict[str, Match] = {}
         lost: tuple[str, ...] | None = None
@@ -70,8 +71,8 @@ class Matcher:
                 continue
             taken = frozenset(frame.used) if recipe.entry.filters else frozenset()
             binding = bind(phrasing, goal, tokens, scene, taken)
-            if binding is None:
-                continue
+            if binding is None or not (binding.words or recipe.entry.filters):
+                continue  # a bare "src" or "in notes.txt" does not say what to do
             left = [
                 token
                 for at, token in enumerate(tokens)
@@ -82,7 +83,10 @@ class Matcher:
             if score < THRESHOLD:
                 lost = strange if lost is None or len(strange) < len(lost) else lost
                 continue
-            weight = 3 * binding.literals + 2 * binding.slots + 2 * len(frame.groups) * recipe.entry.filters
+            weight = 3 * binding.literals + 2 * binding.slots
+            if recipe.entry.filters:
+                # "files" speaks for a search, "the file called x" for that one file.
+                weight += 2 * len(frame.groups) + (-4 if frame.singular else plural)
             match = Match(recipe=recipe, score=score, weight=weight, binding=binding, frame=frame)
             known = best.get(recipe.entry.id)
             if known is None or (match.score, match.weight) > (known.score, known.weight):
@@ -111,13 +115,19 @@ def _suits(recipe: Recipe, frame: Frame) -> bool:
     wants = recipe.entry.wants
     if "content" in wants and not frame.content:
         return False
-    if "folder" in wants:
-        return frame.type == "d"
-    if "link" in wants:
-        return frame.type == "l"
+    if ("folder" in wants and frame.type != "d") or ("link" in wants and not _is_link(frame)):
+        return False
     if "file" in wants and frame.type in ("d", "l", "any"):
         return False
+    if "narrow" in wants and not frame.groups - {"type"}:
+        return False  # "delete files" does not say which
+    if "empty" in wants and "empty" not in frame.groups:
+        return False
     return frame.is_about_files or "any" in wants
+
+
+def _is_link(frame: Frame) -> bool:
+    return frame.type == "l" or "-xtype l" in frame.tests.get("type", ())
 
 
 def _merge(frame: Frame, later: Frame) -> Frame:

@@ -11,29 +11,11 @@ from agent.planner.offline.slots import CUED_TYPES, READERS, Scene, read_slot
 from agent.planner.offline.values import Value
 from agent.planner.offline.words import Token
 
-_PIECE = re.compile(r"\s*(\[|\]|<[a-z_]+(?::[a-z]+)?>|[^\s\[\]<>]+)")
+_PIECE = re.compile(r"[\[\]]|<[a-z_]+(?::[a-z]+)?>|[^\s\[\]<>]+")
+_NO_CUES: frozenset[str] = frozenset()
 # Between an announcing word and its slot people put articles and the type of what follows.
-_SKIPPED = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "my",
-        "this",
-        "that",
-        "all",
-        "any",
-        "file",
-        "files",
-        "folder",
-        "directory",
-        "called",
-        "named",
-        "every",
-        "of",
-        "its",
-    }
-)
+_ARTICLES = frozenset({"does", "do", "did", "the", "a", "an", "my", "this", "all", "any", "every", "its"})
+_SKIPPED = _ARTICLES | {"file", "files", "folder", "directory", "called", "named"}
 
 
 class Literal(Struct, frozen=True, kw_only=True):
@@ -72,46 +54,63 @@ class Phrasing(Struct, frozen=True, kw_only=True):
 
 
 class Binding(Struct, kw_only=True):
-    """How a goal fits: values of slots, tokens explained, required words met, cost of liberties taken."""
+    """How a goal fits: values of slots, tokens explained, required words met, all words met, cost of liberties taken."""
 
     values: dict[str, Value]
     used: set[int]
     literals: int = 0
+    words: int = 0
     slots: int = 0
     cost: float = 0.0
 
 
-def parse_phrasing(source: str, concept: Callable[[str], str], fillers: frozenset[str]) -> Phrasing:
-    """Compile one phrasing. ValueError names what is wrong with it."""
-    elements: list[Element] = []
-    depth, at = 0, 0
-    cues: set[str] = set()
-    while at < len(source.rstrip()):
-        match = _PIECE.match(source, at)
-        if match is None:
-            raise ValueError(f"cannot read {source[at:]!r} in phrasing {source!r}")
-        at, piece = match.end(), match[1]
-        if piece in "[]":
-            depth += 1 if piece == "[" else -1
-            if depth not in (0, 1):
-                raise ValueError(f"brackets do not nest or match in phrasing {source!r}")
-        elif piece.startswith("<"):
-            name, _, kind = piece[1:-1].partition(":")
-            kind = kind or name
-            if kind not in READERS:
-                raise ValueError(f"unknown slot type {kind!r} in phrasing {source!r}")
-            elements.append(Slot(name=name, kind=kind, cues=frozenset(cues), optional=depth > 0))
-            cues = set()
-        else:
-            words = piece.split("|")
-            concepts = frozenset(concept(word) for word in words)
-            filler = all(word in fillers for word in words)
-            elements.append(Literal(concepts=concepts, optional=depth > 0, filler=filler))
-            # A required word ends what came before it; optional ones and prepositions add to it.
-            cues = cues | concepts if filler or depth else set(concepts)
-    if depth:
-        raise ValueError(f"an open bracket in phrasing {source!r}")
-    return Phrasing(source=source, elements=tuple(elements))
+class PhrasingCompiler:
+    """Compiles phrasings; the same groups of words come again and again, so they are made once."""
+
+    def __init__(self, concept: Callable[[str], str], fillers: frozenset[str]) -> None:
+        self._concept = concept
+        self._fillers = fillers
+        self._literals: dict[tuple[str, bool], Literal] = {}
+
+    def compile(self, source: str) -> Phrasing:
+        """Compile one phrasing. ValueError names what is wrong with it."""
+        elements: list[Element] = []
+        inside = False
+        cues: frozenset[str] = _NO_CUES
+        pieces = _PIECE.findall(source)
+        if sum(map(len, pieces)) != len(source.replace(" ", "")):
+            raise ValueError(f"cannot read phrasing {source!r}")
+        for piece in pieces:
+            if piece in "[]":
+                if inside is (piece == "["):
+                    raise ValueError(f"brackets do not match in phrasing {source!r}")
+                inside = not inside
+            elif piece[0] == "<":
+                elements.append(_slot(piece, cues, inside, source))
+                cues = _NO_CUES
+            else:
+                literal = self._literals.get((piece, inside)) or self._literal(piece, inside)
+                elements.append(literal)
+                # A required word ends what came before it; optional ones and prepositions add to it.
+                cues = cues | literal.concepts if literal.filler or inside else literal.concepts
+        if inside:
+            raise ValueError(f"an open bracket in phrasing {source!r}")
+        return Phrasing(source=source, elements=tuple(elements))
+
+    def _literal(self, piece: str, optional: bool) -> Literal:
+        words = piece.split("|")
+        concepts = frozenset(map(self._concept, words))
+        literal = Literal(concepts=concepts, optional=optional, filler=self._fillers.issuperset(words))
+        self._literals[piece, optional] = literal
+        return literal
+
+
+def _slot(piece: str, cues: frozenset[str], optional: bool, source: str) -> Slot:
+    name, _, kind = piece[1:-1].partition(":")
+    kind = kind or name
+    if kind not in READERS:
+        raise ValueError(f"unknown slot type {kind!r} in phrasing {source!r}")
+    return Slot(name=name, kind=kind, cues=cues, optional=optional)
 
 
 # --- a phrasing for a whole goal: words in any order, slots found by type and by what announces them ---
@@ -130,6 +129,7 @@ def bind(phrasing: Phrasing, goal: str, tokens: list[Token], scene: Scene, taken
         if at is not None:
             binding.used.add(at)
             binding.literals += not element.optional
+            binding.words += 1
             continue
         if not element.optional:
             return None
@@ -144,7 +144,9 @@ def bind(phrasing: Phrasing, goal: str, tokens: list[Token], scene: Scene, taken
 
 def _find_literal(element: Literal, tokens: list[Token], used: set[int], taken: frozenset[int]) -> int | None:
     for at, token in enumerate(tokens):
-        if at not in used and at not in taken and not token.quoted and token.concept in element.concepts:
+        # "the src folder" is one value, and still says that a folder is meant.
+        free = at not in used or token.low in ("folder", "directory", "file")
+        if free and at not in taken and not token.quoted and token.concept in element.concepts:
             return at
     return None
 
@@ -204,11 +206,12 @@ def _place(
 
 def _announced_by(slot: Slot, tokens: list[Token], at: int) -> int | None:
     """Position of the word that announces a slot at `at`."""
+    skipped = _ARTICLES if slot.kind in ("text", "literal", "rest") else _SKIPPED
     before = at - 1
     while before >= 0 and not tokens[before].quoted:
         if tokens[before].concept in slot.cues:
             return before
-        if tokens[before].low not in _SKIPPED:
+        if tokens[before].low not in skipped:
             return None
         before -= 1
     return None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from agent.planner.offline.filters import Filter, load_filters
-from agent.planner.offline.patterns import Literal, Phrasing, parse_phrasing
+from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
 from agent.planner.offline.words import Lexicon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -94,18 +94,12 @@ def load_book() -> Book:
     words = read_toml("lexicon.toml")
     filters = read_toml("filters.toml")["filter"]
     entries = load_entries()
-    plain = Lexicon(words)
-    vocabulary: set[str] = set()
-
-    def note(word: str) -> str:
-        vocabulary.add(word)
-        return word
-
     sources = [source for _, entry in entries for source in entry.phrasings]
     sources += [source for entry in filters for source in entry["phrasings"]]
-    collected = {source: parse_phrasing(source, note, plain.fillers) for source in sources}
-    lexicon = Lexicon(words, vocabulary - plain.fillers)
-    compiled = {source: _in_concepts(phrasing, lexicon) for source, phrasing in collected.items()}
+    fillers = frozenset(words["fillers"])
+    lexicon = Lexicon(words, vocabulary_of(sources) - fillers)
+    compiler = PhrasingCompiler(lexicon.concept, fillers)
+    compiled = {source: compiler.compile(source) for source in sources}
     recipes = tuple(
         Recipe(entry=entry, area=area, phrasings=tuple(compiled[source] for source in entry.phrasings))
         for area, entry in entries
@@ -113,13 +107,6 @@ def load_book() -> Book:
     return Book(lexicon=lexicon, filters=load_filters(filters, compiled.__getitem__), recipes=recipes)
 
 
-def _in_concepts(phrasing: Phrasing, lexicon: Lexicon) -> Phrasing:
-    """The same phrasing with every word replaced by its concept."""
-    map_all: Callable[[frozenset[str]], frozenset[str]] = lambda words: frozenset(map(lexicon.concept, words))  # noqa: E731
-    elements = tuple(
-        msgspec.structs.replace(element, concepts=map_all(element.concepts))
-        if isinstance(element, Literal)
-        else msgspec.structs.replace(element, cues=map_all(element.cues))
-        for element in phrasing.elements
-    )
-    return Phrasing(source=phrasing.source, elements=elements)
+def vocabulary_of(sources: list[str]) -> set[str]:
+    """Every literal word of the phrasings."""
+    return set(re.sub(r"<[^<>]*>|[\[\]|]", " ", " ".join(sources)).split())

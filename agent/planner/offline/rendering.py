@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Callable
 
+from msgspec import structs
+
 from agent.planner.offline.finding import find_command, lines_command, list_command, root_word
 from agent.planner.offline.matching import Match
 from agent.planner.offline.patterns import Slot
@@ -63,11 +65,17 @@ def slot_kinds(recipe: Recipe) -> dict[str, str]:
 def render(template: str, match: Match) -> str:
     """A template with its slots filled. KeyError for a slot that neither the goal nor the defaults give."""
     values = all_values(match)
+    frame = match.frame
+    if match.recipe.entry.filters and "content" in values:
+        frame = structs.replace(frame, content=values["content"].text)
+    if match.recipe.entry.filters and "dest" in values and _is_inside(values["dest"].text):
+        # What is in the destination already must not be moved or copied onto itself.
+        frame = structs.replace(frame, excluded_folders=[*frame.excluded_folders, values["dest"].text.rstrip("/")])
 
     def fill(found: re.Match[str]) -> str:
         name, form = found[1], found[2] or ""
         if match.recipe.entry.filters and name in _FRAME_SLOTS and not form:
-            return _FRAME_SLOTS[name](match.frame)
+            return _FRAME_SLOTS[name](frame)
         return values[name].render(form)
 
     # Words that are quoted as a whole are set aside, so that what they hold is not filled a second time.
@@ -75,6 +83,11 @@ def render(template: str, match: Match) -> str:
     for at in range(len(pieces)):
         pieces[at] = SLOT.sub(fill, pieces[at]) if at % 2 == 0 else whole_word(pieces[at], values)
     return "".join(pieces)
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a folder may lie below the one that is searched."""
+    return not path.startswith(("/", "~", "..")) and path.rstrip("/") != "."
 
 
 def whole_word(inside: str, values: dict[str, Value]) -> str:

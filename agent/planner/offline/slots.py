@@ -52,6 +52,65 @@ _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
 _TAR = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|tar\.\w{1,5})\Z")
 _ZIP = re.compile(r"(?i)\.(?:zip|jar|war|whl|epub|docx|xlsx)\Z")
 _GZ = re.compile(r"(?i)(?<!\.tar)\.gz\Z")
+# What makes a folder of a plain word that looks like none: "in src", but not "show src".
+_PLACE_WORDS = frozenset(
+    {
+        "in",
+        "into",
+        "under",
+        "inside",
+        "within",
+        "below",
+        "beneath",
+        "from",
+        "to",
+        "as",
+        "at",
+        "outside",
+        "except",
+        "excluding",
+        "ignoring",
+        "skipping",
+        "folder",
+        "directory",
+        "subfolder",
+        "called",
+        "named",
+        "of",
+        "or",
+        "and",
+        "for",
+        "without",
+        "but",
+        "exclude",
+        "ignore",
+        "skip",
+    }
+)
+# What announces a text to look for.
+_TEXT_WORDS = frozenset(
+    {
+        "containing",
+        "contain",
+        "contains",
+        "word",
+        "text",
+        "string",
+        "phrase",
+        "pattern",
+        "mention",
+        "mentions",
+        "mentioning",
+        "matching",
+        "including",
+        "say",
+        "says",
+        "where",
+        "around",
+        "without",
+    }
+)
+_CSV = re.compile(r"(?i)\.csv\Z")
 _GENERIC_FOLDER = ("folder", "directory", "dir")
 _GENERIC_FILE = ("file", "script", "archive", "tarball", "document", "image", "video")
 
@@ -141,7 +200,9 @@ def read_dir(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
     known = scene.lexicon.knows(token.low)
     if following in _GENERIC_FOLDER and (cued or not known):
         return 2, _path_value(token)
-    if cued in ("to", "into", "called", "named"):
+    if cued not in _PLACE_WORDS:
+        return None
+    if cued in ("to", "into", "as", "called", "named", "folder", "directory"):
         return 1, _path_value(token)
     if cued and not scene.lexicon.knows(token.low) and token.low not in scene.lexicon.kinds:
         return 1, _path_value(token)
@@ -201,8 +262,11 @@ def read_text(tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
         return None
     # Words that mean something to us, and paths, are taken for a text only when nothing better is found.
     doubtful = not token.quoted and not code_like and (scene.lexicon.knows(token.low) or looks_like_path(token, scene))
-    forms = {"regex": quote_regex(token.raw), "replacement": quote_replacement(token.raw)}
-    return 1, Value(text=token.raw, forms=forms, origin=token.raw, doubtful=doubtful)
+    text = token.raw
+    if not token.quoted and re.fullmatch(r"[A-Z]{3,}s", text):
+        text = text[:-1]  # "all TODOs"
+    forms = {"regex": quote_regex(text), "replacement": quote_replacement(text)}
+    return 1, Value(text=text, forms=forms, origin=token.raw, doubtful=doubtful)
 
 
 def read_named(kind: str, tokens: list[Token], at: int, scene: Scene, cued: str) -> Found:
@@ -288,10 +352,15 @@ def _named_reader(kind: str) -> Reader:
 
 READERS: dict[str, Reader] = {
     "file": lambda g, t, i, s, c: read_file(t, i, s, c),
-    "path": lambda g, t, i, s, c: read_dir(t, i, s, c),
+    "path": lambda g, t, i, s, c: read_file(t, i, s, c),
+    "literal": lambda g, t, i, s, c: read_text(t, i, s, c if c in _TEXT_WORDS else ""),
     "dir": lambda g, t, i, s, c: read_dir(t, i, s, c),
     "tar": lambda g, t, i, s, c: _ending(_TAR, t, i, s, c),
     "zip": lambda g, t, i, s, c: _ending(_ZIP, t, i, s, c),
+    "csv": lambda g, t, i, s, c: _ending(_CSV, t, i, s, c),
+    "isdir": lambda g, t, i, s, c: (
+        found if (found := read_file(t, i, s, c)) and s.exists(found[1].text.rstrip("/") + "/.") else None
+    ),
     "gz": lambda g, t, i, s, c: _ending(_GZ, t, i, s, c),
     "quoted": lambda g, t, i, s, c: (1, Value(text=t[i].raw, origin=t[i].raw)) if t[i].quoted and t[i].raw else None,
     "folder": lambda g, t, i, s, c: read_folder(t, i, s, c),

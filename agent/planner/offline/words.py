@@ -148,6 +148,7 @@ def _strip_punctuation(word: str, start: int) -> tuple[str, int]:
     return word.rstrip(_TRAILING), start
 
 
+_RANGE = re.compile(r"(\d{1,9})[-–](\d{1,9})\Z", re.ASCII)
 _CONTRACTIONS = re.compile(r"(?i)^(what|where|who|that|there|how|it|here|let)['’]s$")
 _NEGATED = re.compile(r"(?i)^(do|does|is|are|was|were|did|has|have|should)n['’]t$")
 
@@ -194,7 +195,10 @@ def _expand(words: list[tuple[str, int, int, bool]]) -> list[tuple[str, int, int
     out: list[tuple[str, int, int, bool]] = []
     for word, start, end, quoted in words:
         match = None if quoted else _CONTRACTIONS.match(word) or _NEGATED.match(word)
-        if match:
+        span = None if quoted else _RANGE.match(word)
+        if span:
+            out += [(part, start, end, False) for part in (span[1], "to", span[2])]
+        elif match:
             second = "not" if "n" in word[len(match[1]) : -2].lower() else "is"
             out += [(match[1], start, end, False), (second, start, end, False)]
         else:

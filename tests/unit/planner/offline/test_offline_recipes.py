@@ -1,0 +1,91 @@
+"""Every recipe does what its examples say, and is written so that nothing it catches can become syntax."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+
+import pytest
+
+from agent.planner.offline import catalog, recipes, rendering
+from agent.planner.offline.patterns import Slot
+from tests.unit.planner.offline.offline_support import command_for
+
+ENTRIES = recipes.load_entries()
+EXAMPLES = [
+    pytest.param(entry.id, example, id=f"{entry.id}-{number}")
+    for _, entry in ENTRIES
+    for number, example in enumerate(entry.examples)
+]
+BOOK = recipes.load_book()
+# Slots whose values are digits, which may stand inside a quoted program.
+NUMERIC = {"count", "number", "port", "pid", "seconds"}
+BUILTINS = {"cd", "pwd", "echo", "export", "printf", "command", "kill", "time", ":", "for", "LC_ALL=C"}
+
+
+@pytest.mark.parametrize(("recipe_id", "example"), EXAMPLES)
+def test_example_goal_gives_its_command(recipe_id: str, example: recipes.Example) -> None:
+    assert command_for(example.goal) == example.command.strip()
+
+
+def test_there_are_enough_recipes_in_every_area() -> None:
+    areas: dict[str, int] = {}
+    for area, _ in ENTRIES:
+        areas[area] = areas.get(area, 0) + 1
+    expected = {
+        "archives", "dates", "disk", "files", "find", "git", "network", "packages", "permissions", "processes", "system", "text",
+    }  # fmt: skip
+    assert set(areas) == expected
+    assert sum(areas.values()) >= 120
+
+
+def test_ids_are_unique_and_carry_their_area() -> None:
+    ids = [entry.id for _, entry in ENTRIES]
+    assert len(ids) == len(set(ids))
+    assert all(entry.id.startswith(area + ".") for area, entry in ENTRIES)
+
+
+@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
+def test_every_slot_of_a_template_is_caught_or_has_a_default(recipe: recipes.Recipe) -> None:
+    frame = {"find", "list", "lines", "root"} if recipe.entry.filters else set()
+    defaults = set(recipe.entry.defaults)
+    for form in recipe.forms:
+        wanted = {name for name, _ in rendering.SLOT.findall(form.command)} - frame - defaults
+        for phrasing in recipe.phrasings:
+            caught = {e.name for e in phrasing.elements if isinstance(e, Slot) and not e.optional}
+            assert wanted <= caught, (phrasing.source, wanted - caught)
+
+
+@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
+def test_only_numbers_stand_inside_quotes(recipe: recipes.Recipe) -> None:
+    kinds = rendering.slot_kinds(recipe)
+    for form in recipe.forms:
+        template = re.sub(r"«.*?»", "", form.command)
+        for quoted in re.findall(r"'[^']*'|\"[^\"]*\"", template):
+            for name, _ in rendering.SLOT.findall(quoted):
+                assert kinds[name] in NUMERIC, (form.command, name)
+
+
+@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
+def test_a_form_needs_the_programs_it_starts_with(recipe: recipes.Recipe) -> None:
+    for form in recipe.forms:
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"|\$\(\(.*\)\)", "''", form.command)
+        for stage in re.split(r"\|\|?|&&|;", bare):
+            words = [word for word in stage.split() if word != "sudo" and not re.match(r"\w+=", word)]
+            if not words or words[0].startswith(("<", "$", "\\")):
+                continue
+            if words[0] not in BUILTINS and words[0] not in ("do", "done"):
+                assert words[0] in form.needs, (form.command, words[0])
+
+
+def test_catalog_document_is_fresh() -> None:
+    path = os.path.join(os.path.dirname(__file__), *[".."] * 4, "docs", "recipes.md")
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == catalog.render_catalog()
+
+
+def test_data_files_have_no_unknown_keys() -> None:
+    for name in os.listdir(os.path.join(recipes.HERE, "recipes")):
+        with open(os.path.join(recipes.HERE, "recipes", name), "rb") as file:
+            assert set(tomllib.load(file)) == {"recipe"}

@@ -1,0 +1,78 @@
+"""What the planner does not understand never becomes a command."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.protocol.replies import Chat, Command
+from tests.unit.planner.offline.offline_support import answer, goal_item, message_for
+
+with open(os.path.join(os.path.dirname(__file__), "unknown_goals.txt"), encoding="utf-8") as file:
+    UNKNOWN = [line for line in file.read().splitlines() if line]
+
+
+def test_the_list_is_long_enough() -> None:
+    assert len(UNKNOWN) >= 60
+
+
+@pytest.mark.parametrize("goal", UNKNOWN)
+def test_unrelated_goals_get_an_honest_answer(goal: str, tmp_path: object) -> None:
+    reply = answer(goal_item(goal, str(tmp_path)))
+    assert isinstance(reply, Chat)
+    assert reply.message
+
+
+def test_an_unknown_goal_gets_the_nearest_examples_and_the_words_not_understood() -> None:
+    assert message_for("find the largest prime number below 1000").splitlines()[0].startswith("I ")
+    message = message_for("show the shiny notes.txt")
+    assert "'shiny'" in message
+    assert 1 <= message.count("\n  - ") <= 3
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["hello", "Hi!", "help", "?", "what can you do?", "thanks", "who are you", "how are you", "yes"],
+)
+def test_small_talk(goal: str) -> None:
+    assert message_for(goal)
+
+
+def test_help_shows_what_works() -> None:
+    assert "find the 5 largest files" in message_for("help")
+
+
+@pytest.mark.parametrize(
+    ("goal", "part"),
+    [
+        ("", "empty"),
+        ("   \n ", "empty"),
+        ("a" * 1_000_000, "characters long"),
+        ("delete a.txt\ndelete b.txt", "one line"),
+        ("delete a\x00b.txt", "control"),
+        ("show \x1b[31mnotes.txt", "control"),
+        ("delete \u202etxt.exe", "control"),
+        ("show \ud800.txt", "half"),
+    ],
+)
+def test_hostile_goals(goal: str, part: str) -> None:
+    assert part in message_for(goal)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=300))
+def test_no_text_breaks_it(goal: str) -> None:
+    assert isinstance(answer(goal_item(goal)), Chat | Command)
+
+
+def test_a_word_nobody_understands_is_never_left_out() -> None:
+    for extra in ("unimportant", "unless", "never", "friendly"):
+        assert isinstance(answer(goal_item(f"delete all {extra} .tmp files")), Chat)
+
+
+def test_files_to_delete_must_be_narrowed_down() -> None:
+    assert isinstance(answer(goal_item("delete files")), Chat)
+    assert isinstance(answer(goal_item("delete all files")), Chat)
