@@ -70,5 +70,8 @@ def parse_line(text: str) -> Line:
 
 
 def is_recorded(text: str) -> bool:
-    """Whether a line goes into the history: not with a blank in front, not private ones."""
-    return bool(text.strip()) and not text[0].isspace() and not text.startswith("!!")
+    """Whether a line goes into the history: not with a blank in front, not private ones, not good-bye."""
+    stripped = text.strip()
+    if not stripped or text[0].isspace() or text.startswith("!!"):
+        return False
+    return stripped.lower() not in (*EXIT_WORDS, ":q", ":quit", ":exit")

@@ -25,6 +25,10 @@ class Screen:
 
     def say(self, text: str | Fragments, style: str = "") -> None:
         """Print a line (or styled fragments and a line end). The text must have been made visible before."""
+        if self.dumb:
+            self.output.write((text if isinstance(text, str) else "".join(part for _, part in text)) + "\n")
+            self.output.flush()
+            return
         from prompt_toolkit.formatted_text import FormattedText
         from prompt_toolkit.shortcuts.utils import print_formatted_text
 

@@ -1,0 +1,350 @@
+"""A person at a real terminal, in front of the real program."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sys
+import termios
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.terminal import CTRL_C, CTRL_D, CTRL_U, CTRL_Z, ROOT, Terminal
+
+LONG_WAIT = 600  # seconds a scripted planner or a command would take if nobody stopped it
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    (folder / ".config" / "agent-shell").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "note3.txt").write_text("x\n" * 37)
+    return folder
+
+
+@pytest.fixture
+def shims(tmp_path: Path) -> Path:
+    """A `mkfs.ext4` that only leaves a mark."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shim = folder / "mkfs.ext4"
+    shim.write_text(f"#!/bin/sh\necho ran >> {tmp_path}/mark\n")
+    shim.chmod(0o755)
+    return folder
+
+
+def script(folder: Path, *replies: Any, delay: float = 0.0) -> str:
+    """`scripted:FILE` with these replies (text of a reply, or its JSON)."""
+    path = folder / "script.json"
+    path.write_text(json.dumps({"reply": [{"json": reply, "delay": delay} for reply in replies]}))
+    return f"scripted:{path}"
+
+
+def command(text: str, reason: str = "") -> dict[str, str]:
+    return {"mode": "command", "command": text, "reason": reason}
+
+
+def chat(text: str) -> dict[str, str]:
+    return {"mode": "chat", "message": text}
+
+
+def events(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in sorted((home / "sessions").glob("*.jsonl")) for line in path.open()]
+
+
+def statuses(home: Path) -> list[str]:
+    """Statuses of the finished goals; every start has its end."""
+    log = events(home)
+    types = [event["type"] for event in log]
+    for name in {kind.removesuffix(".started") for kind in types if kind.endswith(".started")}:
+        assert types.count(f"{name}.started") == types.count(f"{name}.finished"), name
+    return [event["status"] for event in log if event["type"] == "goal.finished"]
+
+
+def test_goal_edit_run_answer(home: Path, work: Path) -> None:
+    planner = script(home, command("wc -l note3.txt", "counts"), chat("There are 37 lines."))
+    with Terminal("--planner", planner, home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("how long is note3?\r")
+        person.at_confirmation("wc -l note3.txt")
+        person.see("why: counts")
+        person.type(" | cat")
+        person.see("low edited ❯ wc -l note3.txt | cat", where="screen")
+        person.type("\r")
+        person.see("There are 37 lines")
+        person.see("completed")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["completed"]
+    ran = [event for event in events(home) if event["type"] == "command.confirmed"]
+    assert [(event["decision"], event["command"]) for event in ran] == [("edited", "wc -l note3.txt | cat")]
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in (home / "sessions").glob("*.jsonl"))
+
+
+def test_high_risk_needs_the_word(home: Path, work: Path, shims: Path, tmp_path: Path) -> None:
+    path = f"{shims}:{os.environ['PATH']}"
+    with Terminal("--planner", "offline", home=home, cwd=work, PATH=path) as person:
+        for answer, marks in (("yes", False), ("proceed ", False), ("proceed", True)):
+            person.at_prompt()
+            person.type("!mkfs.ext4 /dev/agent-shell-no-such-disk\r")
+            person.at_confirmation("mkfs.ext4")
+            person.type("\r")
+            person.see(r"word ❯", where="line")
+            person.type(f"{answer}\r")
+            person.at_prompt()
+            assert (tmp_path / "mark").exists() is marks
+        person.type(CTRL_D)
+        assert person.leaves() == 0
+    assert statuses(home) == ["skipped", "skipped", "completed"]
+
+
+def test_editing_into_high_asks_for_the_word(home: Path, work: Path, shims: Path, tmp_path: Path) -> None:
+    planner = script(home, command("ls"), chat("done"))
+    with Terminal("--planner", planner, home=home, cwd=work, PATH=f"{shims}:{os.environ['PATH']}") as person:
+        person.at_prompt()
+        person.type("list\r")
+        person.at_confirmation("ls")
+        person.type(CTRL_U + "mkfs.ext4 /dev/agent-shell-no-such-disk")
+        person.see("high edited ❯", where="screen")
+        person.type("\r")
+        person.see(r"word ❯", where="line")
+        person.type(CTRL_C)
+        person.see("done")
+        assert not (tmp_path / "mark").exists()
+
+
+def test_typed_ahead_keys_approve_nothing(home: Path, work: Path) -> None:
+    planner = script(home, command("touch made"), delay=1.0)
+    with Terminal("--planner", planner, home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("make it\r")
+        person.see("make it")
+        person.type("\r\ry\rproceed\r")
+        person.at_confirmation("touch made")
+        for _ in range(5):
+            person.pump()
+        assert not (work / "made").exists()
+        person.type(CTRL_C)
+        person.at_prompt()
+    assert "made" not in os.listdir(work)
+
+
+def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
+    with Terminal("--planner", script(home, command("true"), chat("ok")), home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("go\r")
+        person.at_confirmation("true")
+        person.type("\x1b[200~\ntouch pasted\n\x1b[201~")
+        person.see("touch pasted", where="screen")
+        assert not (work / "pasted").exists()
+        person.type("\r")
+        person.see("completed")
+        assert (work / "pasted").exists()
+
+
+@pytest.mark.parametrize("moment", ["goal", "planner", "confirmation", "word", "command"])
+def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str) -> None:
+    delay = LONG_WAIT if moment == "planner" else 0
+    text = {"word": "mkfs.ext4 /dev/agent-shell-no-such-disk", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
+    planner = script(home, command(text), delay=delay)
+    with Terminal("--planner", planner, home=home, cwd=work, PATH=f"{shims}:{os.environ['PATH']}") as person:
+        person.at_prompt()
+        if moment == "goal":
+            person.type("half a goal")
+            person.see("half a goal", where="line")
+            person.type(CTRL_C)
+        else:
+            person.type("do it\r")
+        if moment == "planner":
+            person.see("do it.*\n", where="screen")
+            while not any(event["type"] == "planner.started" for event in events(home)):
+                person.pump()
+            person.type(CTRL_C)
+        elif moment != "goal":
+            person.at_confirmation(text[:4])
+            person.type("\r" if moment in ("word", "command") else CTRL_C)
+        if moment == "word":
+            person.see(r"word ❯", where="line")
+            person.type(CTRL_C)
+            person.see("script is over|error")
+        elif moment == "command":
+            person.see("begun\n")
+            person.type(CTRL_C)
+        person.at_prompt()
+        person.type("!echo still-$((40+2))\r")
+        person.at_confirmation("echo still")
+        person.type("\r")
+        person.see("still-42")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    first = {
+        "goal": ["completed"],
+        "planner": ["interrupted", "completed"],
+        "confirmation": ["cancelled", "completed"],
+        "word": ["planner_error", "completed"],
+        "command": ["interrupted", "completed"],
+    }
+    assert statuses(home) == first[moment]
+    assert not survivors("612.75")
+
+
+def survivors(mark: str) -> list[str]:
+    """Command lines of living processes that hold `mark`."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[:1] == [b"sleep"] and mark.encode() in words:
+                found.append(entry)
+    return found
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("moment", ["prompt", "confirmation", "command"])
+def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, code: int, moment: str) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work) as person:
+        person.at_prompt()
+        before = termios.tcgetattr(person.process.child_fd)[3] & (termios.ECHO | termios.ICANON)
+        if moment != "prompt":
+            person.type("!echo begun; sleep 613.25\r")
+            person.at_confirmation("sleep")
+        if moment == "command":
+            person.type("\r")
+            person.see("begun\n")
+        os.kill(person.process.pid, number)
+        while person.pump():
+            pass
+        after = termios.tcgetattr(person.process.child_fd)[3] & (termios.ECHO | termios.ICANON)
+        assert person.leaves() == code
+    assert before == 0
+    assert after == termios.ECHO | termios.ICANON
+    assert statuses(home) == ([] if moment == "prompt" else ["interrupted"])
+    assert not survivors("613.25")
+
+
+def test_ctrl_z_stops_and_comes_back(home: Path, work: Path) -> None:
+    launcher = ["bash", "--norc", "--noprofile", "-i"]
+    with Terminal(home=home, cwd=work, command=launcher, PS1="shell> ") as person:
+        person.see("shell>", where="line")
+        person.type(f"{sys.executable} {ROOT}/agent_shell.py --planner offline\r")
+        person.at_prompt()
+        person.type("half a goal")
+        person.see("half a goal", where="line")
+        person.type(CTRL_Z)
+        person.see("Stopped")
+        person.see("shell>", where="line")
+        person.type("fg\r")
+        person.see("❯ half a goal", where="line")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("exit\r")
+        person.see("shell>", where="line")
+
+
+def test_narrow_window_wide_characters_and_resize(home: Path, work: Path) -> None:
+    planner = script(home, command("echo 漢字漢字 größe e\u0301 " + "long " * 20), chat("ok"))
+    with Terminal("--planner", planner, home=home, cwd=work, columns=34, rows=14) as person:
+        person.at_prompt()
+        person.type("漢字 größe\r")
+        person.at_confirmation("echo")
+        person.resize(90, 24)
+        os.kill(person.process.pid, signal.SIGWINCH)
+        person.type("X")
+        person.see("long X", where="screen")
+        person.type("\r")
+        person.see("completed")
+    goals = [event["goal"] for event in events(home) if event["type"] == "goal.started"]
+    assert goals == ["漢字 größe"]
+
+
+def test_no_colour_means_none(home: Path, work: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, NO_COLOR="1") as person:
+        person.at_prompt()
+        person.type("!rm -rf note3.txt\r")
+        person.at_confirmation("rm -rf")
+        person.see("(medium|high) risk")
+        person.type(CTRL_C)
+        person.at_prompt()
+        assert not re.search(rb"\x1b\[[0-9;]*3[0-7][;m]|\x1b\[[0-9;]*38;|\x1b\[[0-9;]*9[0-7][;m]", person.raw)
+
+
+def test_hostile_proposal_cannot_draw(home: Path, work: Path) -> None:
+    planner = script(home, command("echo safe\u202e\x1b[2J\r#"), chat("x"))
+    with Terminal("--planner", planner, home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("go\r")
+        person.see(r"<U\+202E>", where="screen")
+        person.see(r"\^\[\[2J", where="screen")
+        assert b"\x1b[2J" not in person.raw
+        assert "\u202e".encode() not in person.raw
+        person.type(CTRL_C)
+        person.at_prompt()
+
+
+def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
+        person.see("goal:", where="line")
+        person.type("!echo dumb-$((40+2))\r")
+        person.see("y run.*: $", where="screen")
+        person.type("y\r")
+        person.see("dumb-42")
+        person.see("goal:", where="line")
+        assert b"\x1b" not in person.raw
+        person.type(CTRL_D)
+        assert person.leaves() == 0
+
+
+def test_piped_stdin_is_confirmed_on_the_terminal(home: Path, work: Path) -> None:
+    words = f"echo '!echo asked-$((40+2))' | {sys.executable} {ROOT}/agent_shell.py --planner offline; echo code=$?"
+    with Terminal(home=home, cwd=work, command=["bash", "-c", words]) as person:
+        person.at_confirmation("echo asked")
+        person.type("\r")
+        person.see("asked-42")
+        person.see("code=0")
+
+
+def test_history_comes_back(home: Path, work: Path) -> None:
+    for keys, seen in (("!echo remembered\r", "echo remembered"), ("\x1b[A", "!echo remembered")):
+        with Terminal("--planner", "offline", home=home, cwd=work) as person:
+            person.at_prompt()
+            person.type(keys)
+            person.see(re.escape(seen), where="screen")
+            person.type(CTRL_C)
+            person.at_prompt()
+            person.type("exit\r")
+            assert person.leaves() == 0
+
+
+def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:
+    with Terminal("--planner", "offline", "--session-id", "first", home=home, cwd=work, columns=200) as person:
+        person.at_prompt()
+        person.type(":session\r")
+        person.see("session  first")
+        person.see(r"-first\.jsonl")
+        person.type(":new\r")
+        person.see("new session")
+        person.type(":session first\r")
+        person.see("session first")
+        person.type(":session ../../etc\r")
+        person.see("session", where="screen")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == []
+    assert len(list((home / "sessions").glob("*.jsonl"))) == 2
