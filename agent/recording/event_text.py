@@ -43,9 +43,9 @@ def _map(value: Any, change: TextChange, name: str) -> Any:
 def _map_struct(value: Struct, change: TextChange) -> Struct:
     changed: dict[str, Any] = {}
     for field in value.__struct_fields__:
-        if field in CLOSED_FIELDS:
-            continue
         old = getattr(value, field)
+        if field in CLOSED_FIELDS and isinstance(old, str):
+            continue
         new = _map(old, change, field)
         if new is not old:
             changed[field] = new

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import base64
 import re
+from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol.events import CommandConfirmed, GoalFinished, Notice, ToolStarted
+from agent.protocol.events import (
+    CommandConfirmed,
+    GoalFinished,
+    Notice,
+    RunFinished,
+    ToolStarted,
+    encode,
+    goal_finished,
+)
+from agent.protocol.outcomes import CommandSummary, GoalStatus, GoalSummary, RunOutcome
 from agent.recording.clock import SystemClock
+from agent.recording.event_text import CLOSED_FIELDS
 from agent.recording.null import NullRecorder
 from agent.recording.redaction import NoRedactor, SecretRedactor, encoded_forms
+from tests.support.event_cases import CASES
 
 # What secrets are made of, in pieces that can come together in any way.
 PIECES = [
@@ -102,6 +115,47 @@ def test_every_text_of_an_event_is_redacted_but_our_own_words_are_not() -> None:
     assert event.command.startswith("echo [redacted:PASSWORD:")
     unchanged = Notice(text="nothing here")
     assert recorder.append(unchanged).event is unchanged
+
+
+SECRET = "ghp_" + "a1B2" * 9
+
+
+def with_secret(value: Any) -> Any:
+    """`value` with SECRET in every text that may hold anything."""
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        changed = {
+            name: with_secret(old)
+            for name, old in fields.items()
+            if name not in CLOSED_FIELDS or not isinstance(old, str)
+        }
+        return msgspec.structs.replace(value, **changed)
+    if type(value) is str:
+        return f"x {SECRET} y"
+    if isinstance(value, (list, tuple)):
+        return type(value)(with_secret(item) for item in value)
+    if isinstance(value, dict):
+        return {key: with_secret(item) for key, item in value.items()}
+    return value
+
+
+SUMMARY = GoalSummary(
+    goal_id="g", goal="g", status=GoalStatus.COMPLETED, exit_code=0, messages=("m",),
+    commands=(CommandSummary(command_id="c", proposed="p", run="r", stdout="o", stderr="e"),),
+)  # fmt: skip
+DEEP = [
+    RunFinished(outcome=RunOutcome(request_id="r", final_message="m", goal=SUMMARY, files_written=("f",))),
+    goal_finished(SUMMARY),
+    *(event for case in CASES.values() for event in case),
+]
+
+
+@pytest.mark.parametrize("event", DEEP, ids=lambda event: type(event).__name__)
+def test_no_text_is_forgotten_however_deep_it_stands(event) -> None:
+    recorder = NullRecorder(clock=SystemClock(), redactor=REDACTOR)
+    secret = with_secret(event)
+    assert SECRET.encode() not in encode(recorder.append(secret))
+    assert SECRET.encode() not in encode(recorder.stamp(secret))
 
 
 def test_values_under_telling_names_are_redacted_in_mappings() -> None:
