@@ -37,8 +37,7 @@ def explain(report: RiskReport) -> str:
 def _underlined(whole: str, groups: dict[tuple[int, int], list[Finding]]) -> list[str]:
     lines = ["  " + whole]
     for (start, end), findings in sorted(groups.items(), key=lambda item: (item[0][0], -item[0][1])):
-        end = max(end, start + 1)
-        lines.append("  " + " " * start + "~" * (min(end, len(whole)) - start))
+        lines.append("  " + " " * start + "~" * max(min(end, len(whole)) - start, 1))
         lines.extend(_reasons(findings, "  " + " " * min(start, 40)))
     return lines
 

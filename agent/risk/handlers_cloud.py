@@ -12,8 +12,11 @@ from agent.risk.options import Args
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_READS = re.compile(r"^(?:describe|list|get|ls|show|head|search|query|scan|lookup|view|check|test|validate|estimate|preview|wait|help|print|detect|"
-                    r"filter|batch-get|select|generate|version|info|browse|tail|read|simulate|decode|count|history|status|whoami|diff|presign|export-table)")  # fmt: skip
+_READS = re.compile(
+    r"^(?:describe|list|get|ls|show|head|search|query|scan|lookup|view|check|test|validate|estimate|"
+    r"preview|wait|help|print|detect|filter|batch-get|select|generate|version|info|browse|tail|read|"
+    r"simulate|decode|count|history|status|whoami|diff|presign|export-table)"
+)
 _DESTROYS = re.compile(
     r"^(?:delete|destroy|terminate|remove|purge|rb|rm|deregister|disable|revoke|reset|release|detach|cancel|stop-logging|abort|drop|wipe|clear|"
     r"schedule-key-deletion|unsubscribe|batch-delete|forget|deprovision|reject|empty|kill|expire|decommission|discard|withdraw|del$|unset)"
@@ -26,8 +29,11 @@ _SECRETS = re.compile(
 _SECRET_CHANGES = re.compile(
     r"^(?:put-secret-value|update-secret|rotate-secret|put-key-policy|put-resource-policy|restore-secret)"
 )
-_POLICY = re.compile(r"^(?:put-bucket-policy|put-bucket-acl|put-public-access-block|delete-public-access-block|attach-(?:user|role|group)-policy|"
-                     r"put-(?:user|role|group)-policy|add-iam-policy-binding|set-iam-policy|create-login-profile|add-user-to-group|authorize-security-group)")  # fmt: skip
+_POLICY = re.compile(
+    r"^(?:put-bucket-policy|put-bucket-acl|put-public-access-block|delete-public-access-block|"
+    r"attach-(?:user|role|group)-policy|put-(?:user|role|group)-policy|add-iam-policy-binding|"
+    r"set-iam-policy|create-login-profile|add-user-to-group|authorize-security-group)"
+)
 
 
 def aws(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -71,9 +77,7 @@ def _s3(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output
         or (verb == "rm" and args.has("--recursive"))
         or (verb == "sync" and args.has("--delete"))
         or (verb == "mv" and args.has("--recursive"))
-    ):
-        walker.add("cloud-destroy", targets, place, rule="cloud.s3")
-    elif verb == "rm":
+    ) or verb == "rm":
         walker.add("cloud-destroy", targets, place, rule="cloud.s3")
     elif verb in ("cp", "sync", "mv"):
         secret = any(
@@ -94,7 +98,7 @@ def _s3(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output
     return None, ""
 
 
-def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:  # noqa: PLR0912
     """gcloud GROUP … VERB, az GROUP … VERB: the verb is the first operand that looks like one."""
     place = invocation.place
     texts = [word.text for word in args.operands]
@@ -128,7 +132,7 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             walker.add("db-destroy", args.operands[1:], place)
             return None, ""
         if texts[0] == "query":
-            from agent.risk.handlers_more import judge_sql
+            from agent.risk.handlers_data import judge_sql
 
             for text in texts[1:]:
                 judge_sql(walker, invocation, text)

@@ -1,4 +1,4 @@
-"""Programs over files whose options are a language of their own: find, sed, awk, tar, dd, rsync, chmod, zip."""
+"""Programs over files whose options are a language of their own: tar, dd, rsync, chmod, rm, openssl."""
 
 from __future__ import annotations
 
@@ -14,226 +14,8 @@ from agent.risk.words import UNKNOWN, Word
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_FIND_FILTERS = (
-    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin",
-    "-size", "-newer", "-user", "-group", "-perm", "-inum", "-samefile", "-links", "-uid", "-gid", "-nouser", "-nogroup", "-lname",
-    "-newermt", "-newerat", "-newerct", "-empty", "-executable", "-used",
-)  # fmt: skip
 
-
-def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """find: roots, then tests and actions in order."""
-    words = invocation.words[1:]
-    index = 0
-    while index < len(words) and words[index].text in ("-H", "-L", "-P"):
-        index += 1
-    start = index
-    while index < len(words) and words[index].text[:1] not in ("-", "(", "!"):
-        index += 1
-    roots = words[start:index] or [Word(".", *invocation.place)]
-    narrowed = False
-    while index < len(words):
-        text = words[index].text
-        if text in _FIND_FILTERS:
-            value = words[index + 1].text if index + 1 < len(words) else ""
-            narrowed = narrowed or value not in ("*", "*.*", ".*")
-        elif text in ("-exec", "-execdir", "-ok", "-okdir"):
-            index = _find_exec(walker, invocation, words, index, roots, narrowed)
-            continue
-        elif text == "-delete":
-            _find_delete(walker, invocation, roots, narrowed)
-        elif text in ("-fprint", "-fls", "-fprint0", "-fprintf") and index + 1 < len(words):
-            walker.add("write", [words[index + 1]], invocation.place, invocation=invocation)
-        index += 1
-    return None
-
-
-def _found_in(roots: list[Word], narrowed: bool) -> list[Word]:
-    """The names find hands on, as words."""
-    if not narrowed:
-        return roots
-    return [Word(f"{root.text.rstrip('/')}/{UNKNOWN}", root.start, root.end, taint="found") for root in roots]
-
-
-def _find_delete(walker: Walker, invocation: Invocation, roots: list[Word], narrowed: bool) -> None:
-    walker.add("delete", _found_in(roots, narrowed), invocation.place, recursive=True, invocation=invocation)
-
-
-def _find_exec(
-    walker: Walker, invocation: Invocation, words: list[Word], index: int, roots: list[Word], narrowed: bool
-) -> int:
-    end = index + 1
-    while end < len(words) and words[end].text != ";" and not (words[end].text == "+" and words[end - 1].text == "{}"):
-        end += 1
-    targets = _found_in(roots, narrowed)
-    command: list[Word] = []
-    for word in words[index + 1 : end]:
-        if word.text == "{}":
-            command.extend(targets)
-        elif "{}" in word.text:
-            part = word.part(word.text.replace("{}", targets[0].text))
-            part.taint = "found"
-            command.append(part)
-        else:
-            command.append(word)
-    if command:
-        inner = invocation.inner(command, "find")
-        inner.stdin = ("", "")
-        walker.dispatch(inner)
-    return end + 1
-
-
-def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """fd -x: like find -exec."""
-    words = invocation.words[1:]
-    for index, word in enumerate(words):
-        if word.text in ("-x", "--exec", "-X", "--exec-batch"):
-            found = Word(f"./{UNKNOWN}", *invocation.place, taint="found")
-            command = [found if w.text == "{}" else w for w in words[index + 1 :] if w.text != ";"]
-            if command:
-                if not any(w.text == "{}" for w in words[index + 1 :]):
-                    command.append(found)
-                walker.dispatch(invocation.inner(command, "fd"))
-            break
-    return None
-
-
-_SED_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])w\s+(\S+)")
-_SED_EXEC = re.compile(
-    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n;}]+)|\s*(?:$|[;}\n]))"
-)
-_SED_EXEC_FLAG = re.compile(
-    r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e",
-    re.S | re.M,
-)
-
-
-def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """sed: -i changes files; w writes, e runs."""
-    scripts = [word for name, word in args.options if name in ("-e", "--expression") and word is not None]
-    operands = args.operands
-    if not scripts and not args.has("-f", "--file") and operands:
-        scripts, operands = operands[:1], operands[1:]
-    in_place = any(name.startswith("-i") or name.startswith("--in-place") for name in args.names) or args.has("-I")
-    for script in scripts:
-        text = script.text
-        for match in _SED_EXEC.finditer(text):
-            if match.group(1):
-                walker.script(match.group(1), invocation.place, invocation)
-            walker.add(
-                "run-opaque",
-                [script],
-                invocation.place,
-                reason="has sed run commands",
-                rule="sed.execute",
-                level=Level.MEDIUM,
-            )
-        if _SED_EXEC_FLAG.search(text):
-            walker.add(
-                "run-opaque",
-                [script],
-                invocation.place,
-                reason="has sed run what it makes of its input",
-                rule="sed.execute",
-            )
-        if re.search(r"w\s", text):
-            for match in _SED_WRITE.finditer(_strip_sed(text)):
-                if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
-                    walker.add(
-                        "write",
-                        [script.part(match.group(1))],
-                        invocation.place,
-                        invocation=invocation,
-                        rule="sed.write",
-                    )
-    if in_place:
-        walker.add("modify", operands, invocation.place, invocation=invocation)
-    else:
-        for word in operands:
-            walker.add("read", [word], invocation.place, invocation=invocation)
-    return None
-
-
-def _strip_sed(text: str) -> str:
-    """A sed script with the insides of s/…/…/ taken out, so that text is not read as commands."""
-    return re.sub(r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", "/", text)
-
-
-_AWK_SYSTEM = re.compile(r"\bsystem\s*\(([^;{}]*)\)")
-_AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
-_AWK_PIPE = re.compile(
-    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
-)
-_AWK_REDIRECT = re.compile(r'(?:printf?\b[^;{}|]*?)(>>?)\s*("(?:\\.|[^"\\])*"|[A-Za-z_$][\w$]*(?:\s*"[^"]*")?)')
-
-
-def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """awk: system(), pipes and redirections inside the program."""
-    operands = args.operands
-    programs = args.values("-e", "--source")
-    if not programs and not args.has("-f", "--file", "-E") and operands:
-        programs, operands = operands[:1], operands[1:]
-    for program in programs:
-        _awk_program(walker, invocation, program)
-    if args.has("-i") and any(word.text == "inplace" for word in args.values("-i", "--include")):
-        walker.add("modify", operands, invocation.place, invocation=invocation)
-    for word in operands:
-        if "=" not in word.text:
-            walker.add("read", [word], invocation.place, invocation=invocation)
-    return None
-
-
-def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
-    text = program.text
-    bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", text))
-    for match in _AWK_SYSTEM.finditer(text):
-        strings = _AWK_STRING.findall(match.group(1))
-        rest = _AWK_STRING.sub("", match.group(1)).strip()
-        joined = (UNKNOWN if rest and rest[0] not in '"' and match.group(1).strip()[:1] != '"' else "") + "".join(
-            strings
-        )
-        walker.script(_unescape(joined) + (UNKNOWN if rest else ""), invocation.place, invocation)
-        walker.add("run", [program], invocation.place, reason="has awk run other programs", rule="awk.system")
-    if "|" in bare.replace("||", "") and re.search(r"\|\s*(?:getline|\"\"|[A-Za-z_])", bare.replace("||", "")):
-        for match in _AWK_PIPE.finditer(text.replace("||", "  ")):
-            command = match.group(1) or match.group(3)
-            if command:
-                walker.script(_unescape(command), invocation.place, invocation)
-            else:
-                walker.add(
-                    "run-opaque", [program], invocation.place, reason="has awk run what it computes", level=Level.MEDIUM
-                )
-    if ">" in bare and "print" in bare:
-        for match in _AWK_REDIRECT.finditer(text):
-            target = match.group(2)
-            name = target.strip('"') if target.startswith('"') and target.endswith('"') else UNKNOWN
-            if name.startswith(("/dev/std", "/inet")) and not name.startswith("/inet"):
-                continue
-            if match.group(0).count("(") > match.group(0).count(")") or (
-                name == UNKNOWN and '"' in match.group(0)[: match.start(2)][-1:]
-            ):
-                continue
-            kind = "append" if match.group(1) == ">>" else "write"
-            word = program.part(name)
-            walker.add(
-                kind,
-                [word],
-                invocation.place,
-                invocation=invocation,
-                rule="awk.write",
-                level=Level.MEDIUM if name == UNKNOWN else None,
-            )
-    if "/inet/" in text:
-        walker.add("send", [program], invocation.place)
-        if re.search(r"\|&?\s*getline|system", text):
-            walker.add("reverse-shell", [], invocation.place)
-
-
-def _unescape(text: str) -> str:
-    return text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
-
-
-def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:  # noqa: PLR0912
     """tar: list, create, extract; and the options that run programs."""
     operands = list(args.operands)
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
@@ -320,14 +102,10 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         and len(digits.lstrip("0") or "0") == 4
         and digits.lstrip("0")[0] in "2467"
         and digits.lstrip("0")[0] != "1"
-    ):
+    ) or (re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) and not mode.startswith("g+s")):
         walker.add("setuid", operands, place)
-    elif re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) and not mode.startswith("g+s"):
-        walker.add("setuid", operands, place)
-    wide = (
-        bool(digits and digits[-1] in "2367")
-        or bool(re.search(r"(?:^|,)(?:[ugo]*[oa][ugoa]*|)[+=][rxXst]*w", mode))
-        and "u+w" not in mode
+    wide = bool(digits and digits[-1] in "2367") or (
+        bool(re.search(r"(?:^|,)(?:[ugo]*[oa][ugoa]*|)[+=][rxXst]*w", mode)) and "u+w" not in mode
     )
     if UNKNOWN in mode:
         wide = False
@@ -411,30 +189,3 @@ def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.has("-d", "-decode"):
         return None, "opaque"
     return None, (invocation.stdin or (None, ""))[1]
-
-
-def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """vim, ex, emacs: opening is fine; commands on the line may run or write."""
-    commands = args.values("-c", "--cmd", "--eval", "-e", "--execute", "-S") if table.name != "nano" else []
-    commands += [word.part(word.text[1:]) for word in args.operands if word.text.startswith("+")]
-    for word in commands:
-        match = re.search(r"(?:^|[:|])\s*(?:[%\d,$.]*)?(?:r|w|read|write)?\s*!\s*(.+)", word.text)
-        if match:
-            walker.script(match.group(1), invocation.place, invocation)
-            walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
-        elif re.search(r"system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
-            walker.add(
-                "modify",
-                args.operands,
-                invocation.place,
-                reason="runs editor commands that can write or run",
-                rule="editor.command",
-            )
-    for word in args.operands:
-        if not word.text.startswith("+"):
-            walker.add("read", [word], invocation.place, invocation=invocation)
-    if invocation.elevated and any(
-        walker.rater.scopes.of(w, invocation.cwd) in ("system", "account", "schedule") for w in args.operands
-    ):
-        walker.add("modify", args.operands, invocation.place, level=Level.MEDIUM, invocation=invocation)
-    return None, ""

@@ -114,8 +114,7 @@ def _secret_sent(walker: Walker, invocation: Invocation, words: list[Word]) -> b
         if word.start and not marks and "://" not in text:
             marks = [text]
         for mark in marks:
-            mark = mark.split(";")[0]
-            if walker.rater.scopes.of(word.part(mark), invocation.cwd) in ("secrets", "account"):
+            if walker.rater.scopes.of(word.part(mark.split(";")[0]), invocation.cwd) in ("secrets", "account"):
                 return True
     return False
 

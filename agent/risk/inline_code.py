@@ -89,7 +89,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     }
 
 
-def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:
+def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:  # noqa: PLR0912
     """Findings for `code`; none for code that only computes and prints."""
     place = invocation.place
     if len(code) > 60_000:

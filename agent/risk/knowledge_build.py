@@ -63,8 +63,8 @@ def compile_case(phrase: str, effect: str) -> CaseRule:
     kind, _, level = effect.partition(":")
     if level and level not in _LEVELS:
         raise ValueError(f"no such level: {level}")
-    verbs = tuple(token for token in phrase.split() if token[0] not in "-^" or token == "-")
-    options = tuple(tuple(token.split("|")) for token in phrase.split() if token[0] in "-^" and token != "-")
+    verbs = tuple(token for token in phrase.split() if token[0] not in "-^" or token == "-")  # noqa: S105
+    options = tuple(tuple(token.split("|")) for token in phrase.split() if token[0] in "-^" and token != "-")  # noqa: S105
     return CaseRule(verbs, options, kind, level)
 
 

@@ -46,10 +46,10 @@ class _Tokens(Parser):
                     tokens.append(token)
                     self._here_document(tokens)
                     continue
-                if token == "\n":
+                if token == "\n":  # noqa: S105
                     self._bodies(tokens)
-                    token = ";"
-                if token == ";" and (not tokens or tokens[-1] in (";", "&&", "||", "|", "&", "(", "then", "do")):
+                    token = ";"  # noqa: S105
+                if token == ";" and (not tokens or tokens[-1] in (";", "&&", "||", "|", "&", "(", "then", "do")):  # noqa: S105
                     continue
                 tokens.append(token)
                 continue

@@ -11,10 +11,16 @@ _LEVELS = {"L": Level.LOW, "M": Level.MEDIUM, "H": Level.HIGH}
 _RANK = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}
 _MAX_TARGETS = 12
 _PUBLIC_SCOPE = {
-    "home-all": "home", "workspace-all": "workspace", "outside-all": "outside", "temp-all": "temp", "account": "system", "account-secret": "secrets", "key": "secrets",
-    "schedule": "system", "null": "device",
-}  # fmt: skip
-_SAME_ROW = {"account-secret": "account", "key": "secrets"}
+    "home-all": "home",
+    "workspace-all": "workspace",
+    "outside-all": "outside",
+    "temp-all": "temp",
+    "account": "system",
+    "account-secret": "secrets",
+    "schedule": "system",
+    "null": "device",
+}
+_SAME_ROW = {"account-secret": "account"}
 _CHANGING = frozenset(
     (
         "create",

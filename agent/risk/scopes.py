@@ -15,7 +15,7 @@ _SYSTEM = (
     "bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "root", "run", "sbin", "sys", "usr", "var",
     "system", "library", "applications", "snap", "nix", "efi", "private", "volumes", "cores", "windows",
 )  # fmt: skip
-_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/run/user", "/var/folders")
+_TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/run/user", "/var/folders")  # noqa: S108
 _HARMLESS_DEVICES = frozenset(
     (
         "/dev/null",
@@ -136,7 +136,7 @@ class Scopes:
             return "temp"
         return "workspace-all" if scope == "workspace" and folder in (".", "") and head.endswith("/") else scope
 
-    def of_path(self, path: str, *, glob: bool = False) -> str:
+    def of_path(self, path: str, *, glob: bool = False) -> str:  # noqa: PLR0912
         """The scope of an absolute, normal path."""
         bare = path.rstrip("*").rstrip("/") if glob else path
         if bare in ("", "/") or (glob and path.count("/") == 1):
@@ -157,7 +157,7 @@ class Scopes:
             return "device"
         if is_secret(path):
             return "secrets"
-        if bare == self.home or path == self.home:
+        if self.home in (bare, path):
             return "home-all"
         if _VCS.search(path):
             return "vcs"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
+from agent.risk.state import Value
 from agent.risk.tree import Assignment
-from agent.risk.words import UNKNOWN, Value, Word, join_taint
+from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -90,7 +91,7 @@ def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) 
 def _path(walker: Walker, word: Word) -> None:
     """PATH changes what a name means, unless only absolute folders come behind the old value."""
     first = word.text.split(":", 1)[0]
-    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")):
+    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")):  # noqa: S108
         walker.state.path_changed = True
 
 

@@ -78,7 +78,7 @@ def _kind(char: str) -> tuple[str, Level, str]:
         return "escape", Level.HIGH, "contains terminal escape sequences, which can change what is shown"
     if char == "\r":
         return "return", Level.HIGH, "contains a carriage return, which can overwrite what is shown"
-    if char == "\x08" or char == "\x7f":
+    if char in "\x08\x7f":
         return "erase", Level.HIGH, "contains a character that erases what is shown before it"
     if char == "\0":
         return "nul", Level.HIGH, "contains a NUL character, which the shell drops"

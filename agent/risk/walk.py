@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import shell_builtins, streams
+from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.judge import judge
 from agent.risk.rating import Rater
+from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
 from agent.risk.tree import (
     Branch,
@@ -26,7 +28,7 @@ from agent.risk.tree import (
     Test,
     WordNode,
 )
-from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Expander, State, Value, Word, join_taint
+from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Word, join_taint
 from agent.risk.wordscan import BudgetError
 
 MAX_SCRIPTS = 12
@@ -197,7 +199,7 @@ class Walker:
     def pipeline(self, node: Pipeline, stdin: Output | None) -> Output:
         flow = stdin
         last = len(node.commands) - 1
-        for index, command in enumerate(node.commands):
+        for command in node.commands:
             if last and not isinstance(command, Simple):
                 saved = self.state
                 self.state = self.expander.state = saved.copy()

@@ -103,7 +103,7 @@ class WordScanner:
 
     # --- words ---
 
-    def word(self) -> WordNode | None:
+    def word(self) -> WordNode | None:  # noqa: PLR0912
         """The word at the position, or None where there is none."""
         text, limit = self.text, self.limit
         start = pos = self.pos
@@ -255,7 +255,7 @@ class WordScanner:
         parts.append(("lit", decode_ansi_c(self.text[pos:end]), True))
         self.pos = min(end + 1, self.limit)
 
-    def braced(self, parts: list[Part], *, quoted: bool) -> None:
+    def braced(self, parts: list[Part], *, quoted: bool) -> None:  # noqa: PLR0912
         """`${name…}` with the position behind the brace."""
         self.enter()
         head = _BRACED_NAME.match(self.text, self.pos, self.limit)

@@ -1,0 +1,71 @@
+"""Containers and clusters: host rights, and the command inside."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_HOST_PATHS = re.compile(
+    r"^(?:/|/etc|/var/run/docker\.sock|/root|/home|/proc|/sys|/dev|/boot|/usr|/var|/bin|/lib|/run)(?:/|$|:)|docker\.sock"
+)
+
+
+def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """docker/podman run and exec: host mounts and rights, then the command inside."""
+    verbs = [word.text for word in args.operands]
+    if not verbs:
+        return None
+    offset = 1 if verbs[0] in ("container", "compose") and len(verbs) > 1 else 0
+    verb = verbs[offset]
+    if verb not in ("run", "exec", "create"):
+        return None
+    place = invocation.place
+    text_words = [word.text for word in invocation.words]
+    wide = args.has("--privileged", "--cap-add") or any(
+        w.text in ("host",) for w in args.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")
+    )
+    for word in args.values("-v", "--volume", "--mount", "--device"):
+        source = re.sub(r"^.*(?:source|src)=", "", word.text).split(",")[0] if "=" in word.text else word.text
+        wide = wide or bool(_HOST_PATHS.match(source)) or source.split(":")[0] in (walker.state.home, "~")
+    if wide:
+        walker.add("container-host", [], place)
+    position = text_words.index(verb)
+    words = invocation.words[position + 1 :]
+    index = 0
+    while index < len(words) and words[index].text.startswith("-"):
+        name = words[index].text
+        takes = name in table.value or (
+            re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value
+        )
+        index += 2 if takes and "=" not in name else 1
+    walker.add("container-run", words[index : index + 1], place, rule=f"container.{verb}")
+    command = words[index + 1 :]
+    if command and not command[0].text.startswith("-"):
+        inner = invocation.inner(command, table.name)
+        inner.remote = True
+        walker.dispatch(inner)
+    return None, ""
+
+
+def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """kubectl exec POD -- command."""
+    verbs = [word.text for word in args.operands]
+    texts = [word.text for word in invocation.words]
+    if "exec" in verbs[:3] or (verbs[:1] == ["run"] and "--" in texts) or verbs[:1] == ["debug"]:
+        walker.add("container-run", args.operands[1:2], invocation.place, rule="cluster.exec")
+        command = args.operands[2:] if verbs[0] == "exec" else []
+        if "--" in texts:
+            command = invocation.words[texts.index("--") + 1 :]
+        if command:
+            inner = invocation.inner(command, table.name)
+            inner.remote = True
+            walker.dispatch(inner)
+        return None, ""
+    return None

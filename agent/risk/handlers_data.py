@@ -1,0 +1,85 @@
+"""Database clients: statements on the line or on standard input."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_SQL_DESTROY = re.compile(
+    r"\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA|USER|ROLE|INDEX|VIEW|COLLECTION|KEYSPACE|EXTENSION|OWNED|COLUMN|PARTITION|TABLESPACE|TRIGGER|FUNCTION|SEQUENCE|TYPE|POLICY|PUBLICATION|SUBSCRIPTION)"
+    r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY)", re.I | re.S
+)  # fmt: skip
+_SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
+_SQL_CHANGE = re.compile(
+    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
+    re.I,
+)
+_SQL_SHELL = re.compile(
+    r"(?:^|[\n;])\s*\\!\s*(.+)|(?:^|[\n;])\s*\.(?:shell|system)\s+(.+)|(?:^|[\n;])\s*(?:system|\\system)\s+(.+)", re.I
+)
+_SQL_PROGRAM = re.compile(
+    r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
+    re.I | re.S,
+)
+_MONGO_DESTROY = re.compile(r"\.(?:drop|dropDatabase|dropIndexes|deleteMany|remove)\s*\(|dropDatabase|dropAllUsers")
+_MONGO_CHANGE = re.compile(r"\.(?:insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\(")
+
+
+def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """SQL and other clients: statements on the line or on stdin."""
+    texts = [word.text for word in args.values(*table.script)]
+    if table.name in ("sqlite3", "duckdb", "bq", "clickhouse-client"):
+        texts += [word.text for word in args.operands[1:]]
+    if invocation.stdin is not None and invocation.stdin[0] is not None:
+        texts.append(invocation.stdin[0])
+    for text in texts:
+        judge_sql(walker, invocation, text)
+    if not texts and invocation.stdin is not None:
+        walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
+    elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
+        walker.add(
+            "db-change",
+            args.values("-f", "--file", "-i"),
+            invocation.place,
+            reason="runs the statements in {targets}",
+            rule="db.file",
+        )
+    elif not texts and not (table.dry & args.names):
+        walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
+    for word in args.values("-o", "--output", "--tee"):
+        walker.add("write", [word], invocation.place, invocation=invocation)
+    return None, ""
+
+
+def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
+    """Findings for one or more statements."""
+    place = invocation.place
+    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+    bare = re.sub(r"'(?:[^']|'')*'", "''", bare) if "PROGRAM" not in bare.upper() else bare
+    for match in _SQL_SHELL.finditer(text):
+        walker.script(next(g for g in match.groups() if g), place, invocation)
+        walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
+    for match in _SQL_PROGRAM.finditer(text):
+        if match.group(1):
+            walker.script(match.group(1), place, invocation)
+        walker.add(
+            "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
+        )
+    if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
+        walker.add("db-destroy", [], place)
+        return
+    for match in _SQL_DELETE.finditer(bare):
+        where = re.search(r"\bWHERE\b(.*)", match.group("rest"), re.I | re.S)
+        if where is None or re.fullmatch(r"\s*(?:1\s*=\s*1|true|1)\s*", where.group(1), re.I):
+            walker.add("db-destroy", [], place, reason="changes or deletes every row", rule="db-destroy.all-rows")
+            return
+    only_shows = re.match(r"\s*(?:EXPLAIN|SHOW|DESCRIBE)\b(?!\s+ANALYZE)", bare, re.I)
+    if (_SQL_CHANGE.search(bare) and not only_shows) or _MONGO_CHANGE.search(text):
+        walker.add("db-change", [], place)

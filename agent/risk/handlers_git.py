@@ -1,0 +1,104 @@
+"""git: settings that run programs, commands handed on, and what is thrown away."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_GIT_RUNS = (
+    "alias.", "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.hookspath", "diff.external", "sequence.editor",
+    "credential.helper", "filter.", "uploadpack.", "receivepack.", "gpg.program", "pager.", "protocol.ext", "core.gitproxy", "core.askpass",
+)  # fmt: skip
+_SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
+
+
+def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """git: settings that run programs, commands handed on, and what is thrown away."""
+    place = invocation.place
+    for word in args.values("-c", "--config-env"):
+        name, _, value = word.text.partition("=")
+        if name.lower().startswith(_GIT_RUNS) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
+            walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
+            walker.script(value.removeprefix("!"), place, invocation)
+    verbs = [word.text for word in args.operands]
+    if not verbs:
+        return None
+    verb = verbs[0]
+    for option in args.values(
+        "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"
+    ):
+        if verb not in ("grep", "rm", "clean"):
+            walker.script(option.text, place, invocation)
+    if verb == "bisect" and "run" in verbs[:2]:
+        walker.dispatch(invocation.inner(args.operands[2:], "git bisect")) if len(args.operands) > 2 else None
+        return None, ""
+    if verb == "submodule" and "foreach" in verbs:
+        text = " ".join(word.text for word in args.operands[verbs.index("foreach") + 1 :])
+        walker.script(text, place, invocation)
+        return None, ""
+    if verb == "config" and len(verbs) > 2 and verbs[1].lower().startswith(_GIT_RUNS) and verbs[2] not in _SAFE_PAGERS:
+        walker.add(
+            "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
+        )
+        walker.script(verbs[2].removeprefix("!"), place, invocation)
+    if any(v.startswith(("ext::", "fd::")) for v in verbs):
+        walker.add(
+            "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
+        )
+    if verb == "push" and any(v.startswith("+") for v in verbs[1:]):
+        walker.add("force-push", args.operands[1:], place, rule="force-push.refspec")
+    if verb == "push" and any(re.match(r":[^:/]", v) for v in verbs[1:]):
+        walker.add("force-push", args.operands[1:], place, rule="force-push.delete")
+    if verb in ("checkout", "restore"):
+        return _git_discard(walker, invocation, args, verb)
+    return None
+
+
+def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:
+    place = invocation.place
+    texts = [word.text for word in invocation.words]
+    if verb == "checkout":
+        if args.has("-b", "-B", "--orphan"):
+            walker.add(
+                "vcs-change" if args.has("-B") else "vcs-safe",
+                [],
+                place,
+                level=Level.MEDIUM if args.has("-B") else None,
+            )
+            return None, ""
+        if args.has("-f", "--force"):
+            walker.add("discard", args.operands[1:], place)
+            return None, ""
+        paths = args.operands[1:]
+        if "--" in texts:
+            paths = invocation.words[texts.index("--") + 1 :]
+            from_commit = len(args.operands) - 1 > len(paths)
+        else:
+            from_commit = False
+            if not any(word.text in (".", "*", "./", ":/") or word.glob for word in paths):
+                walker.add("vcs-change", paths, place, reason="switches to {targets}", rule="vcs.checkout")
+                return None, ""
+    else:
+        paths, from_commit = args.operands[1:], False
+        if args.has("--staged", "-S") and not args.has("--worktree", "-W"):
+            walker.add("vcs-change", paths, place, reason="unstages {targets}", rule="vcs.unstage")
+            return None, ""
+        if args.has("--worktree", "-W"):
+            from_commit = True
+    whole = any(
+        word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known
+        for word in paths
+    )
+    if whole or len(paths) > 3 or args.has("--pathspec-from-file") or (from_commit and paths):
+        walker.add("discard", paths, place)
+    else:
+        walker.add("discard-one", paths, place)
+    return None, ""

@@ -1,0 +1,85 @@
+"""Processes, services, history and make."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+from agent.risk.words import UNKNOWN
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+
+def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """kill: one process, or everything."""
+    words = invocation.words[1:]
+    texts = [word.text for word in words]
+    if texts and texts[0] in ("-l", "-L", "--list", "--table"):
+        return None, ""
+    if "-0" in texts or (args.has("-s", "--signal") and any(w.text == "0" for w in args.values("-s", "--signal"))):
+        return None, ""
+    targets = [
+        w for i, w in enumerate(words) if not w.text.startswith("-") or (i > 0 and re.fullmatch(r"-\d+", w.text))
+    ]
+    if any(text == "-1" for text in texts[1:]) or texts == ["-1"] or "1" in [w.text for w in targets]:
+        walker.add("kill-wide", targets, invocation.place)
+    else:
+        walker.add("kill", targets, invocation.place)
+    return None, ""
+
+
+def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """pkill, killall: by name; without a name that bounds it, everything."""
+    if args.has("-l", "--list") and not args.operands:
+        return None, ""
+    patterns = [word.text for word in args.operands]
+    users = args.has("-u", "--user", "-U", "--euid", "-g", "-t")
+    if not patterns or any(
+        p in (".", ".*", "", "*", "^", "$") or len(p) < 2 or (UNKNOWN in p and len(p) == 1) for p in patterns
+    ):
+        walker.add("kill-wide", args.operands, invocation.place)
+    else:
+        walker.add("kill", args.operands, invocation.place)
+    if users and not patterns:
+        walker.add("kill-wide", [], invocation.place)
+    return None, ""
+
+
+def systemctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """systemctl --user touches one person's services only."""
+    if args.has("--user"):
+        verb = args.operands[0].text if args.operands else ""
+        rules = table.cases.get(verb, ())
+        if verb and not any(rule.effect == "read" for rule in rules):
+            walker.add("service-user", args.operands[1:], invocation.place)
+        return None, ""
+    return None
+
+
+def history(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """history: -c and -d erase."""
+    if args.has("-c", "-d", "-w"):
+        walker.add("erase-log", args.operands, invocation.place, rule="history.erase")
+    return None, "secret" if not args.options else ""
+
+
+def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """make: runs the project's recipes; -n only shows them; SHELL= and --eval are code."""
+    for word in invocation.words[1:]:
+        if word.text.startswith(("SHELL=", ".SHELLFLAGS=")):
+            walker.add("environment", [word], invocation.place, rule="make.shell")
+    for word in args.values("--eval", "-E"):
+        walker.script(re.sub(r"\$\(shell ([^)]*)\)", r"\1", word.text), invocation.place, invocation)
+        walker.add("run", [word], invocation.place, rule="make.eval")
+    return None
+
+
+def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """npx -c text and the like."""
+    for word in args.values("-c", "--call"):
+        walker.script(word.text, invocation.place, invocation)
+    return None

@@ -1,0 +1,176 @@
+"""sed, awk and editors: programs whose arguments are programs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_SED_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])w\s+(\S+)")
+_SED_EXEC = re.compile(
+    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n;}]+)|\s*(?:$|[;}\n]))"
+)
+_SED_EXEC_FLAG = re.compile(
+    r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e",
+    re.S | re.M,
+)
+
+
+def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """sed: -i changes files; w writes, e runs."""
+    scripts = [word for name, word in args.options if name in ("-e", "--expression") and word is not None]
+    operands = args.operands
+    if not scripts and not args.has("-f", "--file") and operands:
+        scripts, operands = operands[:1], operands[1:]
+    in_place = any(name.startswith(("-i", "--in-place")) for name in args.names) or args.has("-I")
+    for script in scripts:
+        text = script.text
+        for match in _SED_EXEC.finditer(text):
+            if match.group(1):
+                walker.script(match.group(1), invocation.place, invocation)
+            walker.add(
+                "run-opaque",
+                [script],
+                invocation.place,
+                reason="has sed run commands",
+                rule="sed.execute",
+                level=Level.MEDIUM,
+            )
+        if _SED_EXEC_FLAG.search(text):
+            walker.add(
+                "run-opaque",
+                [script],
+                invocation.place,
+                reason="has sed run what it makes of its input",
+                rule="sed.execute",
+            )
+        if re.search(r"w\s", text):
+            for match in _SED_WRITE.finditer(_strip_sed(text)):
+                if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
+                    walker.add(
+                        "write",
+                        [script.part(match.group(1))],
+                        invocation.place,
+                        invocation=invocation,
+                        rule="sed.write",
+                    )
+    if in_place:
+        walker.add("modify", operands, invocation.place, invocation=invocation)
+    else:
+        for word in operands:
+            walker.add("read", [word], invocation.place, invocation=invocation)
+    return None
+
+
+def _strip_sed(text: str) -> str:
+    """A sed script with the insides of s/…/…/ taken out, so that text is not read as commands."""
+    return re.sub(r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", "/", text)
+
+
+_AWK_SYSTEM = re.compile(r"\bsystem\s*\(([^;{}]*)\)")
+_AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
+_AWK_PIPE = re.compile(
+    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
+)
+_AWK_REDIRECT = re.compile(r'(?:printf?\b[^;{}|]*?)(>>?)\s*("(?:\\.|[^"\\])*"|[A-Za-z_$][\w$]*(?:\s*"[^"]*")?)')
+
+
+def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """awk: system(), pipes and redirections inside the program."""
+    operands = args.operands
+    programs = args.values("-e", "--source")
+    if not programs and not args.has("-f", "--file", "-E") and operands:
+        programs, operands = operands[:1], operands[1:]
+    for program in programs:
+        _awk_program(walker, invocation, program)
+    if args.has("-i") and any(word.text == "inplace" for word in args.values("-i", "--include")):
+        walker.add("modify", operands, invocation.place, invocation=invocation)
+    for word in operands:
+        if "=" not in word.text:
+            walker.add("read", [word], invocation.place, invocation=invocation)
+    return None
+
+
+def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
+    text = program.text
+    bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", text))
+    for match in _AWK_SYSTEM.finditer(text):
+        strings = _AWK_STRING.findall(match.group(1))
+        rest = _AWK_STRING.sub("", match.group(1)).strip()
+        joined = (UNKNOWN if rest and rest[0] not in '"' and match.group(1).strip()[:1] != '"' else "") + "".join(
+            strings
+        )
+        walker.script(_unescape(joined) + (UNKNOWN if rest else ""), invocation.place, invocation)
+        walker.add("run", [program], invocation.place, reason="has awk run other programs", rule="awk.system")
+    if "|" in bare.replace("||", "") and re.search(r"\|\s*(?:getline|\"\"|[A-Za-z_])", bare.replace("||", "")):
+        for match in _AWK_PIPE.finditer(text.replace("||", "  ")):
+            command = match.group(1) or match.group(3)
+            if command:
+                walker.script(_unescape(command), invocation.place, invocation)
+            else:
+                walker.add(
+                    "run-opaque", [program], invocation.place, reason="has awk run what it computes", level=Level.MEDIUM
+                )
+    if ">" in bare and "print" in bare:
+        for match in _AWK_REDIRECT.finditer(text):
+            target = match.group(2)
+            name = target.strip('"') if target.startswith('"') and target.endswith('"') else UNKNOWN
+            if name.startswith(("/dev/std", "/inet")) and not name.startswith("/inet"):
+                continue
+            if match.group(0).count("(") > match.group(0).count(")") or (
+                name == UNKNOWN and '"' in match.group(0)[: match.start(2)][-1:]
+            ):
+                continue
+            kind = "append" if match.group(1) == ">>" else "write"
+            word = program.part(name)
+            walker.add(
+                kind,
+                [word],
+                invocation.place,
+                invocation=invocation,
+                rule="awk.write",
+                level=Level.MEDIUM if name == UNKNOWN else None,
+            )
+    if "/inet/" in text:
+        walker.add("send", [program], invocation.place)
+        if re.search(r"\|&?\s*getline|system", text):
+            walker.add("reverse-shell", [], invocation.place)
+
+
+def _unescape(text: str) -> str:
+    return text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
+
+
+def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """vim, ex, emacs: opening is fine; commands on the line may run or write."""
+    commands = args.values("-c", "--cmd", "--eval", "-e", "--execute", "-S") if table.name != "nano" else []
+    commands += [word.part(word.text[1:]) for word in args.operands if word.text.startswith("+")]
+    for word in commands:
+        match = re.search(r"(?:^|[:|])\s*(?:[%\d,$.]*)?(?:r|w|read|write)?\s*!\s*(.+)", word.text)
+        if match:
+            walker.script(match.group(1), invocation.place, invocation)
+            walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
+        elif re.search(r"system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
+            walker.add(
+                "modify",
+                args.operands,
+                invocation.place,
+                reason="runs editor commands that can write or run",
+                rule="editor.command",
+            )
+    for word in args.operands:
+        if not word.text.startswith("+"):
+            walker.add("read", [word], invocation.place, invocation=invocation)
+    if invocation.elevated and any(
+        walker.rater.scopes.of(w, invocation.cwd) in ("system", "account", "schedule") for w in args.operands
+    ):
+        walker.add("modify", args.operands, invocation.place, level=Level.MEDIUM, invocation=invocation)
+    return None, ""

@@ -1,0 +1,74 @@
+"""What a command finds in the shell, and changes for the next one: variables, functions, directory."""
+
+from __future__ import annotations
+
+from agent.risk.words import MAX_ALTERNATIVES, MAX_VALUE, UNKNOWN, Word
+
+
+class Value:
+    """What a variable may hold: alternatives, or the elements of an array."""
+
+    __slots__ = ("array", "taint", "texts")
+
+    def __init__(self, texts: list[str], taint: str = "", *, array: bool = False) -> None:
+        self.texts = texts
+        self.taint = taint
+        self.array = array
+
+
+class State:
+    """Variables, functions, directory: what a command finds, and changes for the next one."""
+
+    __slots__ = ("aliases", "cwd", "functions", "home", "maybe", "path_changed", "positional", "variables")
+
+    def __init__(self, cwd: str, home: str) -> None:
+        self.cwd = cwd
+        self.home = home
+        self.variables: dict[str, Value] = {}
+        self.functions: dict[str, object] = {}
+        self.aliases: dict[str, str] = {}
+        self.positional: list[Word] | None = None
+        self.path_changed = False
+        self.maybe = 0  # > 0: inside something that may not run
+
+    def copy(self) -> State:
+        """The state of a subshell."""
+        other = State(self.cwd, self.home)
+        other.variables = dict(self.variables)
+        other.functions = dict(self.functions)
+        other.aliases = dict(self.aliases)
+        other.positional = self.positional
+        other.path_changed = self.path_changed
+        other.maybe = self.maybe
+        return other
+
+    def assign(self, name: str, value: Value, *, append: bool = False) -> None:
+        """Set a variable. Where the assignment may not happen, the old value stays possible."""
+        old = self.variables.get(name)
+        if append and old is not None and not value.array and not old.array:
+            texts = [a + b for a in old.texts for b in value.texts][:MAX_ALTERNATIVES]
+            value = Value([text[:MAX_VALUE] for text in texts], value.taint or old.taint)
+        elif append and old is not None:
+            value = Value((old.texts + value.texts)[:MAX_ALTERNATIVES], value.taint or old.taint, array=True)
+        if self.maybe:
+            before = old if old is not None else Value([UNKNOWN], "var")
+            merged = list(dict.fromkeys(before.texts + value.texts))[:MAX_ALTERNATIVES]
+            value = Value(merged, value.taint or before.taint, array=value.array)
+        self.variables[name] = value
+
+
+def known_variable(name: str, state: State) -> Value | None:
+    """Variables whose value a shell gives."""
+    if name == "HOME":
+        return Value([state.home])
+    if name == "PWD":
+        return Value([state.cwd]) if state.cwd else None
+    fixed = _FIXED.get(name)
+    return Value([fixed]) if fixed is not None else None
+
+
+_FIXED = {
+    "IFS": " \t\n", "TMPDIR": "/tmp", "TEMP": "/tmp", "TMP": "/tmp", "SHELL": "/bin/bash", "BASH": "/bin/bash", "EDITOR": "nano",  # noqa: S108
+    "VISUAL": "nano", "PAGER": "less", "#": "1", "$": "1", "?": "0", "!": "1", "RANDOM": "1", "UID": "1000", "EUID": "1000",
+    "SECONDS": "1", "LINENO": "1", "COLUMNS": "80", "LINES": "24", "SHLVL": "1", "PPID": "1", "0": "bash", "-": "",
+}  # fmt: skip
