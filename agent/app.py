@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Emitter, Executor, OutputSink, Processes, Recorder
+    from agent.protocol.ports import Emitter, Executor, OutputSink, Processes, Recorder, StreamRedaction
     from agent.protocol.requests import Approval
+    from agent.recording.redaction import SecretRedactor
 
 
 def load(flags: Mapping[str, Any]) -> Loaded:
@@ -125,12 +126,16 @@ class _Parts:
         environ = self._loaded.environ
         return not any(os.path.exists(path) for path in (config_dir(environ), state_dir(environ)))
 
-    def _make_redactor(self) -> Any:
-        from agent.recording.redaction import NoRedactor, SecretRedactor, secrets_in
+    def _make_redactor(self) -> SecretRedactor:
+        from agent.config.paths import default_session_dir
+        from agent.recording.redaction import SecretRedactor, secrets_in
+        from agent.recording.redaction_key import folder_key
 
-        if not self._settings.redact:
-            return NoRedactor()
-        return SecretRedactor({**secrets_in(self._loaded.environ), **self._loaded.secrets})
+        known = {**secrets_in(self._loaded.environ), **self._loaded.secrets}
+        if not self._settings.persist:
+            return SecretRedactor(known)
+        folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
+        return SecretRedactor(known, key=folder_key(folder))
 
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
@@ -158,11 +163,10 @@ class _Parts:
             debug=self._settings.debug,
         )
 
-    def _open_stream_redaction(self) -> Any:
-        from agent.recording.redaction import SecretRedactor
+    def _open_stream_redaction(self) -> StreamRedaction:
         from agent.recording.stream_redaction import StreamRedactor
 
-        return StreamRedactor(self._redactor) if isinstance(self._redactor, SecretRedactor) else _Unredacted()
+        return StreamRedactor(self._redactor)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.git_facts import workspace_of
@@ -195,6 +199,7 @@ class _Parts:
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
             history=history,
+            show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
         )
         self._contexts.append(context)
         return context
@@ -326,16 +331,6 @@ class _LazyProcesses:
         from agent.execution.processes import HostProcesses
 
         return HostProcesses()
-
-
-class _Unredacted:
-    """`--no-redact`: a StreamRedaction that changes nothing."""
-
-    def feed(self, text: str) -> str:
-        return text
-
-    def close(self) -> str:
-        return ""
 
 
 def _private_append(path: str) -> Any:

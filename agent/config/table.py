@@ -83,7 +83,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="redact", kind="bool", flag="--no-redact", inverted=True, group="files", from_project="true",
-        help="leave secrets in log and prompts as they are",
+        help="show secrets on your own screen; log and planner still get labels",
     ),
     Setting(
         name="telemetry_file", kind="text", flag="--telemetry-file", metavar="PATH", group="files",

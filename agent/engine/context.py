@@ -65,6 +65,7 @@ class RequestContext:
     last_message: str = ""
     last_command: str = ""
     prelude_applied: bool = False
+    show_secrets: bool = False
     closed: bool = False
 
     @property

@@ -34,10 +34,12 @@ class Engine:
         Raises asyncio.CancelledError (after finishing properly) when the calling task itself is cancelled.
         """
         request_id = str(uuid.uuid4())
-        stream = EventStream(ctx.recorder, emitter, run=request_id)
+        stream = EventStream(ctx.recorder, emitter, run=request_id, show_secrets=ctx.show_secrets)
         outcome = RunOutcome(request_id=request_id, session_id=ctx.session_id)
         cancelled: asyncio.CancelledError | None = None
         try:
+            for record in ctx.recorder.take_opening():
+                await stream.forward(record)
             await stream.send(RunStarted(request_id=request_id, session_id=ctx.session_id))
             outcome = await self._steps(ctx, request, stream, confirmer, outcome)
         except CoreError as error:

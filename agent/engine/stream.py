@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.protocol.errors import EmitError, RecordingError, WriteFailed
 from agent.protocol.events import UNRECORDED, Event, Record, Warned
 from agent.protocol.ports import Emitter, Recorder
 
 
 class EventStream:
-    """The `EventSink` of one run. `failure` is the emitter's first error; after it nothing more is emitted."""
+    """The `EventSink` of one run. `failure` is the emitter's first error; after it nothing more is emitted.
 
-    def __init__(self, recorder: Recorder, emitter: Emitter, *, run: str) -> None:
+    With `show_secrets` the emitter gets events as they were, unredacted; the log never does.
+    """
+
+    def __init__(self, recorder: Recorder, emitter: Emitter, *, run: str, show_secrets: bool = False) -> None:
+        self._show_secrets = show_secrets
         self._recorder = recorder
         self._emitter = emitter
         self._run = run
@@ -22,11 +28,13 @@ class EventStream:
         if isinstance(event, UNRECORDED):
             await self.show(event)
             return
-        await self._emit(self._recorder.append(event, run=self._run, goal_id=self.goal_id))
+        record = self._recorder.append(event, run=self._run, goal_id=self.goal_id)
+        await self._emit(replace(record, event=event) if self._show_secrets else record)
 
     async def show(self, event: Event) -> None:
         """Emit without recording."""
-        await self._emit(self._recorder.stamp(event, run=self._run, goal_id=self.goal_id))
+        record = self._recorder.stamp(event, run=self._run, goal_id=self.goal_id)
+        await self._emit(replace(record, event=event) if self._show_secrets else record)
 
     async def send_if_possible(self, event: Event) -> RecordingError | None:
         """For endings: record where the log still takes it, and emit in any case. Returns what recording said."""

@@ -41,6 +41,7 @@ class JsonlRecorder:
 
     def __init__(self, log: LogFile, envelope: Envelope) -> None:
         self.repairs: tuple[str, ...] = ()
+        self._opening: list[Record] = []
         self._log = log
         self._envelope = envelope
         self._lock = threading.Lock()
@@ -69,6 +70,11 @@ class JsonlRecorder:
         """An envelope with the last number, without writing."""
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
+    def take_opening(self) -> tuple[Record, ...]:
+        """What was written when the log was opened, once: no emitter was there yet."""
+        taken, self._opening = tuple(self._opening), []
+        return taken
+
     def close(self, reason: str = "closed") -> Record | None:
         """Write `session.finished` and give the file up; None when that was done before. Raises RecordingError."""
         if self._closed:
@@ -94,13 +100,13 @@ class JsonlRecorder:
         if torn:
             self._mended(f"the last line of the log was cut short after {len(torn)} bytes and has been closed off")
         if last and not isinstance(last.event, SessionFinished):
-            self.append(SessionFinished(reason="crashed"))
+            self._opening.append(self.append(SessionFinished(reason="crashed")))
         resumed = last is not None
-        self.append(structs.replace(started, session_id=self.session_id, resumed=resumed))
+        self._opening.append(self.append(structs.replace(started, session_id=self.session_id, resumed=resumed)))
 
     def _mended(self, text: str) -> None:
         self.repairs += (text,)
-        self.append(Warned(text=text))
+        self._opening.append(self.append(Warned(text=text)))
 
 
 def open_session(

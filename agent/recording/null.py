@@ -34,6 +34,10 @@ class NullRecorder:
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
+    def take_opening(self) -> tuple[Record, ...]:
+        """Nothing: no log was opened."""
+        return ()
+
     def close(self, reason: str = "closed") -> Record | None:
         if self._closed:
             return None

@@ -119,13 +119,6 @@ class SecretRedactor:
         return f"{_LABEL_START}{kind}:{digest.hexdigest()}]"
 
 
-class NoRedactor:
-    """ports.Redactor that changes nothing, for `--no-redact` on the person's own screen."""
-
-    def redact(self, text: str) -> str:
-        return text
-
-
 def encoded_forms(value: str) -> set[str]:
     """The ways in which a known value may stand in a text: verbatim, URL- and JSON-escaped, hex, base64 at any alignment."""
     raw = value.encode("utf-8", "surrogatepass")

@@ -60,6 +60,9 @@ class FakeRecorder:
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         return self._record(event, len(self.records), run, goal_id)
 
+    def take_opening(self) -> tuple[Record, ...]:
+        return ()
+
     def close(self, reason: str = "closed") -> Record | None:
         self.closed += 1
         return None

@@ -25,7 +25,7 @@ from agent.protocol.outcomes import CommandSummary, GoalStatus, GoalSummary, Run
 from agent.recording.clock import SystemClock
 from agent.recording.event_text import CLOSED_FIELDS
 from agent.recording.null import NullRecorder
-from agent.recording.redaction import NoRedactor, SecretRedactor, encoded_forms
+from agent.recording.redaction import SecretRedactor, encoded_forms
 from tests.support.event_cases import CASES
 
 # What secrets are made of, in pieces that can come together in any way.
@@ -187,7 +187,3 @@ def test_keys_that_become_equal_keep_both_values() -> None:
 )  # fmt: skip
 def test_hostile_repetition_is_answered(text: str) -> None:
     REDACTOR.redact(text)
-
-
-def test_no_redactor_changes_nothing() -> None:
-    assert NoRedactor().redact("password=hunter2") == "password=hunter2"
