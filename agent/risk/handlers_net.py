@@ -41,7 +41,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for url in urls:
         judge_url(walker, invocation, url)
     secret = _secret_sent(
-        walker, invocation, [*data, *upload, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls]
+        walker, invocation, [*data, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls], upload
     )
     if secret:
         walker.add("send-secret", urls[:1], place)
@@ -93,29 +93,24 @@ def judge_url(walker: Walker, invocation: Invocation, url: Word) -> None:
         )
 
 
-def _secret_sent(walker: Walker, invocation: Invocation, words: list[Word]) -> bool:
-    for word in words:
+def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], files: list[Word]) -> bool:
+    """Whether what is sent is secret: by its taint, by `@file` in a text, or as a file of its own."""
+    named = list(files)
+    for word in texts:
         if "secret" in word.taint:
             return True
         text = word.text
-        marks = (
-            [text[1:]]
-            if text.startswith("@")
-            else [text.split("=@", 1)[1]]
-            if "=@" in text
-            else [text.split("=<", 1)[1]]
-            if "=<" in text
-            else []
-        )
-        if text in ("@-", "-", ".") or "=@-" in text:
+        if text.startswith("@"):
+            named.append(word.part(text[1:]))
+        for mark in ("=@", "=<"):
+            if mark in text:
+                named.append(word.part(text.split(mark, 1)[1].split(";")[0]))
+    for word in named:
+        if word.text in ("-", "."):
             if invocation.stdin is not None and "secret" in invocation.stdin[1]:
                 return True
-            continue
-        if word.start and not marks and "://" not in text:
-            marks = [text]
-        for mark in marks:
-            if walker.rater.scopes.of(word.part(mark.split(";")[0]), invocation.cwd) in ("secrets", "account"):
-                return True
+        elif walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret"):
+            return True
     return False
 
 

@@ -36,7 +36,7 @@ _SCHEDULE = re.compile(
     r"/etc/cron|/var/spool/cron|/etc/(?:rc\.local|profile|init\.d)|/systemd/(?:system|user)/|LaunchAgents|LaunchDaemons|/\.config/autostart"
 )
 _SECRET = re.compile(
-    r"(?:^|/)(?:\.ssh(?:/(?!known_hosts|config$|[^/]*\.pub$).*)?$|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)[\w.-]*$|\.netrc$|\.pgpass$|\.aws(?:/(?:credentials|cli).*)?$"
+    r"(?:^|/)(?:\.ssh(?:/(?!known_hosts|authorized_keys|config$|[^/]*\.pub$).*)?$|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)[\w.-]*$|\.netrc$|\.pgpass$|\.aws(?:/(?:credentials|cli).*)?$"
     r"|\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$|\.git-credentials$|\.npmrc$|\.pypirc$|\.docker/config\.json$"
     r"|\.kube/config$|\.gnupg(?:/.*)?$|\.password-store(?:/.*)?$|\.vault-token$|\.config/(?:gcloud|gh/hosts|op|rclone)"
     r"|credentials(?:\.json|\.ya?ml|\.csv)?$|secrets?\.(?:ya?ml|json|toml|env)$|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx|ppk)$"

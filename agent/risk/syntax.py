@@ -285,7 +285,10 @@ class Parser(WordScanner):
             self.fail("case needs in")
         while True:
             self.skip_blank_lines()
-            if self.pos >= self.limit or self.accept("esac"):
+            if self.pos >= self.limit:
+                self.fail("esac is missing")
+                break
+            if self.accept("esac"):
                 break
             before = self.pos
             if self.text[self.pos] == "(":

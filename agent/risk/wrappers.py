@@ -184,7 +184,9 @@ def joined(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     words = args.rest[table.skip :] or args.operands[table.skip :]
     if not words:
         return None, ""
-    if len(words) == 1 or table.name in ("watch", "eval"):
+    if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
+        walker.dispatch(invocation.inner(words, table.name))
+    if len(words) == 1 or table.name == "watch":
         return walker.script(" ".join(word.text for word in words), invocation.place, invocation.inner([], table.name))
     return invocation.inner(words, table.name)
 
@@ -226,6 +228,9 @@ def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         text = " ".join(word.text for word in words)
         _stdin_leaves(walker, invocation)
         inner.stdin = invocation.stdin
+        if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
+            inner.words = words
+            walker.dispatch(inner)
         walker.script(text, invocation.place, inner, invocation.stdin)
     elif invocation.stdin is not None and invocation.stdin[0]:
         walker.script(invocation.stdin[0], invocation.place, inner)
