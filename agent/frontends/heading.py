@@ -27,16 +27,22 @@ def heading(request: ConfirmationRequest) -> list[Fragments]:
     lines += _findings(report, limit=_SHOWN_FINDINGS)
     if request.note:
         lines.append([("class:warn", shown_line(request.note))])
-    if request.verdict.reason and request.verdict.rule != "default":
-        lines.append(
-            [("class:hint", f"policy {shown_line(request.verdict.rule, 60)}: {shown_line(request.verdict.reason)}")]
-        )
+    if request.verdict.reason and not _is_built_in(request.verdict.rule):
+        rule = shown_line(request.verdict.rule, 60)
+        lines.append([("class:hint", f"policy {rule}: {shown_line(request.verdict.reason)}")])
+    if request.verdict.action == "type":
+        lines.append([("class:hint", "Enter asks for a typed word before this runs")])
     big = size_note(request.proposal.command)
     if big:
         lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
     if request.safety_off:
         lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
     return lines
+
+
+def _is_built_in(rule: str) -> bool:
+    """Rules that say nothing beyond the level and the state of safety, which are shown anyway."""
+    return rule in ("default", "parse", "safety-off") or rule.startswith("level-")
 
 
 def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:

@@ -143,7 +143,9 @@ def test_planner_errors_do_not_end_the_repl(desk: Desk, tmp_path: Path) -> None:
     assert [status for _, status in finished(world)] == ["planner_error", "answered"]
 
 
-@pytest.mark.parametrize("goal", ["\x1b[200~first\nsecond\x1b[201~", "größe 漢字 e\u0301", "\x1b[200~" + "x" * 100_000 + "\x1b[201~"])
+@pytest.mark.parametrize(
+    "goal", ["\x1b[200~first\nsecond\x1b[201~", "größe 漢字 e\u0301", "\x1b[200~" + "x" * 100_000 + "\x1b[201~"]
+)
 def test_odd_goals_arrive_as_typed(desk: Desk, tmp_path: Path, goal: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
     go(desk, world, goal + "\r", "exit\r")

@@ -1,0 +1,63 @@
+"""Editor, pager and clipboard."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+from pathlib import Path
+
+from agent.frontends.outside import copy_text, edit_text, editor_words, show_long
+from tests.support.prompt_desk import Desk, FakeProcesses
+
+
+def test_the_editor_is_the_persons() -> None:
+    assert editor_words({"VISUAL": "code --wait", "EDITOR": "vi"}) == ("code", "--wait")
+    assert editor_words({"VISUAL": "'broken", "EDITOR": "ed"}) == ("ed",)
+    assert editor_words({})[0].endswith(("nano", "vim", "vi"))
+
+
+def test_odd_text_survives_the_editor(processes: FakeProcesses) -> None:
+    text = "größe \udcff\n\x00 end"
+    assert asyncio.run(edit_text(text, processes, {"EDITOR": "ed"}, name="x")) == (text, "")
+    lone = "a\ud800b"
+    assert asyncio.run(edit_text(lone, processes, {"EDITOR": "ed"}, name="x")) == ("a?b", "")
+
+
+def test_an_editor_that_returns_too_much_changes_nothing(processes: FakeProcesses) -> None:
+    processes.edit = lambda path: Path(path).write_text("x" * 2_000_000)
+    text, trouble = asyncio.run(edit_text("ls", processes, {"EDITOR": "ed"}, name="x"))
+    assert text == "ls"
+    assert "1 MB" in trouble
+
+
+def test_an_editor_that_removes_the_file_changes_nothing(processes: FakeProcesses) -> None:
+    processes.edit = os.unlink
+    text, trouble = asyncio.run(edit_text("ls", processes, {"EDITOR": "ed"}, name="x"))
+    assert text == "ls"
+    assert "could not be used" in trouble
+
+
+def test_pager_only_for_what_does_not_fit(desk: Desk, processes: FakeProcesses) -> None:
+    asyncio.run(show_long("short", desk.screen, processes, {}))
+    assert processes.calls == []
+    assert "short" in desk.seen
+    asyncio.run(show_long("\n".join("line" for _ in range(100)), desk.screen, processes, {"PAGER": "cat -u"}))
+    assert processes.calls[0][:2] == ("cat", "-u")
+
+
+def test_a_pager_that_fails_does_not_swallow_the_text(desk: Desk, processes: FakeProcesses) -> None:
+    processes.code = 127
+    asyncio.run(show_long("\n".join(f"line {n}" for n in range(100)), desk.screen, processes, {}))
+    assert "line 99" in desk.seen
+
+
+def test_copy_by_terminal_and_tool(desk: Desk, processes: FakeProcesses, tmp_path: Path) -> None:
+    said = asyncio.run(copy_text("größe", desk.screen, processes, {}))
+    assert f"\x1b]52;c;{base64.b64encode('größe'.encode()).decode()}\x07" in desk.raw
+    assert said == "copied 5 characters by the terminal"
+
+
+def test_too_much_for_the_terminal_is_said(desk: Desk, processes: FakeProcesses) -> None:
+    assert "not copied" in asyncio.run(copy_text("x" * 100_000, desk.screen, processes, {}))
+    assert "\x1b]52" not in desk.raw
