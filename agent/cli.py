@@ -63,7 +63,9 @@ def _main(arguments: list[str]) -> int:
         )
         return 2
     sub = name if name in SUBCOMMANDS else ""
-    options = build_parser(sub).parse_intermixed_args(arguments[1:] if sub else arguments)
+    options = _parse(sub, arguments[1:] if sub else arguments)
+    if getattr(options, "version", False):
+        return main(["--version"])
     if sub == "completions":
         from agent.frontends.completions import script
 
@@ -78,6 +80,24 @@ def _main(arguments: list[str]) -> int:
             raise
         sys.stderr.write(f"agent-shell: {error.terminal_message()}\n")
         return error.exit_code
+
+
+def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
+    """The options of one command line. What comes after `--` is words, whatever it looks like.
+
+    argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
+    """
+    parser = build_parser(sub)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_intermixed_args(arguments[:end])
+    rest = arguments[end + 1 :]
+    if hasattr(options, "words"):
+        options.words += rest
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if sub == "exec" and not options.words:
+        parser.error("a command is needed")
+    return options
 
 
 def _dispatch(sub: str, options: argparse.Namespace) -> int:
@@ -183,7 +203,7 @@ def _add_risk(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_exec(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="COMMAND", help="the command, quoted")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,19 @@
+"""Every scenario has a world of its own and leaves no process behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.program import World
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    world = World(tmp_path)
+    yield world
+    left = world.survivors()
+    world.end_survivors()
+    assert not left, f"left behind: {left}"
