@@ -109,16 +109,10 @@ class Aftermath:
 
     # --- failure ---
 
-    def repair(
-        self,
-        item: CommandItem,
-        steps: list[CommandItem],
-        tried: set[str],
-        alternatives: list[str],
-        cwd: str,
-        around: HasPrograms,
-    ) -> Reply:
-        """The obvious correction, once a goal; else the error in plain words."""
+    def repair(self, steps: list[CommandItem], alternatives: list[str], cwd: str, around: HasPrograms) -> Reply:
+        """The obvious correction of the last step, once a goal; else the error in plain words."""
+        item = steps[-1]
+        tried = {command for step in steps for command in (step.proposed, step.run) if command}
         if item.timed_out:
             return Chat(message="it took longer than allowed and was ended; narrow it down, or raise --command-timeout")
         if item.interrupted:

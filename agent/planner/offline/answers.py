@@ -13,13 +13,17 @@ from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.matching import Match, Matcher, Reading
 from agent.planner.offline.recipes import Form, Recipe, load_book
 from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms
-from agent.planner.offline.slots import Scene
+from agent.planner.offline.sentences import Scene
 from agent.planner.offline.talk import Talk
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
 
 MAX_GOAL = 2000
+# `git commit -m x` is a command line; `find photos -please` is not.
+_WITH_SUBCOMMANDS = frozenset(
+    {"git", "docker", "npm", "pip", "pip3", "cargo", "kubectl", "systemctl", "apt-get", "brew", "go"}
+)
 _UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -132,8 +136,8 @@ class Answerer:
 
     def _typed_command(self, text: str, around: Surroundings) -> Command | None:
         """A goal that is itself a command line: a program that exists, followed by an option."""
-        match = re.match(r"([a-z][a-z0-9_.+-]*)\s+--?[A-Za-z][\w=-]*(\s|\Z)", text)
-        if match is None or not around.present(match[1]):
+        match = re.match(r"([a-z][a-z0-9_.+-]*)((?:\s+[a-z][a-z-]*)?)\s+--?[A-Za-z][\w=-]*(\s|\Z)", text)
+        if match is None or (match[2] and match[1] not in _WITH_SUBCOMMANDS) or not around.present(match[1]):
             return None
         return Command(command=text, reason="this is a command already; it is proposed as you typed it", confidence=1.0)
 
@@ -153,7 +157,7 @@ class Answerer:
         if self._aftermath.succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
         alternatives = [other.command for other in self._offers(self._read(text, goal, around), goal, around)]
-        return self._aftermath.repair(last, steps, tried, alternatives, goal.environment.cwd, around)
+        return self._aftermath.repair(steps, alternatives, goal.environment.cwd, around)
 
     def _origin(self, text: str, goal: GoalItem, steps: list[CommandItem], around: Surroundings) -> Offer | None:
         """The recipe whose command ran as it was proposed."""

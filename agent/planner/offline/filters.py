@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from msgspec import Struct
 
-from agent.planner.offline.patterns import Literal, Phrasing, match_at
-from agent.planner.offline.slots import Scene
+from agent.planner.offline.fitting import match_at
+from agent.planner.offline.patterns import Literal, Phrasing
+from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
 from agent.planner.offline.words import Token
 
@@ -50,7 +52,7 @@ class Frame(Struct, kw_only=True):
     @property
     def is_about_files(self) -> bool:
         """Whether anything said that files or folders are meant at all."""
-        return bool(self.type or self.names or self.tests.get("type"))
+        return bool(self.type or self.names or self.tests.get("type") or self.tests.get("name"))
 
 
 def load_filters(entries: list[dict[str, Any]], compile_phrasing: Any) -> tuple[Filter, ...]:
@@ -87,46 +89,51 @@ class FilterReader:
         for concept in firsts:
             self._by_first.setdefault(concept, []).append((entry, phrasing))
 
-    def read(self, goal: str, tokens: list[Token], scene: Scene, ignored: tuple[str, ...] = ()) -> Frame:
+    def read(self, sentence: Sentence, ignored: tuple[str, ...] = ()) -> Frame:
         """The frame of a whole goal, without the filter groups in `ignored`; filters of one kind add up."""
         frame = Frame()
+        tokens = sentence.tokens
         at = 0
         while at < len(tokens):
-            after = self._read_one(frame, goal, tokens, at, scene, ignored)
+            after = self._read_one(frame, sentence, at, ignored)
             frame.used |= set(range(at, after))
             at = max(after, at + 1)
         lows = {tokens[at].low for at in frame.used}
         frame.singular = bool(lows & _SINGULAR) and not any(low + "s" in lows for low in _SINGULAR)
         return frame
 
-    def _read_one(
-        self, frame: Frame, goal: str, tokens: list[Token], at: int, scene: Scene, ignored: tuple[str, ...]
-    ) -> int:
-        kinds = _read_kinds(tokens, at, scene)
-        best_end, best = at, None
-        candidates = (
-            self._any_first if tokens[at].quoted else self._by_first.get(tokens[at].concept, []) + self._any_first
-        )
-        for entry, phrasing in candidates:
-            if entry.group in ignored:
-                continue
-            found = match_at(phrasing, goal, tokens, at, scene)
-            if found is not None and found[0] > best_end:
-                best_end, best = found[0], (entry, found[1])
-        if kinds is not None and kinds[0] >= best_end:
-            frame.names += [name for name in kinds[1] if name not in frame.names]
+    def _read_one(self, frame: Frame, sentence: Sentence, at: int, ignored: tuple[str, ...]) -> int:
+        """Add the filter that starts at `at`, and return the position after it; `at` itself for none."""
+        token = sentence.tokens[at]
+        kinds = _read_kinds(sentence.tokens, at, sentence.scene)
+        end, best = self._longest(sentence, at, ignored)
+        if kinds is not None and kinds[0] >= end:
+            if frame.names:
+                return at
+            frame.names += kinds[1]
             frame.type = frame.type or "f"
             frame.groups.add("name")
             return kinds[0]
         if best is not None:
-            apply(frame, best[0], best[1])
-            return best_end
-        previous = tokens[at - 1].low if at else ""
-        if _is_scope(tokens[at]) and previous not in _NOT_BEFORE_ROOT and frame.root is None:
-            frame.root = Value(text=tokens[at].raw, kind="path", origin=tokens[at].raw)
+            return end if apply(frame, best[0], best[1]) else at
+        previous = sentence.tokens[at - 1].low if at else ""
+        if _is_scope(token) and previous not in _NOT_BEFORE_ROOT and frame.root is None:
+            frame.root = Value(text=token.raw, kind="path", origin=token.raw)
             frame.groups.add("root")
             return at + 1
         return at
+
+    def _longest(
+        self, sentence: Sentence, at: int, ignored: tuple[str, ...]
+    ) -> tuple[int, tuple[Filter, dict[str, Value]] | None]:
+        token = sentence.tokens[at]
+        end, best = at, None
+        candidates = self._any_first if token.quoted else self._by_first.get(token.concept, []) + self._any_first
+        for entry, phrasing in candidates:
+            found = match_at(phrasing, sentence, at) if entry.group not in ignored else None
+            if found is not None and found[0] > end:
+                end, best = found[0], (entry, found[1])
+        return end, best
 
 
 def _is_scope(token: Token) -> bool:
@@ -164,30 +171,25 @@ def _is_unknown_kind(tokens: list[Token], where: int, scene: Scene) -> bool:
     """ "the tfw files": a short unknown word right before "files" is an extension when it cannot be a plain adjective."""
     low = tokens[where].low
     following = tokens[where + 1].low
-    return following == "files" and not scene.lexicon.knows(low) and low in _EXTENSIONS
+    return following == "files" and not scene.lexicon.knows(low) and low in scene.lexicon.extensions
 
 
-# Extensions that are no English words, so that "the old files" never means `*.old`.
-_EXTENSIONS = frozenset(
-    "mkv wav flac ogg webp svg bmp tiff exe dll so jar war whl egg deb rpm dmg gz bz2 xz tgz tar rar 7z docx xlsx pptx odt ods tex "
-    "bib rtf ipynb lua kt scala hs ml ex exs erl clj vue jsx tsx scss sass less ps1 bat cmd awk sed diff patch cfg env pem crt key "
-    "csr db sqlite parquet avro proto wasm asm hpp cxx swp pyi rst srt vtt ttf otf woff psd eps ai heic avi mov mp4 webm m4a".split()
-)
+def apply(frame: Frame, entry: Filter, values: dict[str, Value]) -> bool:
+    """Add one filter to a frame; False where it says again, and differently, what can be said only once.
 
-
-def apply(frame: Frame, entry: Filter, values: dict[str, Value]) -> None:
-    """Add one filter to a frame."""
+    A second folder or a second text must not silently replace the first.
+    """
     effect = entry.effect
-    frame.groups.add(entry.group)
-    if "type" in effect:
-        frame.type = effect["type"]
+    once = {key: _said(effect[key], values) for key in ("type", "root", "depth", "content", "lacking") if key in effect}
+    for key, said in once.items():
+        before = getattr(frame, key)
+        if before and (before.text if isinstance(before, Value) else before) != said:
+            return False
+    for key, said in once.items():
+        setattr(frame, key, values[effect[key]] if key == "root" else said)
     if "test" in effect:
         test = _SLOT.sub(lambda match: values[match[1]].render(match[2] or ""), effect["test"])
         frame.tests.setdefault(entry.group, []).append(test)
-    if "root" in effect:
-        frame.root = values[effect["root"]]
-    if "depth" in effect:
-        frame.depth = values[effect["depth"]].text if effect["depth"] in values else effect["depth"]
     for slot in effect.get("exclude", ()):
         if slot in values:
             frame.excluded_folders.append(values[slot].text.rstrip("/"))
@@ -195,10 +197,19 @@ def apply(frame: Frame, entry: Filter, values: dict[str, Value]) -> None:
         frame.excluded_names.append(values[effect["without"]].text)
     if "name" in effect:
         slot = next(iter(values))
-        frame.names.append(_name_glob(effect["name"], slot, values[slot].text))
-    frame.content = values[effect["content"]].text if "content" in effect else frame.content
-    frame.lacking = values[effect["lacking"]].text if "lacking" in effect else frame.lacking
+        glob = _name_glob(effect["name"], slot, values[slot].text)
+        # Names narrow down what kinds ("python files") allow, so they are a test of their own.
+        frame.tests.setdefault("name", []).append(f"-name {shlex.quote(glob)}")
+    if "kind" in effect:
+        frame.names.append(values[effect["kind"]].text)
     frame.nocase = frame.nocase or bool(effect.get("nocase"))
+    frame.groups.add(entry.group)
+    return True
+
+
+def _said(name: str, values: dict[str, Value]) -> str:
+    """What an effect says: the text of a slot, or a word of filters.toml itself."""
+    return values[name].text if name in values else name
 
 
 def _name_glob(shape: str, slot: str, text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.planner.offline.filters import FilterReader, Frame
-from agent.planner.offline.patterns import Binding, bind
+from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.recipes import Book, Recipe
-from agent.planner.offline.slots import Scene
-from agent.planner.offline.words import Token, tokenize
+from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.words import Token
 
 # A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
 # many: what it asks for would be left out silently.
@@ -49,13 +49,14 @@ class Matcher:
 
     def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
-        tokens = tokenize(goal, self.book.lexicon)
+        sentence = Sentence.read(goal, scene)
+        tokens = sentence.tokens
         frames: dict[tuple[str, ...], Frame] = {}
 
         def frame_without(ignored: tuple[str, ...]) -> Frame:
             if ignored not in frames:
-                found = self._filters.read(goal, tokens, scene, ignored)
-                later = self._filters.read(also, tokenize(also, self.book.lexicon), scene, ignored) if also else None
+                found = self._filters.read(sentence, ignored)
+                later = self._filters.read(Sentence.read(also, scene), ignored) if also else None
                 frames[ignored] = _merge(found, later) if later is not None else found
             return frames[ignored]
 
@@ -70,7 +71,7 @@ class Matcher:
             if recipe.entry.filters and not _suits(recipe, frame):
                 continue
             taken = frozenset(frame.used) if recipe.entry.filters else frozenset()
-            binding = bind(phrasing, goal, tokens, scene, taken)
+            binding = Fitter(phrasing, sentence, taken).fit()
             if binding is None or not (binding.words or recipe.entry.filters):
                 continue  # a bare "src" or "in notes.txt" does not say what to do
             left = [

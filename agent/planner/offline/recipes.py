@@ -109,4 +109,4 @@ def load_book() -> Book:
 
 def vocabulary_of(sources: list[str]) -> set[str]:
     """Every literal word of the phrasings."""
-    return set(re.sub(r"<[^<>]*>|[\[\]|]", " ", " ".join(sources)).split())
+    return set(re.sub(r"<[^<>]*>|[\[\]|!]", " ", " ".join(sources)).split())

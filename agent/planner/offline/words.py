@@ -39,6 +39,9 @@ class Lexicon:
     def __init__(self, data: dict[str, Any], vocabulary: Iterable[str] = ()) -> None:
         self.fillers = frozenset(data["fillers"])
         self.weak = frozenset(data["weak"])
+        self.place_words = frozenset(data["place_words"])
+        self.text_words = frozenset(data["text_words"])
+        self.extensions = frozenset(data["extensions"])
         self.concepts: dict[str, str] = {}
         for concept, words in data["synonyms"].items():
             for word in (concept, *words):

@@ -36,7 +36,7 @@ NASTY = st.sampled_from(
         ">x",
         "(",
         "!",
-    ]  # fmt: skip
+    ]
 )
 
 

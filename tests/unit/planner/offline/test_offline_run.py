@@ -167,7 +167,7 @@ def test_outputs(goal: str, expected: str, tree: Path) -> None:
 def test_the_largest_files(tree: Path) -> None:
     lines = run("find the 3 largest files under this folder", tree).splitlines()
     sizes = sorted(
-        ((p.stat().st_size, f"./{p.relative_to(tree)}") for p in tree.rglob("*") if p.is_file() and not p.is_symlink())
+        (p.stat().st_size, f"./{p.relative_to(tree)}") for p in tree.rglob("*") if p.is_file() and not p.is_symlink()
     )
     assert [tuple(line.split("\t")) for line in lines] == [(str(size), name) for size, name in sizes[:-4:-1]]
 

@@ -1,0 +1,168 @@
+"""Slots that hold paths: what looks like a file, a folder, several of them, a glob."""
+
+from __future__ import annotations
+
+import re
+
+from agent.planner.offline.quantities import Found
+from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.values import Value
+from agent.planner.offline.words import Token
+
+FILE_EXTENSION = re.compile(r"[\w%+@~-][\w.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{1,10}~?\Z")
+URL = re.compile(r"(?:https?|ftp)://[^\s<>\"\\^`{|}]+\Z", re.IGNORECASE)
+ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
+_ENDINGS = {
+    "tar": re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|tar\.\w{1,5})\Z"),
+    "zip": re.compile(r"(?i)\.(?:zip|jar|war|whl|epub|docx|xlsx)\Z"),
+    "gz": re.compile(r"(?i)(?<!\.tar)\.gz\Z"),
+    "csv": re.compile(r"(?i)\.csv\Z"),
+}
+_DESTINATION_WORDS = frozenset({"to", "into", "as", "called", "named", "folder", "directory"})
+_GENERIC_FOLDER = ("folder", "directory", "dir")
+_GENERIC_FILE = ("file", "script", "archive", "tarball", "document", "image", "video")
+
+
+def looks_like_path(token: Token, scene: Scene) -> bool:
+    """Whether the token alone says that it is a path: folder words, slashes, extensions, names that exist here."""
+    if token.is_path:
+        return True
+    raw = token.raw
+    if not raw or "\0" in raw or URL.match(raw):
+        return False
+    if token.quoted:
+        return scene.exists(raw) or raw.startswith(("/", "~/", "./", "../")) or bool(FILE_EXTENSION.match(raw))
+    if raw.startswith(("/", "~/", "./", "../")) or raw in (".", "..", "~"):
+        return True
+    if "*" in raw or "?" in raw or raw.startswith("-"):
+        return False
+    if FILE_EXTENSION.match(raw) and not ADDRESS.match(raw):
+        return True
+    if "/" in raw:
+        return bool(re.search(r"[A-Za-z0-9]", raw)) and not raw.startswith("//")
+    if re.match(r"\.[A-Za-z_]", raw):
+        return len(raw) > 5 or scene.exists(raw)
+    return not token.filler and not token.weak and not scene.lexicon.knows(token.low) and scene.exists(raw)
+
+
+def _path_value(token: Token) -> Value:
+    stem, dot, extension = token.raw.rstrip("/").rpartition(".")
+    plain = token.raw.rstrip("/")
+    forms = {
+        "stem": stem if dot and stem and "/" not in extension else plain,
+        "base": plain.rsplit("/", 1)[-1] or "/",
+        "text": token.raw,
+        "bak": plain + ".bak",
+        "zip": plain + ".zip",
+        "targz": plain + ".tar.gz",
+        "slash": plain + "/",
+        "part": plain + ".part-",
+        "parent": (plain.rsplit("/", 1)[0] if "/" in plain else ".") or "/",
+    }
+    for suffix in (".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst"):
+        if plain.endswith(suffix):
+            forms["stem"] = plain.removesuffix(suffix)
+    return Value(text=token.raw, kind="path", forms=forms, origin=token.raw)
+
+
+def _bare(token: Token) -> bool:
+    """A word that could be a name if something announces it."""
+    return bool(re.match(r"[\w.][\w.+@-]*\Z", token.raw)) and not token.filler and not token.weak and not token.is_path
+
+
+def _may_be_name(token: Token, scene: Scene, named: bool) -> bool:
+    return (
+        token.quoted
+        or looks_like_path(token, scene)
+        or (_bare(token) and (named or not scene.lexicon.knows(token.low)))
+    )
+
+
+def read_file(sentence: Sentence, at: int, cued: str) -> Found:
+    """A path, "the file NAME", or any quoted literal that something announces."""
+    tokens, scene = sentence.tokens, sentence.scene
+    token = tokens[at]
+    if looks_like_path(token, scene):
+        trailing = at + 1 < len(tokens) and tokens[at + 1].low in (*_GENERIC_FILE, *_GENERIC_FOLDER)
+        return (2 if trailing else 1), _path_value(token)
+    if token.quoted and cued and token.raw and "\0" not in token.raw:
+        return 1, _path_value(token)
+    if token.low in (*_GENERIC_FILE, *_GENERIC_FOLDER) and not token.quoted:
+        after = at + 1
+        named = after < len(tokens) and tokens[after].low in ("called", "named")
+        after += named
+        if after < len(tokens) and _may_be_name(tokens[after], scene, named):
+            return after - at + 1, _path_value(tokens[after])
+    return None
+
+
+def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
+    """A folder: a path, "NAME folder", or a plain unknown word after "in" or "under"."""
+    tokens, scene = sentence.tokens, sentence.scene
+    found = read_file(sentence, at, cued)
+    if found is not None:
+        return found
+    token = tokens[at]
+    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    of_files = following in ("files", "scripts") or (token.raw.startswith(".") and following in ("and", "or"))
+    if of_files or not _bare(token):
+        return None
+    known = scene.lexicon.knows(token.low)
+    if following in _GENERIC_FOLDER and (cued or not known):
+        return 2, _path_value(token)
+    if cued not in scene.lexicon.place_words:
+        return None
+    unknown = not known and token.low not in scene.lexicon.kinds
+    taken = cued in _DESTINATION_WORDS or unknown or scene.exists(token.raw)
+    return (1, _path_value(token)) if taken else None
+
+
+def read_ending(ending: str, sentence: Sentence, at: int, cued: str) -> Found:
+    """A file whose name ends as that of a tar or zip archive, a .gz or a .csv file."""
+    found = read_file(sentence, at, cued)
+    return found if found and _ENDINGS[ending].search(found[1].text) else None
+
+
+def read_existing_dir(sentence: Sentence, at: int, cued: str) -> Found:
+    """A path that is a folder here and now."""
+    found = read_file(sentence, at, cued)
+    return found if found and sentence.scene.exists(found[1].text.rstrip("/") + "/.") else None
+
+
+def read_folder(sentence: Sentence, at: int, cued: str) -> Found:
+    """A folder that is no file as far as can be seen."""
+    scene = sentence.scene
+    found = read_dir(sentence, at, cued)
+    if found is None or scene.exists(found[1].text.rstrip("/") + "/.") or found[1].text.endswith("/"):
+        return found
+    plain_file = scene.exists(found[1].text) or FILE_EXTENSION.match(found[1].text.rsplit("/", 1)[-1])
+    return None if plain_file else found
+
+
+def read_pattern_files(sentence: Sentence, at: int, cued: str) -> Found:
+    """Files by glob (`*.txt`), or one path."""
+    tokens = sentence.tokens
+    token = tokens[at]
+    if not token.quoted and ("*" in token.raw or "?" in token.raw) and not URL.match(token.raw):
+        return 1, Value(text=token.raw, kind="pattern", origin=token.raw)
+    return read_file(sentence, at, cued)
+
+
+def read_several(sentence: Sentence, at: int, cued: str) -> Found:
+    """One or more paths or globs, joined by "and", commas or nothing."""
+    tokens = sentence.tokens
+    first = read_pattern_files(sentence, at, cued)
+    if first is None:
+        return None
+    used, parts = first[0], [first[1]]
+    while at + used < len(tokens):
+        skip = 1 if tokens[at + used].low in ("and", "&") and at + used + 1 < len(tokens) else 0
+        more = read_pattern_files(sentence, at + used + skip, cued)
+        if more is None:
+            break
+        used += skip + more[0]
+        parts.append(more[1])
+    if len(parts) == 1:
+        return used, parts[0]
+    text = " ".join(part.text for part in parts)
+    return used, Value(text=text, parts=tuple(parts), origin=", ".join(part.text for part in parts))
