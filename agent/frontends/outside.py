@@ -39,7 +39,7 @@ async def edit_text(text: str, processes: Processes, environ: Mapping[str, str],
         return text, "no editor found; set EDITOR"
     with private_file(text, name) as path:
         try:
-            code = await processes.run_attached((*words, path))
+            code = await processes.run_attached((*words, *_careful(words[0]), path))
             if code != 0:
                 return text, f"the editor ended with exit code {code}; nothing was changed"
             edited = _read_back(path)
@@ -48,6 +48,11 @@ async def edit_text(text: str, processes: Processes, environ: Mapping[str, str],
     if edited is None:
         return text, "what came back is larger than 1 MB; nothing was changed"
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def _careful(program: str) -> tuple[str, ...]:
+    """The text is a stranger's: vim must not take settings from it."""
+    return ("--cmd", "set nomodeline modelines=0") if os.path.basename(program) in ("vim", "nvim", "gvim") else ()
 
 
 def _read_back(path: str) -> str | None:

@@ -85,15 +85,20 @@ class Repl:
         self._services = desk.services
         self._environ = desk.services.loaded.environ
         self._warming: threading.Thread | None = None
+        self._offering: asyncio.Task[None] | None = None
+        self._prompt = None if screen.dumb else self._goal_prompt()
+
+    def _goal_prompt(self) -> GoalPrompt:
+        desk = self._desk
         redact = desk.services.engine.app.redactor.redact
-        self._prompt = GoalPrompt(
-            screen,
+        return GoalPrompt(
+            self._screen,
             GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact),
             toolbar=lambda: toolbar_text(desk.ctx, self._environ.get("HOME", "")),
             marks=self._marks,
             cwd=lambda: desk.ctx.cwd,
             edit_mode=desk.services.settings.edit_mode,
-            after_first_render=self._warm,
+            after_first_render=self._after_first_frame,
         )
 
     async def loop(self) -> None:
@@ -119,7 +124,7 @@ class Repl:
             self._screen.say(shown(warning), "class:warn")
 
     async def _read(self) -> str | None:
-        if self._screen.dumb:
+        if self._prompt is None:
             from agent.frontends.plain_line import read_plain_line
 
             return await read_plain_line(self._screen, "goal")
@@ -179,8 +184,10 @@ class Repl:
             marks.append(("class:alert", "SAFETY OFF "))
         return marks
 
-    def _warm(self) -> None:
-        """Load what the first goal needs while the person types."""
+    def _after_first_frame(self) -> None:
+        """Load what the first goal needs while the person types, and look for a local model where none was chosen."""
+        if self._services.first_run:
+            self._offering = asyncio.get_running_loop().create_task(self._offer())
 
         def work() -> None:
             try:
@@ -192,6 +199,18 @@ class Repl:
 
         self._warming = threading.Thread(target=work, name="warm", daemon=True)
         self._warming.start()
+
+    async def _offer(self) -> None:
+        from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+        from agent.frontends.local_offer import local_offer
+
+        try:
+            text = await local_offer(self._services, self._desk.ctx.planner.name)
+        except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
+            return
+        if text:
+            await run_in_terminal(lambda: self._screen.say(text, "class:hint"))
 
     async def _warm_enough(self) -> None:
         """The parser serves one thread at a time, so the first goal waits for the warming to end."""

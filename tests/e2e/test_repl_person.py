@@ -273,6 +273,17 @@ def test_narrow_window_wide_characters_and_resize(home: Path, work: Path) -> Non
     assert goals == ["漢字 größe"]
 
 
+def test_invalid_bytes_in_a_goal(home: Path, work: Path) -> None:
+    with Terminal("--planner", script(home, chat("understood")), home=home, cwd=work) as person:
+        person.at_prompt()
+        person.process.send(b"caf\xe9 \xf0\x9f\xa6\x80\r")
+        person.see("understood")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    assert statuses(home) == ["answered"]
+
+
 def test_no_colour_means_none(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work, NO_COLOR="1") as person:
         person.at_prompt()

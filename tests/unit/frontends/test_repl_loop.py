@@ -153,7 +153,7 @@ def test_odd_goals_arrive_as_typed(desk: Desk, tmp_path: Path, goal: str) -> Non
 
 
 def test_interrupt_while_a_command_runs_ends_the_goal_only(desk: Desk, tmp_path: Path) -> None:
-    world = World(FakePlanner(say()), tmp_path, SlowExecutor(interrupt))
+    world = World(FakePlanner(say()), tmp_path, executor=SlowExecutor(interrupt))
     assert go(desk, world, "!sleep\r", "\r", "exit\r") == 0
     assert finished(world) == [("sleep", "interrupted")]
 
@@ -163,7 +163,7 @@ def test_interrupt_while_a_command_runs_ends_the_goal_only(desk: Desk, tmp_path:
 def test_ending_signals(desk: Desk, tmp_path: Path, number: signal.Signals, code: int, moment: str) -> None:
     end = lambda: os.kill(os.getpid(), number)  # noqa: E731
     executor = SlowExecutor(end) if moment == "run" else None
-    world = World(FakePlanner(say()), tmp_path, executor)
+    world = World(FakePlanner(say()), tmp_path, executor=executor)
     steps: dict[str, tuple[Do, ...]] = {"prompt": (end,), "confirmation": ("!ls\r", end), "run": ("!ls\r", "\r")}
     assert go(desk, world, *steps[moment]) == code
     assert world.shut == 1
