@@ -191,10 +191,11 @@ class _Parts:
 
         settings = self._settings
         executor = _LazyExecutor(os.path.abspath(settings.cwd or os.getcwd()), self._make_executor)
+        planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
         recorder, history = self._open_log(session_id, executor.cwd)
         context = RequestContext(
             recorder=recorder,
-            planner=self._choice.make(None, None),
+            planner=planner,
             executor=executor,
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
@@ -243,7 +244,11 @@ class _Parts:
         from agent.recording.fold import history
         from agent.recording.reader import read_records
 
-        return recorder, list(history(read_records(recorder.path)))
+        try:
+            return recorder, list(history(read_records(recorder.path)))
+        except BaseException:
+            recorder.close("unreadable")
+            raise
 
     def make_emitter(self) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""

@@ -225,7 +225,7 @@ class Gate:
         try:
             result = await executor.execute(approved, log.feed, self._cancel)
         except Exception as error:  # an executor fault is a failed command, and its ending is recorded
-            text = f"could not run: {error or type(error).__name__}"
+            text = f"agent-shell: the command could not be run: {error or type(error).__name__}\n"
             result = ExecutionResult(exit_code=126, stderr=CapturedStream(head=text, total_bytes=len(text)))
         except BaseException:
             gone = ExecutionResult(exit_code=130, interrupted=True)
@@ -238,6 +238,7 @@ class Gate:
 
     async def _finished(self, proposal: Proposal, result: ExecutionResult, log: OutputLog) -> None:
         """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
+        log.make_up(result)
         trouble = await log.stop()
         # What stands in `command.output` already is not written twice.
         kept = replace(

@@ -10,6 +10,7 @@ from typing import Literal
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandOutput
+from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, StreamRedaction
 
 HEAD_BYTES = 64 * 1024
@@ -36,6 +37,7 @@ class OutputLog:
             "stdout": _Pending(head_bytes, open_redaction()),
             "stderr": _Pending(head_bytes, open_redaction()),
         }
+        self._fed: set[StreamName] = set()
         self._task: asyncio.Task[None] | None = None
         self._trouble: RecordingError | None = None
 
@@ -46,10 +48,17 @@ class OutputLog:
         """Reader's thread: show now, remember for the log."""
         self._events.output(stream, data)
         name: StreamName = "stderr" if stream == "stderr" else "stdout"
+        self._fed.add(name)
         pending = self._streams[name]
         if pending.room > 0:
             with self._lock:
                 pending.add(data, offset)
+
+    def make_up(self, result: ExecutionResult) -> None:
+        """Show and record what stands in the result but never came as a chunk: why a command could not be started."""
+        for name, kept in (("stdout", result.stdout), ("stderr", result.stderr)):
+            if kept.head and name not in self._fed:
+                self.feed(name, kept.head.encode("utf-8", "replace"), 0.0)
 
     async def stop(self) -> RecordingError | None:
         """Record the rest; returns what went wrong with recording, if anything did."""

@@ -34,10 +34,14 @@ class Sink(Protocol):
 
 
 class FdSink:
-    """A sink over a file descriptor: unbuffered, patient with non-blocking terminals."""
+    """A sink over a file descriptor: unbuffered, patient with non-blocking terminals.
 
-    def __init__(self, fd: int, *, is_tty: bool, color: bool) -> None:
+    `owner`, the stream whose descriptor it is, is kept alive with the sink: Python closes a descriptor with its stream.
+    """
+
+    def __init__(self, fd: int, *, is_tty: bool, color: bool, owner: Any = None) -> None:
         self.fd = fd
+        self._owner = owner
         self.is_tty = is_tty
         self.color = color
 
@@ -132,7 +136,7 @@ def sink_of(stream: Any, *, environ: Mapping[str, str] | None = None, color: boo
     except (OSError, AttributeError, ValueError):
         return StreamSink(stream, is_tty=is_tty and not dumb, color=colored)
     stream.flush()
-    return FdSink(fd, is_tty=is_tty and not dumb, color=colored)
+    return FdSink(fd, is_tty=is_tty and not dumb, color=colored, owner=stream)
 
 
 def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:

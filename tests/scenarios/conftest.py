@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World
 
 
@@ -16,4 +17,15 @@ def world(tmp_path: Path) -> Iterator[World]:
     yield world
     left = world.survivors()
     world.end_survivors()
+    assert not left, f"left behind: {left}"
+
+
+@pytest.fixture
+def ordinary() -> Iterator[OrdinaryWorld]:
+    """The world of a user who is not root."""
+    world = OrdinaryWorld()
+    yield world
+    left = world.survivors()
+    world.end_survivors()
+    world.remove()
     assert not left, f"left behind: {left}"
