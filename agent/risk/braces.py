@@ -8,6 +8,8 @@ import re
 
 from agent.risk.words import MAX_ALTERNATIVES, MAX_FIELDS, UNKNOWN
 
+MAX_GROUPS = 24
+
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 
 
@@ -54,6 +56,8 @@ def edit_value(text: str, operation: str) -> str:  # noqa: PLR0912
 
 def expand_braces(raw: str) -> list[str]:
     """Brace expansion on text whose quoted characters are hidden, bounded."""
+    if raw.count("{") > MAX_GROUPS:
+        return [UNKNOWN]  # nobody writes that by hand
     results = [raw]
     for _ in range(MAX_ALTERNATIVES):
         expanded: list[str] = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.risk.braces import edit_value, expand_braces
 from agent.risk.state import State, Value, known_variable
 from agent.risk.words import MAX_FIELDS, MAX_VALUE, UNKNOWN, Word, join_taint
+from agent.risk.wordscan import BudgetError
 
 if TYPE_CHECKING:
     from agent.risk.tree import Part, WordNode
@@ -25,6 +26,9 @@ _HIDDEN = re.compile("[\ue000-\ue020]")
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
 
 
+MAX_EXPANDED = 1_000_000  # characters, over the whole command
+
+
 class Expander:
     """Expands words in a state. `substitute` runs a nested command list and gives its output as (text or None, taint)."""
 
@@ -32,6 +36,7 @@ class Expander:
         self.state = state
         self.substitute = substitute
         self.place = (0, 0)
+        self.spent = 0
 
     def fields(self, node: WordNode, place: tuple[int, int]) -> list[Word]:
         """The arguments a word becomes: none, one, or several."""
@@ -92,8 +97,12 @@ class Expander:
                 text, found = assignment.name + "=" + " ".join(v.text for v in values), ""
                 quoted = True
             taint = join_taint(taint, found)
-            pieces.append(text.translate(_HIDE) if quoted else _split_marks(text))
-        return "".join(pieces)[:MAX_VALUE], taint
+            pieces.append(text.translate(_HIDE) if quoted else self.split_marks(text))
+        raw = "".join(pieces)[:MAX_VALUE]
+        self.spent += len(raw)
+        if self.spent > MAX_EXPANDED:
+            raise BudgetError("expands to too much text")
+        return raw, taint
 
     def parameter(self, part: Part) -> tuple[str, str]:
         """A parameter's value; several alternatives or elements are joined by the field break."""
@@ -148,6 +157,18 @@ class Expander:
             return UNKNOWN, "var"
         return _BREAK.join(edit_value(old, text) for old in value.texts), value.taint
 
+    def split_marks(self, text: str) -> str:
+        """Unquoted expansion: blanks (or what IFS says) split, wildcards stay wildcards, braces and tildes are plain."""
+        if "{" in text or "~" in text:
+            text = text.translate(_PLAIN_AFTER)
+        separators = self.state.variables.get("IFS")
+        if separators is not None:
+            chars = "".join(separators.texts)
+            return "".join(_BREAK if char in chars else char for char in text)
+        if " " in text or "\t" in text or "\n" in text:
+            return re.sub(r"[ \t\n]+", _BREAK, text)
+        return text
+
     # --- after joining ---
 
     def tilde(self, raw: str) -> str:
@@ -179,12 +200,3 @@ class Expander:
                 shown = value.translate(_SHOW) if _HIDDEN.search(value) else value
                 result.append(Word(shown, *place, glob=glob, taint=taint, quoted=quoted))
         return result[:MAX_FIELDS]
-
-
-def _split_marks(text: str) -> str:
-    """Unquoted expansion: blanks split, wildcards stay wildcards, braces and tildes are plain."""
-    if "{" in text or "~" in text:
-        text = text.translate(_PLAIN_AFTER)
-    if " " in text or "\t" in text or "\n" in text:
-        return re.sub(r"[ \t\n]+", _BREAK, text)
-    return text

@@ -41,6 +41,9 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     index = 0
     while index < len(words) and words[index].text.startswith("-"):
         name = words[index].text
+        if re.fullmatch(r"-[itdqP]+", name):
+            index += 1
+            continue
         takes = name in table.value or (
             re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value
         )

@@ -23,11 +23,7 @@ _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "c
 def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """git: settings that run programs, commands handed on, and what is thrown away."""
     place = invocation.place
-    for word in args.values("-c", "--config-env"):
-        name, _, value = word.text.partition("=")
-        if name.lower().startswith(_GIT_RUNS) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
-            walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
-            walker.script(value.removeprefix("!"), place, invocation)
+    _git_settings(walker, invocation, args)
     verbs = [word.text for word in args.operands]
     if not verbs:
         return None
@@ -37,6 +33,9 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     ):
         if verb not in ("grep", "rm", "clean"):
             walker.script(option.text, place, invocation)
+    texts = [word.text for word in invocation.words]
+    if verb == "rebase" and "-x" in texts[:-1]:
+        walker.script(texts[texts.index("-x") + 1], place, invocation)
     if verb == "bisect" and "run" in verbs[:2]:
         walker.dispatch(invocation.inner(args.operands[2:], "git bisect")) if len(args.operands) > 2 else None
         return None, ""
@@ -60,6 +59,20 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if verb in ("checkout", "restore"):
         return _git_discard(walker, invocation, args, verb)
     return None
+
+
+def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`-c name=value` and `--exec-path=…` decide which programs git starts."""
+    place = invocation.place
+    for word in args.values("-c", "--config-env"):
+        name, _, value = word.text.partition("=")
+        if name.lower().startswith(_GIT_RUNS) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
+            walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
+            walker.script(value.removeprefix("!"), place, invocation)
+    if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):
+        walker.add(
+            "environment", [], place, reason="has git take its programs from another folder", rule="git.exec-path"
+        )
 
 
 def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:

@@ -9,6 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.scopes import absolute
 from agent.risk.words import Word, join_taint
 
 if TYPE_CHECKING:
@@ -54,8 +55,10 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     output = args.value("-o", "--output")
     if output is not None and output.text not in ("-", "/dev/null"):
         walker.add("write", [output], place, invocation=invocation, rule="download.file")
+        walker.downloads.add(absolute(output.text, invocation.cwd))
     elif args.has("-O", "--remote-name", "--remote-name-all", "-J"):
         walker.add("download", urls[:1], place)
+        _remember(walker, invocation, urls)
     for word in args.values("-K", "--config"):
         walker.add("read", [word], place, invocation=invocation)
     if args.has("-D", "--dump-header", "-c", "--cookie-jar"):
@@ -69,6 +72,14 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
+
+
+def _remember(walker: Walker, invocation: Invocation, urls: list[Word]) -> None:
+    """The names under which downloads are saved."""
+    for url in urls:
+        name = url.text.split("?")[0].rstrip("/").rpartition("/")[2]
+        if name:
+            walker.downloads.add(absolute(name, invocation.cwd))
 
 
 def judge_url(walker: Walker, invocation: Invocation, url: Word) -> None:
@@ -135,8 +146,10 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     if output is not None:
         if output.text not in ("-", "/dev/null", "/dev/stdout"):
             walker.add("write", [output], place, invocation=invocation, rule="download.file")
+            walker.downloads.add(absolute(output.text, invocation.cwd))
     elif not any(name in ("-qO-", "-O-") for name in args.names):
         walker.add("download", args.operands[:1], place)
+        _remember(walker, invocation, args.operands)
     for word in args.values("--use-askpass", "-e", "--execute"):
         walker.add("run", [word], place, rule="wget.option")
     return None, "net"

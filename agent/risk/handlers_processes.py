@@ -72,6 +72,10 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in invocation.words[1:]:
         if word.text.startswith(("SHELL=", ".SHELLFLAGS=")):
             walker.add("environment", [word], invocation.place, rule="make.shell")
+            walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    for word in args.values("-f", "--file"):
+        if "net" in word.taint:
+            walker.add("run-remote", [word], invocation.place)
     for word in args.values("--eval", "-E"):
         walker.script(re.sub(r"\$\(shell ([^)]*)\)", r"\1", word.text), invocation.place, invocation)
         walker.add("run", [word], invocation.place, rule="make.eval")
@@ -80,6 +84,18 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 
 def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """npx -c text and the like."""
-    for word in args.values("-c", "--call"):
+    for word in args.values("-c", "--call", "--run", "--command"):
         walker.script(word.text, invocation.place, invocation)
+    return None
+
+
+def pager(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """less +'!command', man -P command."""
+    for word in invocation.words[1:]:
+        if word.text.startswith("+!") or word.text.startswith("+|"):
+            walker.script(word.text[2:], invocation.place, invocation)
+            walker.add("run", [word], invocation.place, reason="has the pager run a command", rule="pager.execute")
+    for word in args.values(*table.script):
+        if word.text.split()[:1] not in (["less"], ["cat"], ["more"], ["most"], ["bat"]):
+            walker.script(word.text, invocation.place, invocation)
     return None

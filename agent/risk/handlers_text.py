@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SED_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])w\s+(\S+)")
 _SED_EXEC = re.compile(
-    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n;}]+)|\s*(?:$|[;}\n]))"
+    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n]+)|\s*(?:$|[;}\n]))"
 )
 _SED_EXEC_FLAG = re.compile(
     r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e",
@@ -158,7 +158,10 @@ def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         if match:
             walker.script(match.group(1), invocation.place, invocation)
             walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
-        elif re.search(r"system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
+        elif lisp := re.search(r"(?:shell-command|call-process)\S*\s+\"((?:\\.|[^\"])*)\"", word.text):
+            walker.script(lisp.group(1), invocation.place, invocation)
+            walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
+        elif re.search(r":?shell\b|system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
             walker.add(
                 "modify",
                 args.operands,

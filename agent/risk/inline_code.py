@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 _STRING = r"""(?:[rbuf]{0,2})(?P<q>['"`])(?P<s>(?:\\.|(?!(?P=q)).)*)(?P=q)"""
 
 
+_NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
+
+
 @lru_cache(maxsize=1)
 def _patterns() -> dict[str, re.Pattern[str]]:
     return {
         "shell": re.compile(
             r"(?:\b(?:os\.(?:system|popen)|subprocess\.\w+|commands\.getoutput|pty\.spawn|popen\d?|system|exec|execSync|execFile(?:Sync)?|"
             r"spawn(?:Sync)?|shell_exec|passthru|proc_open|os\.execute|io\.popen|Kernel\.\w+|Open3\.\w+|qx|os\.exec\w*|os\.spawn\w*|"
-            r"Process\.spawn|getline|do shell script)\s*\(?\s*\[?\s*)" + _STRING,
+            r"Process\.spawn|getline|do shell script|spawn -noecho|spawn)\s*\(?\s*\[?\s*)" + _STRING,
             re.S,
         ),
         "runs": re.compile(
@@ -86,6 +89,12 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         ),
         "sql": re.compile(r"\b(?:DROP|TRUNCATE)\s+(?:TABLE|DATABASE|SCHEMA)\b|\bDELETE\s+FROM\b", re.I),
         "string": re.compile(_STRING, re.S),
+        "dynamic": re.compile(
+            r"getattr\s*\(\s*(?:os|subprocess|__builtins__|builtins|sys|shutil)\b|__builtins__|globals\(\)\s*\[|process\.binding|vars\(\w+\)\s*\["
+        ),
+        "path_method": re.compile(
+            r"Path\s*\(\s*" + _STRING + r"\s*\)\s*\.(?:unlink|rmdir|rename|replace|touch|chmod|write_\w+)\s*\(", re.S
+        ),
     }
 
 
@@ -98,6 +107,8 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     if "net" in taint:
         walker.add("run-remote", [], place)
         return
+    if "opaque" in taint:
+        walker.add("run-decoded", [], place)
     if UNKNOWN in code and "cmd" in taint:
         walker.add("run-opaque", [], place)
     elif UNKNOWN in code:
@@ -113,6 +124,20 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run-decoded", [], place)
     if runs:
         _shell_outs(walker, invocation, code, language)
+        if (network or _NET_MODULE.search(code)) and language not in ("awk",):
+            walker.add(
+                "run-remote", [], place, reason="talks to the network and starts programs", rule="inline.network-runs"
+            )
+    if patterns["dynamic"].search(code):
+        walker.add(
+            "run-opaque",
+            [],
+            place,
+            reason="looks its functions up by name, which hides what it does",
+            rule="inline.dynamic",
+        )
+    for match in patterns["path_method"].finditer(code):
+        walker.add("delete", [Word(match.group("s"), *place)], place, invocation=invocation, rule="inline.delete")
     _deletes(walker, invocation, code)
     _files(walker, invocation, code, network)
     if network:
@@ -140,6 +165,8 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
     texts = [match.group("s") for match in patterns["shell"].finditer(code)]
     for match in patterns["backtick"].finditer(code):
         texts.append(next(group for group in match.groups() if group))
+    if language == "expect":
+        texts.extend(re.findall(r"(?:spawn|exec)\s+([^\n;]+)", code))
     found = False
     for match in patterns["list"].finditer(code):
         items = [m.group("s") for m in patterns["string"].finditer(match.group(1))]
@@ -150,6 +177,10 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
             continue
         found = True
         walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
+    for match in list(patterns["string"].finditer(code))[:60]:  # whatever the call is named, its text gives it away
+        text = match.group("s")
+        if " " in text and 4 < len(text) < 2_000 and text not in texts:
+            _suspect_text(walker, invocation, text)
     walker.add(
         "run",
         [Word("other programs", *invocation.place)],
@@ -159,6 +190,17 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         else "starts programs that cannot be seen from inline code",
         rule="inline.runs",
     )
+
+
+def _suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
+    """Judge a string that may be a command: only high counts, and not that it is no shell."""
+    before = len(walker.findings)
+    walker.script(text, invocation.place, invocation)
+    walker.findings[before:] = [
+        f
+        for f in walker.findings[before:]
+        if f.level is Level.HIGH and not f.rule.startswith(("run-opaque", "parse", "unreadable"))
+    ]
 
 
 def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
@@ -173,7 +215,8 @@ def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
         ):
             continue
         deep = bool(patterns["deep"].search(match.group())) or "recursive: true" in code or "recursive:true" in code
-        target = match.group("s") if match.group("arg") else UNKNOWN
+        paths = [m.group("s") for m in patterns["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
+        target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
         word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
         level = Level.HIGH if deep and match.group("arg") else None
         walker.add(

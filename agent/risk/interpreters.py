@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.scopes import absolute
 from agent.risk.shell_builtins import judge_code
 from agent.risk.words import UNKNOWN, Word, join_taint
 
@@ -35,13 +36,18 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return feed_shell(walker, invocation)
 
 
+def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
+    """Whether this very command downloads the file it runs."""
+    return bool(walker.downloads) and absolute(word.text, invocation.cwd) in walker.downloads
+
+
 def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
     """A file of code: the project's own, or something that came from elsewhere."""
-    if "net" in word.taint or word.text.startswith(("http://", "https://")):
+    if "net" in word.taint or word.text.startswith(("http://", "https://")) or fetched(walker, invocation, word):
         walker.add("run-remote", [word], invocation.place)
     elif "opaque" in word.taint:
         walker.add("run-decoded", [word], invocation.place)
-    elif "proc" in word.taint or word.text in ("/dev/stdin", "-"):
+    elif "proc" in word.taint or word.text in ("/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0"):
         return feed_shell(walker, invocation) if "proc" not in word.taint else _opaque(walker, invocation, word)
     else:
         walker.add("run", [word], invocation.place, rule="run.script")

@@ -13,6 +13,7 @@ from agent.risk.knowledge_store import CaseRule, Program, level_row
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
+from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ _TRUSTED = frozenset(
         "/snap/bin",
     )
 )
+_RUNS = frozenset(("run", "run-package", "container-run", "run-unknown", "package-install"))
+_NETWORKED = frozenset(
+    ("ping", "telnet", "ssh", "http", "aria2c", "mosquitto_pub", "nmap", "wget", "curl", "nc", "scp")
+)
+_COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
@@ -93,8 +99,13 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             )
             base = _guess(base) or base
         elif folder not in _TRUSTED:
+            fetched = absolute(text, invocation.cwd) in walker.downloads
             walker.add(
-                "run-unknown", [word], word_place(word, invocation), rule="run.path", reason="runs the file {targets}"
+                "run-remote" if fetched else "run-unknown",
+                [word],
+                word_place(word, invocation),
+                rule="run.fetched" if fetched else "run.path",
+                reason="" if fetched else "runs the file {targets}",
             )
             if find_program(base) is None:
                 return None
@@ -151,6 +162,15 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
     if len(invocation.words) > 1 and len(invocation.words) == 2 and invocation.words[1].text in ("--version", "--help"):
         return
     walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
+    for index in range(1, min(len(invocation.words) - 1, 6)):
+        if may_be_command(invocation.words[index]):
+            walker.suspect(invocation.words[index:], invocation)
+            break
+
+
+def may_be_command(word: Word) -> bool:
+    """Whether an argument could be the program that another one is to run."""
+    return not word.quoted and find_program(word.text.rpartition("/")[2]) is not None
 
 
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
@@ -159,14 +179,34 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     args = split_args(words, table)
     if words and len(words) == 1 and words[0].text in ("--help", "--version") and not table.wrap:
         return None, ""
+    before = len(walker.findings)
+    if table.name in _NETWORKED and any("secret" in word.taint for word in words):
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
     if table.handler:
         result = handler(table.handler)(walker, invocation, table, args)
         if result is not None:
+            if table.name in _COPIERS:
+                secrets_stored(walker, invocation, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
+    if table.name in _COPIERS:
+        secrets_stored(walker, invocation, before)
     return output_of(walker, invocation, table, args)
+
+
+def secrets_stored(walker: Walker, invocation: Invocation, before: int) -> None:
+    """A copy of a secret in a place that others read is a secret given away."""
+    effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
+    if not any(effect.kind == "secret" for effect in effects):
+        return
+    for effect in effects:
+        if effect.kind in ("write", "copy-to") and effect.scope in ("temp", "outside", "users", "system", "remote"):
+            targets = [Word(text, *invocation.place) for text in effect.targets]
+            reason = "stores secrets in {targets}"
+            walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")
+            return
 
 
 def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
@@ -186,27 +226,36 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     if rule is not None:
         add_case(walker, invocation, rule, args.operands[used:], recursive)
     elif table.cases:
-        if args.operands:
-            kind = table.otherwise or "change"
-            reason = f"runs {table.name} {args.operands[0].text[:40]}, which is not rated" if kind == "change" else ""
-            walker.add(
-                kind,
-                args.operands[:1],
-                place,
-                reason=reason.replace(UNKNOWN, "…"),
-                rule="run.subcommand",
-                invocation=invocation,
-            )
-        elif table.bare:
-            walker.add(table.bare, [], place, invocation=invocation)
+        add_unrated(walker, invocation, table, args)
     for flag in chosen:
         add_case(walker, invocation, flag, args.operands, recursive)
     if table.effect:
+        if table.effect in _RUNS:
+            suspect_rest(walker, invocation, 0)
         walker.add(table.effect, args.operands, place, recursive=recursive, invocation=invocation)
     elif table.bare and not args.operands and not table.cases:
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """A sub-command that the table does not name, or none at all."""
+    if args.operands:
+        kind = table.otherwise or "change"
+        if kind in _RUNS:
+            suspect_rest(walker, invocation, 0)
+        reason = f"runs {table.name} {args.operands[0].text[:40]}, which is not rated" if kind == "change" else ""
+        walker.add(
+            kind,
+            args.operands[:1],
+            invocation.place,
+            reason=reason.replace(UNKNOWN, "…"),
+            rule="run.subcommand",
+            invocation=invocation,
+        )
+    elif table.bare:
+        walker.add(table.bare, [], invocation.place, invocation=invocation)
 
 
 def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: list[Word], recursive: bool) -> None:
@@ -216,6 +265,8 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
                 walker.add("read", [word], invocation.place, invocation=invocation)
         return
     level = Level(rule.level) if rule.level else None
+    if rule.effect in _RUNS:
+        suspect_rest(walker, invocation, len(rule.verbs))
     walker.add(
         rule.effect,
         targets,
@@ -225,6 +276,16 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
         rule=f"{rule.effect}.{rule.verbs[0] if rule.verbs else invocation.words[0].text.rpartition('/')[2]}",
         invocation=invocation,
     )
+
+
+def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
+    """`poetry run …`, `distrobox enter x -- …`: somewhere behind may stand any command, options and all."""
+    before = len(walker.findings)
+    for index in range(1 + verbs, min(len(invocation.words), 9)):
+        if may_be_command(invocation.words[index]):
+            walker.suspect(invocation.words[index:], invocation)
+            if len(walker.findings) > before:
+                return
 
 
 def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:

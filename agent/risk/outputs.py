@@ -36,10 +36,12 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
             taint = join_taint(taint, "secret")
     if stdin is not None:
         taint = join_taint(taint, stdin[1])
+        if stdin[0] and kind == "pass" and (args.operands or args.options):
+            return None, join_taint("made", taint)
     if kind == "pass":
         if not args.operands and not args.options and stdin is not None:
             return stdin[0], taint
-        if args.operands and not taint:
+        if args.operands and stdin is None and not taint:
             taint = "file"
         return None, taint.replace("glob", "").replace("var", "").strip()
     return None, join_taint(kind, taint)

@@ -19,8 +19,9 @@ _PUBLIC_SCOPE = {
     "account-secret": "secrets",
     "schedule": "system",
     "null": "device",
+    "history": "secrets",
 }
-_SAME_ROW = {"account-secret": "account"}
+_SAME_ROW = {"account-secret": "account", "history": "secrets"}
 _CHANGING = frozenset(
     (
         "create",
@@ -70,10 +71,12 @@ class Rater:
         if row.scopes:
             rated, scope, worst_word = self._by_scope(row.scopes, words, cwd, recursive)
             if kind == "read":
-                if scope not in ("secrets", "account-secret"):
+                if scope not in ("secrets", "account-secret", "history"):
                     return None
                 return self.rate("secret", [worst_word] if worst_word else [], place=place, cwd=cwd)
             if kind in _CHANGING:
+                if scope == "history":
+                    return self.rate("erase-log", words, place=place, cwd=cwd)
                 rated = self._facts(kind, words, cwd, recursive, rated)
                 if (elevated or self.context.is_root) and scope not in ("workspace", "workspace-all", "temp", "null"):
                     rated = max(rated, Level.MEDIUM, key=_RANK.__getitem__)

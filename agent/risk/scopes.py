@@ -123,6 +123,8 @@ class Scopes:
         """A path with unknown parts: judged by what is known before them."""
         head = word.text[: word.text.index(UNKNOWN)]
         if "found" in word.taint:  # names that find printed lie below its roots
+            if head == "/":
+                return "everything"
             return self.of_path(absolute(head + "x", cwd or PSEUDO_CWD))
         folder = head.rpartition("/")[0] if "/" in head else ""
         if head.startswith("/") and not folder:
@@ -156,7 +158,7 @@ class Scopes:
         if path.startswith("/dev/") or path == "/dev":
             return "device"
         if is_secret(path):
-            return "secrets"
+            return "history" if path.endswith(("_history", ".histfile")) else "secrets"
         if self.home in (bare, path):
             return "home-all"
         if _VCS.search(path):

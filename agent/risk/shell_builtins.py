@@ -190,6 +190,8 @@ def _shift(walker: Walker, invocation: Invocation) -> Output:
 
 def _eval(walker: Walker, invocation: Invocation) -> Output:
     words = invocation.words[1:]
+    while words and words[0].text == "eval":
+        words = words[1:]
     taint = ""
     for word in words:
         taint = join_taint(taint, word.taint)
@@ -220,7 +222,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
     if not words:
         return "", ""
     word = words[0]
-    if "net" in word.taint:
+    if "net" in word.taint or absolute(word.text, invocation.cwd) in walker.downloads:
         walker.add("run-remote", [word], invocation.place)
     elif "proc" in word.taint or "opaque" in word.taint:
         walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)

@@ -53,12 +53,16 @@ def file_input(walker: Walker, word: Word) -> Output:
 
 def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], output: Output) -> None:
     """Output that goes to a file: secrets must not be stored, remote code must not be made to start by itself."""
-    taint = output[1]
-    if not taint:
+    text, taint = output
+    if not taint and not text:
         return
     for target in targets:
         scope = walker.rater.scopes.of(target.word, walker.state.cwd)
-        if "secret" in taint and scope != "null":
+        if scope == "null":
+            continue
+        if "net" in taint:
+            walker.downloads.add(absolute(target.word.text, walker.state.cwd))
+        if "secret" in taint:
             walker.add(
                 "send-secret",
                 [target.word],
@@ -68,3 +72,5 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             )
         elif "net" in taint and scope in ("schedule", "config", "account", "system"):
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
+        elif text and scope in ("schedule", "config"):  # lines that will run later
+            walker.script(text, invocation.place, invocation)

@@ -293,18 +293,7 @@ class Parser(WordScanner):
             before = self.pos
             if self.text[self.pos] == "(":
                 self.pos += 1
-            patterns = []
-            self.extglob = True
-            while True:
-                self.skip_blanks()
-                word = self.word()
-                if word is not None:
-                    patterns.append(word)
-                self.skip_blanks()
-                if not self.at_pipe():
-                    break
-                self.pos += 1
-            self.extglob = False
+            patterns = self.case_patterns()
             if self.pos < self.limit and self.text[self.pos] == ")":
                 self.pos += 1
             else:
@@ -317,6 +306,22 @@ class Parser(WordScanner):
             if self.pos == before:
                 return node
         return node
+
+    def case_patterns(self) -> list[WordNode]:
+        """`a|b|c`, in front of the parenthesis."""
+        patterns: list[WordNode] = []
+        self.extglob = True
+        while True:
+            self.skip_blanks()
+            word = self.word()
+            if word is not None:
+                patterns.append(word)
+            self.skip_blanks()
+            if not self.at_pipe():
+                break
+            self.pos += 1
+        self.extglob = False
+        return patterns
 
     def function(self, start: int) -> Function:
         self.skip_blanks()

@@ -29,10 +29,10 @@ from agent.risk.tree import (
     WordNode,
 )
 from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Word, join_taint
-from agent.risk.wordscan import BudgetError
+from agent.risk.wordscan import MAX_COMMANDS, BudgetError
 
 MAX_SCRIPTS = 12
-MAX_STEPS = 6_000
+MAX_STEPS = 3_000
 
 
 class Walker:
@@ -48,10 +48,11 @@ class Walker:
         self.fixed = (0, len(text))
         self.depth = 0
         self.steps = 0
+        self.suspecting = 0
         self.calls: list[str] = []
         self.called: set[str] = set()
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
-        self.parse_errors: list[tuple[int, str]] = []
+        self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
         self.abandoned = False
 
     # --- scripts ---
@@ -73,7 +74,7 @@ class Walker:
         self.depth += 1
         try:
             parser = Parser(text)
-            parser.commands = self.steps // 2
+            parser.commands = min(self.steps // 2, MAX_COMMANDS - 100)
             tree = parser.parse()
             if parser.errors:
                 self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
@@ -119,7 +120,8 @@ class Walker:
     # --- control flow ---
 
     def sequence(self, node: Sequence, stdin: Output | None = None) -> Output:
-        outputs: list[str] | None = []
+        outputs: list[str] = []
+        known = True
         taint = ""
         before: dict[str, Value] | None = None
         for joiner, command, _ in node.items:
@@ -133,13 +135,13 @@ class Walker:
             text, found = self.node(command, stdin)
             self.state.maybe -= joiner == "||"
             taint = join_taint(taint, found)
-            if text is None:
-                outputs = None
-            elif outputs is not None:
-                outputs.append(text)
+            known = known and text is not None
+            outputs.append(UNKNOWN + "\n" if text is None else text)
         if before is not None:
             self.merge(before)
-        return (None if outputs is None else "".join(outputs)), taint
+        if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
+            return None, taint
+        return "".join(outputs), taint
 
     def merge(self, before: dict[str, Value]) -> None:
         """After an and-or list: what it assigned may not have happened."""
@@ -150,10 +152,14 @@ class Walker:
                 texts = list(dict.fromkeys(old.texts + value.texts))[:MAX_ALTERNATIVES]
                 variables[name] = Value(texts, join_taint(old.taint, value.taint), array=value.array)
 
-    def node(self, node: Node, stdin: Output | None) -> Output:
+    def step(self) -> None:
+        """Count work; a text that makes too much of it is not read to its end. Raises BudgetError."""
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise BudgetError("too many commands")
+
+    def node(self, node: Node, stdin: Output | None) -> Output:
+        self.step()
         if isinstance(node, Simple):
             return self.simple(node, stdin)
         if isinstance(node, Pipeline):
@@ -314,6 +320,7 @@ class Walker:
         """Judge redirections; what stdin becomes, and the resolved targets."""
         targets: list[Target] = []
         for redirect in redirects:
+            self.step()
             if redirect.operator == "<<":
                 if redirect.body is not None:
                     body, taint = self.expander.body(redirect.body, place)
@@ -333,6 +340,7 @@ class Walker:
 
     def dispatch(self, invocation: Invocation) -> Output:
         """Functions, aliases and builtins of the shell first, then programs."""
+        self.step()
         name = invocation.words[0].text
         state = self.state
         function = state.functions.get(name)
@@ -359,6 +367,16 @@ class Walker:
         finally:
             self.calls.pop()
             self.state.positional = saved
+
+    def suspect(self, words: list[Word], invocation: Invocation) -> None:
+        """Judge words that may be a command of their own (behind a program that may run them): only high counts."""
+        if self.suspecting:
+            return
+        self.suspecting += 1
+        before = len(self.findings)
+        self.dispatch(invocation.inner(words, invocation.words[0].text))
+        self.findings[before:] = [f for f in self.findings[before:] if f.level is Level.HIGH]
+        self.suspecting -= 1
 
     def finish(self) -> None:
         """Functions that were defined but not called stay in the shell: judge their bodies too."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.risk.syntax import Parser
 
 MAX_DEPTH = 40
-MAX_COMMANDS = 3_500
+MAX_COMMANDS = 2_000
 MAX_HEREDOCS = 40
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")

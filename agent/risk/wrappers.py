@@ -293,6 +293,10 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
             text = " ".join(w.text for w in args.operands[1:] if w.text not in ("Enter", "C-m", "KPEnter"))
             walker.script(text, invocation.place, invocation)
             return None, ""
+    if table.name == "screen" and "stuff" in verbs:
+        text = " ".join(verbs[verbs.index("stuff") + 1 :]).replace("\\n", "\n").replace("^M", "\n")
+        walker.script(text, invocation.place, invocation)
+        return None, ""
     if table.name == "screen" and args.operands and not args.has("-ls", "-list", "-X", "-r"):
         return invocation.inner(args.operands, "screen")
     return None

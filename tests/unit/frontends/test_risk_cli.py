@@ -21,8 +21,14 @@ def run(text: str = "", **options: Any) -> tuple[int, list[str], list[str]]:
     out: list[str] = []
     warnings: list[str] = []
     arguments: dict[str, Any] = {
-        "command": None, "json_output": False, "explain": False, "policy": False, "cwd": None, "batch": None, "stdin": io.StringIO(text),
-    }  # fmt: skip
+        "command": None,
+        "json_output": False,
+        "explain": False,
+        "policy": False,
+        "cwd": None,
+        "batch": None,
+        "stdin": io.StringIO(text),
+    }
     code = run_risk(**{**arguments, **options}, write=out.append, warn=warnings.append)
     return code, out, warnings
 

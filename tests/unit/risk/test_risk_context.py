@@ -15,13 +15,35 @@ HERE = RiskContext(cwd="/home/me/project/src", home="/home/me", workspace="/home
 @pytest.mark.parametrize(
     ("path", "scope"),
     [
-        ("x", "workspace"), ("../x", "workspace"), ("../../x", "home"), ("../..", "home-all"), ("/", "everything"), ("/etc", "system"), ("/etc/passwd", "account"),
-        ("/etc/shadow", "account-secret"), ("/tmp/x", "temp"), ("/tmp", "temp-all"), ("/dev/sda", "device"), ("/dev/null", "null"), ("/home/you/x", "users"),
-        ("/home/me", "home-all"), ("/home/me/Documents", "home"), ("/home/me/.bashrc", "config"), ("/home/me/.ssh/id_rsa", "secrets"), ("/srv/x", "outside"),
-        ("/home/me/project", "workspace-all"), ("/home/me/project/.git", "vcs"), (".env", "secrets"), ("/var/spool/cron/x", "schedule"), ("../.git/config", "vcs"),
-        ("/home/me/.ssh/authorized_keys", "account"), ("/dev/tcp/1.2.3.4/5", "remote"), ("/home/me/project/../../me", "home-all"), ("//etc//x", "system"),
+        ("x", "workspace"),
+        ("../x", "workspace"),
+        ("../../x", "home"),
+        ("../..", "home-all"),
+        ("/", "everything"),
+        ("/etc", "system"),
+        ("/etc/passwd", "account"),
+        ("/etc/shadow", "account-secret"),
+        ("/tmp/x", "temp"),
+        ("/tmp", "temp-all"),
+        ("/dev/sda", "device"),
+        ("/dev/null", "null"),
+        ("/home/you/x", "users"),
+        ("/home/me", "home-all"),
+        ("/home/me/Documents", "home"),
+        ("/home/me/.bashrc", "config"),
+        ("/home/me/.ssh/id_rsa", "secrets"),
+        ("/srv/x", "outside"),
+        ("/home/me/project", "workspace-all"),
+        ("/home/me/project/.git", "vcs"),
+        (".env", "secrets"),
+        ("/var/spool/cron/x", "schedule"),
+        ("../.git/config", "vcs"),
+        ("/home/me/.ssh/authorized_keys", "account"),
+        ("/dev/tcp/1.2.3.4/5", "remote"),
+        ("/home/me/project/../../me", "home-all"),
+        ("//etc//x", "system"),
     ],
-)  # fmt: skip
+)
 def test_scopes(path: str, scope: str) -> None:
     assert Scopes(HERE).of(Word(path, 0, 0), HERE.cwd) == scope
 
@@ -29,11 +51,22 @@ def test_scopes(path: str, scope: str) -> None:
 @pytest.mark.parametrize(
     ("command", "level"),
     [
-        ("rm -rf ../build", "medium"), ("rm -rf ../../build", "high"), ("rm -rf ..", "high"), ("rm -rf /home/me/project/build", "medium"), ("rm -rf /home/me", "high"),
-        ("rm ../../x", "medium"), ("rm -rf ../.git", "high"), ("cd .. && rm -rf build", "medium"), ("cd ../.. && rm -rf other", "high"), ("cd /etc; rm -r x", "high"),
-        ("(cd /etc); rm -rf build", "medium"), ("rm -rf /home/you/x", "high"), ("echo x > ../notes", "medium"), ("cd /; echo x > etc/hosts", "high"),
+        ("rm -rf ../build", "medium"),
+        ("rm -rf ../../build", "high"),
+        ("rm -rf ..", "high"),
+        ("rm -rf /home/me/project/build", "medium"),
+        ("rm -rf /home/me", "high"),
+        ("rm ../../x", "medium"),
+        ("rm -rf ../.git", "high"),
+        ("cd .. && rm -rf build", "medium"),
+        ("cd ../.. && rm -rf other", "high"),
+        ("cd /etc; rm -r x", "high"),
+        ("(cd /etc); rm -rf build", "medium"),
+        ("rm -rf /home/you/x", "high"),
+        ("echo x > ../notes", "medium"),
+        ("cd /; echo x > etc/hosts", "high"),
     ],
-)  # fmt: skip
+)
 def test_the_folder_matters(command: str, level: str) -> None:
     assert classify(command, HERE).level == level
 
@@ -66,9 +99,22 @@ def test_facts_never_lower() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/home/a/.ssh/id_rsa", "~/.aws/credentials", ".env", "app/.env.local", "/etc/shadow", "x/server.key.pem", "/home/a/.netrc", "/proc/1/environ", "id_ed25519",
-     "/home/a/.bash_history", "~/.kube/config", "/run/secrets/x", "secrets.yaml"],
-)  # fmt: skip
+    [
+        "/home/a/.ssh/id_rsa",
+        "~/.aws/credentials",
+        ".env",
+        "app/.env.local",
+        "/etc/shadow",
+        "x/server.key.pem",
+        "/home/a/.netrc",
+        "/proc/1/environ",
+        "id_ed25519",
+        "/home/a/.bash_history",
+        "~/.kube/config",
+        "/run/secrets/x",
+        "secrets.yaml",
+    ],
+)
 def test_secret_paths(path: str) -> None:
     assert is_secret(path)
 

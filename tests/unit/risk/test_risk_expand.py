@@ -39,12 +39,74 @@ def bash(words: str, variables: dict[str, str]) -> list[str]:
 
 
 CASES = [
-    "r''m", "'r'm", '"r"m', "r\\m", "$'\\x72m'", "$'\\162\\155'", "$'\\u0072m'", "a'b c'd", '"a b"c', "{a,b}{1,2}", "{1..4}", "{c..a}", "a{,b}c",
-    "'{a,b}'", "{a}", "{a,'b c'}", "~", "~/x", "'~'", "a~", "$r", "${r}m", '"$r"', "$two", '"$two"', "${none:-x}", "${none:-x y}", '"${none:-x y}"',
-    "${r:+y}", "${path##*/}", "${path%/*}", "${path#/}", "${path%%/*}", "${r^^}", "${path/a/b}", "${path//a/b}", "${path:1:2}", "${#r}x",
-    "$((1))", "a\\ b", "\\$r", '"\\$r"', "'$r'", '"a\\b"', '"a\\\\b"', "x=$two", "\\{a,b\\}", "a\\\nb", '"a\\\nb"', "''", '""', "$none", '"$none"',
-    "-$r-", "$two$two", "{$r,x}", "a{1..3}b", "$'a\\tb'", "$'\\e'", "%s", "${r}${r}", "{a,{b,c}}", "{,}", "a,b", "{a..}", "$'\\'x'", "${two% *}",
-]  # fmt: skip
+    "r''m",
+    "'r'm",
+    '"r"m',
+    "r\\m",
+    "$'\\x72m'",
+    "$'\\162\\155'",
+    "$'\\u0072m'",
+    "a'b c'd",
+    '"a b"c',
+    "{a,b}{1,2}",
+    "{1..4}",
+    "{c..a}",
+    "a{,b}c",
+    "'{a,b}'",
+    "{a}",
+    "{a,'b c'}",
+    "~",
+    "~/x",
+    "'~'",
+    "a~",
+    "$r",
+    "${r}m",
+    '"$r"',
+    "$two",
+    '"$two"',
+    "${none:-x}",
+    "${none:-x y}",
+    '"${none:-x y}"',
+    "${r:+y}",
+    "${path##*/}",
+    "${path%/*}",
+    "${path#/}",
+    "${path%%/*}",
+    "${r^^}",
+    "${path/a/b}",
+    "${path//a/b}",
+    "${path:1:2}",
+    "${#r}x",
+    "$((1))",
+    "a\\ b",
+    "\\$r",
+    '"\\$r"',
+    "'$r'",
+    '"a\\b"',
+    '"a\\\\b"',
+    "x=$two",
+    "\\{a,b\\}",
+    "a\\\nb",
+    '"a\\\nb"',
+    "''",
+    '""',
+    "$none",
+    '"$none"',
+    "-$r-",
+    "$two$two",
+    "{$r,x}",
+    "a{1..3}b",
+    "$'a\\tb'",
+    "$'\\e'",
+    "%s",
+    "${r}${r}",
+    "{a,{b,c}}",
+    "{,}",
+    "a,b",
+    "{a..}",
+    "$'\\'x'",
+    "${two% *}",
+]
 VARIABLES = {"r": "r", "two": "a b", "path": "/a/b.c"}
 
 
@@ -56,12 +118,32 @@ def test_like_bash(words: str) -> None:
     if "$none" in words:
         assert all(UNKNOWN in text for text in found)  # what is not set here is not known to be empty
     else:
-        assert found == [text for text in expected]
+        assert found == expected
 
 
 PIECE = st.sampled_from(
-    ["a", "b1", "-r", "/", ".", "'x y'", '"p q"', "\\ ", "\\'", "${r}", '"$two"', "$'\\x41'", "{a,b}", "{1..3}", "''", "'$r'", ":", "=", "%"]
-)  # fmt: skip
+    [
+        "a",
+        "b1",
+        "-r",
+        "/",
+        ".",
+        "'x y'",
+        '"p q"',
+        "\\ ",
+        "\\'",
+        "${r}",
+        '"$two"',
+        "$'\\x41'",
+        "{a,b}",
+        "{1..3}",
+        "''",
+        "'$r'",
+        ":",
+        "=",
+        "%",
+    ]
+)
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")

@@ -12,11 +12,26 @@ from agent.risk.normal_form import is_empty, normal_form
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("ls -l", "ls  -l"), ("ls -l", "'ls' -l"), ("ls -l", '"ls" "-l"'), ("ls -l", "ls -l # list"), ("ls -l", " ls -l\n"), ("ls -l", "l\\s -l"),
-        ("ls -l", "ls \\\n -l"), ("a && b", "a&&b"), ("a; b", "a\nb"), ("a; b", "a;\n\n b;"), ("echo 'a b'", 'echo "a b"'), ("echo 'a b'", "echo a\\ b"),
-        ("echo $x", "echo ${x}"), ("a | b", "a|b"), ("a > f", "a >f"), ("echo '*'", "echo \\*"), ("", "  # nothing"), ("a 2>&1", "a  2>&1"),
+        ("ls -l", "ls  -l"),
+        ("ls -l", "'ls' -l"),
+        ("ls -l", '"ls" "-l"'),
+        ("ls -l", "ls -l # list"),
+        ("ls -l", " ls -l\n"),
+        ("ls -l", "l\\s -l"),
+        ("ls -l", "ls \\\n -l"),
+        ("a && b", "a&&b"),
+        ("a; b", "a\nb"),
+        ("a; b", "a;\n\n b;"),
+        ("echo 'a b'", 'echo "a b"'),
+        ("echo 'a b'", "echo a\\ b"),
+        ("echo $x", "echo ${x}"),
+        ("a | b", "a|b"),
+        ("a > f", "a >f"),
+        ("echo '*'", "echo \\*"),
+        ("", "  # nothing"),
+        ("a 2>&1", "a  2>&1"),
     ],
-)  # fmt: skip
+)
 def test_same(one: str, other: str) -> None:
     assert normal_form(one) == normal_form(other)
 
@@ -24,11 +39,26 @@ def test_same(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("ls -l", "ls -a"), ("ls *", "ls '*'"), ("echo $x", "echo '$x'"), ('echo "$x"', "echo $x"), ("a b", "b a"), ("a; b", "a && b"), ("a | b", "a || b"),
-        ("a > f", "a >> f"), ("a 2> f", "a > f"), ("echo ''", "echo"), ("ls ~", "ls '~'"), ("cat <<A\n1\nA", "cat <<A\n2\nA"), ("echo 'a b'", "echo a b"),
-        ("a &", "a"), ("echo {a,b}", "echo '{a,b}'"), ("(a)", "a"), ("echo $(a)", "echo $(b)"), ("a;b", "'a;b'"),
+        ("ls -l", "ls -a"),
+        ("ls *", "ls '*'"),
+        ("echo $x", "echo '$x'"),
+        ('echo "$x"', "echo $x"),
+        ("a b", "b a"),
+        ("a; b", "a && b"),
+        ("a | b", "a || b"),
+        ("a > f", "a >> f"),
+        ("a 2> f", "a > f"),
+        ("echo ''", "echo"),
+        ("ls ~", "ls '~'"),
+        ("cat <<A\n1\nA", "cat <<A\n2\nA"),
+        ("echo 'a b'", "echo a b"),
+        ("a &", "a"),
+        ("echo {a,b}", "echo '{a,b}'"),
+        ("(a)", "a"),
+        ("echo $(a)", "echo $(b)"),
+        ("a;b", "'a;b'"),
     ],
-)  # fmt: skip
+)
 def test_different(one: str, other: str) -> None:
     assert normal_form(one) != normal_form(other)
 
