@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded, load_settings
@@ -16,13 +17,24 @@ if TYPE_CHECKING:
 
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
+    from agent.engine.facade import Conversation
     from agent.frontends.services import Services
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Emitter, Executor, OutputSink, Processes, Recorder, StreamRedaction
-    from agent.protocol.requests import Approval
+    from agent.protocol.ports import (
+        Confirmer,
+        Emitter,
+        Executor,
+        OutputSink,
+        Processes,
+        Provider,
+        Recorder,
+        StreamRedaction,
+        Tool,
+    )
+    from agent.protocol.requests import Approval, RunOptions
     from agent.recording.redaction import SecretRedactor
 
 
@@ -100,6 +112,38 @@ def build_services(loaded: Loaded) -> Services:
     )
 
 
+def open_conversation(
+    provider: Provider,
+    *,
+    system_prompt: str,
+    base_path: str,
+    confirmer: Confirmer,
+    tools: Mapping[str, Tool] | None = None,
+    model: str = "",
+    codec: str = "native",
+    loaded: Loaded | None = None,
+    options: RunOptions | None = None,
+    emitter: Emitter | None = None,
+) -> Conversation:
+    """`start` / `respond` over an engine of its own (S0), for programs that embed one.
+
+    `system_prompt` comes first and is never interpreted. `tools` (by name; None: `write_file` below `base_path`) and commands
+    act in `base_path` and go through the gate, which asks `confirmer`. The log goes where the settings say.
+    """
+    from agent.engine.engine import Engine
+    from agent.engine.facade import Conversation
+    from agent.planner.llm import LLMPlanner
+    from agent.tools.write_file import WriteFile
+
+    parts = _Parts(loaded or load({"cwd": base_path}))
+    app = replace(parts.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
+    context = parts.open_context(None, base_path)
+    context.planner = LLMPlanner(
+        provider, model or "default", redactor=parts.redactor, codec=codec, system_prompt=system_prompt
+    )
+    return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)
+
+
 class _Parts:
     """The long-lived parts of one process."""
 
@@ -113,8 +157,8 @@ class _Parts:
         self._clock = SystemClock()
         self.processes = _LazyProcesses()
         self._facts = SystemFacts(self.processes)
-        self._redactor = self._make_redactor()
-        self._choice = PlannerChoice(loaded, self._redactor)
+        self.redactor = self._make_redactor()
+        self._choice = PlannerChoice(loaded, self.redactor)
         self._contexts: list[RequestContext] = []
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -153,7 +197,7 @@ class _Parts:
             normal_form=_normal_form,
             facts=self._facts,
             clock=self._clock,
-            redactor=self._redactor,
+            redactor=self.redactor,
             make_planner=self._choice.make,
             open_stream_redaction=self._open_stream_redaction,
             project_notes=self._project_notes,
@@ -166,13 +210,13 @@ class _Parts:
     def _open_stream_redaction(self) -> StreamRedaction:
         from agent.recording.stream_redaction import StreamRedactor
 
-        return StreamRedactor(self._redactor)
+        return StreamRedactor(self.redactor)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.git_facts import workspace_of
         from agent.planner.project_notes import load_project_notes
 
-        block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self._redactor)
+        block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self.redactor)
         return (block,) if block is not None else ()
 
     def _settings_rows(self) -> list[dict[str, str]]:
@@ -185,12 +229,12 @@ class _Parts:
             rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
         return rows
 
-    def open_context(self, session_id: str | None) -> RequestContext:
-        """A new session, or the named one with the history that its log tells."""
+    def open_context(self, session_id: str | None, cwd: str | None = None) -> RequestContext:
+        """A new session, or the named one with the history that its log tells; commands start in `cwd`."""
         from agent.engine.context import RequestContext
 
         settings = self._settings
-        executor = _LazyExecutor(os.path.abspath(settings.cwd or os.getcwd()), self._make_executor)
+        executor = _LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor)
         planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
         recorder, history = self._open_log(session_id, executor.cwd)
         context = RequestContext(
@@ -221,13 +265,13 @@ class _Parts:
 
         settings = self._settings
         if not settings.persist:
-            return NullRecorder(clock=self._clock, redactor=self._redactor, session_id=session_id), []
+            return NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id), []
         from agent.recording.jsonl import open_session
 
         recorder = open_session(
             settings.session_dir or default_session_dir(self._loaded.environ),
             clock=self._clock,
-            redactor=self._redactor,
+            redactor=self.redactor,
             session_id=session_id,
             started=SessionStarted(
                 session_id="",

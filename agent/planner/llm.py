@@ -25,7 +25,7 @@ class LLMPlanner:
     """Renders history, asks the provider, reads the reply; one repair round if the reply is invalid.
 
     `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
-    is the model's whole context. `system_extra` is appended to the system prompt.
+    is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class LLMPlanner:
         max_output_tokens: int | None = None,
         temperature: float | None = None,
         system_extra: str = "",
+        system_prompt: str | None = None,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -48,7 +49,12 @@ class LLMPlanner:
         self._schema = schema
         self._max_output_tokens = max_output_tokens
         self._temperature = temperature
-        self._prompt = Prompt(context_tokens=context_tokens, system_extra=system_extra, redact=redactor.redact)
+        self._prompt = Prompt(
+            context_tokens=context_tokens,
+            system_extra=system_extra,
+            system_prompt=system_prompt,
+            redact=redactor.redact,
+        )
         self._redact = redactor.redact
 
     @property

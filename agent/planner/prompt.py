@@ -22,7 +22,15 @@ MIN_HISTORY_TOKENS = 256
 class Prompt:
     """Builds prompts of one planner. `context_tokens` is the model's whole context, the answer included."""
 
-    def __init__(self, *, context_tokens: int, system_extra: str, redact: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        *,
+        context_tokens: int,
+        system_extra: str,
+        redact: Callable[[str], str],
+        system_prompt: str | None = None,
+    ) -> None:
+        self._system_prompt = system_prompt
         self._context_tokens = context_tokens
         self._system_extra = system_extra.strip()
         self._redact = redact
@@ -51,8 +59,9 @@ class Prompt:
         """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
         parts = [
             request.role.strip(),
-            prompt_text("system"),
+            prompt_text("system") if self._system_prompt is None else self._system_prompt,
             self._system_extra,
+            prompt_text("data"),
             prompt_text("code_only") if request.code_only else "",
             codec.instructions(),
         ]

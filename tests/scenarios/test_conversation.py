@@ -1,0 +1,75 @@
+"""The embedded door (S0): provider, tools, system prompt and base path in; text, files and `done` out."""
+
+import asyncio
+import json
+
+from agent.app import load, open_conversation
+from agent.protocol.decisions import Approved, Skipped
+from agent.protocol.messages import ToolCall
+from agent.protocol.requests import Approval, RunOptions
+from agent.providers.scripted import Scripted, ScriptedReply
+from tests.support.fakes import FakePerson
+
+
+def reply(name, **arguments):
+    return ScriptedReply(tool_calls=(ToolCall(id=f"call-{name}", name=name, arguments=arguments),))
+
+
+def open_with(tmp_path, monkeypatch, person, *replies):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    base = tmp_path / "base"
+    base.mkdir()
+    provider = Scripted(replies)
+    conversation = open_conversation(
+        provider,
+        system_prompt="You help to write plans. {not interpreted}",
+        base_path=str(base),
+        confirmer=person,
+        loaded=load({"session_dir": str(tmp_path / "sessions")}),
+        options=RunOptions(approval=Approval(mode="ask")),
+    )
+    return conversation, provider, base
+
+
+def test_a_file_is_written_after_it_was_agreed_to(tmp_path, monkeypatch):
+    person = FakePerson(Approved(command="write_file plan.md"))
+    talk, provider, base = open_with(
+        tmp_path,
+        monkeypatch,
+        person,
+        "What is the plan for?",
+        reply("file_write", path="plan.md", content="# A shop"),
+        reply("session_complete", message="Done."),
+    )
+    first = asyncio.run(talk.start("I want a plan"))
+    second = asyncio.run(talk.respond("a shop"))
+    assert (first.text, first.files_written, first.done) == ("What is the plan for?", None, False)
+    assert (second.text, second.files_written, second.done) == ("Done.", ("plan.md",), True)
+    assert (base / "plan.md").read_text() == "# A shop"
+    assert person.asked[0].kind == "write" and person.asked[0].preview == "# A shop"
+    assert provider.requests[0].messages[0].content.startswith("You help to write plans. {not interpreted}")
+    log = next((tmp_path / "sessions").glob("*.jsonl")).read_text().splitlines()
+    assert "command.confirmed" in {json.loads(line)["type"] for line in log}
+
+
+def test_a_no_is_told_to_the_model(tmp_path, monkeypatch):
+    talk, provider, base = open_with(
+        tmp_path,
+        monkeypatch,
+        FakePerson(Skipped()),
+        reply("write_file", path="plan.md", content="# A shop"),
+        "I will not write it.",
+    )
+    assert asyncio.run(talk.start("write")).text == "I will not write it."
+    assert not (base / "plan.md").exists()
+    assert "did not agree" in str(provider.requests[1].messages)
+
+
+def test_a_command_of_the_model_runs_in_the_base_path(tmp_path, monkeypatch):
+    person = FakePerson()
+    talk, _, base = open_with(
+        tmp_path, monkeypatch, person, reply("run_command", command="echo hi > made.txt"), "Made it."
+    )
+    assert asyncio.run(talk.start("make it")).text == "Made it."
+    assert (base / "made.txt").read_text() == "hi\n"
+    assert person.asked[0].proposal.command == "echo hi > made.txt"
