@@ -36,7 +36,7 @@ from agent.protocol.events import (
     CommandProposed,
     CommandRated,
     CommandStarted,
-    Notice,
+    Warned,
 )
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
@@ -233,7 +233,7 @@ class Gate:
             raise
         await self._finished(proposal, result, log)
         for note in result.notes:
-            await self._events.send(Notice(text=note))
+            await self._events.send(Warned(text=note))  # not a notice: stdout is the command's
         return self._ran(proposal, command, report, cwd, result)
 
     async def _finished(self, proposal: Proposal, result: ExecutionResult, log: OutputLog) -> None:

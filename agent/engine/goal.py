@@ -32,10 +32,10 @@ from agent.protocol.events import (
     AssistantMessage,
     Failed,
     GoalStarted,
-    Notice,
     PlannerFinished,
     PlannerNoted,
     PlannerStarted,
+    Warned,
     goal_finished,
 )
 from agent.protocol.messages import (
@@ -328,7 +328,7 @@ class GoalRun:
             return
         if item.outcome == "refused":
             refused = [other for other in self._items if other.outcome == "refused"]
-            await self._stream.send(Notice(text=f"not run: {item.remark}"))
+            await self._stream.send(Warned(text=f"not run: {item.remark}"))
             if len(refused) >= 2:
                 raise GoalEnded(GoalStatus.BLOCKED_BY_POLICY, item.remark)
             return
