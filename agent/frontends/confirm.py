@@ -200,7 +200,7 @@ class _Editor:
         return [*badge, ("class:arrow", " ❯ ")]
 
     def _toolbar(self) -> StyleAndTextTuples:
-        words = " Enter run · blank skips · Ctrl-C cancels · F1 keys"
+        words = " F1 keys · Enter run · blank skips · Ctrl-C cancels"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
         return [("", words + vi_letter(self.app))]

@@ -20,7 +20,7 @@ def heading(request: ConfirmationRequest) -> list[Fragments]:
     """Lines above the editable command."""
     report = request.report
     lines: list[Fragments] = []
-    if request.is_root:
+    if request.is_root and report.level is not Level.LOW:
         lines.append([("class:alert", "as root: "), ("", "this command can change the whole system")])
     if request.proposal.reason:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])

@@ -107,6 +107,7 @@ class Repl:
         while self._desk.signals.ended_by is None:
             try:
                 text = await self._read()
+                self._desk.signals.line_begins()
                 if text is None or await self._do(text):
                     return
             except CoreError as error:

@@ -19,6 +19,7 @@ class Signals:
     def __init__(self) -> None:
         self.ended_by: signal.Signals | None = None
         self._token: CancellationToken | None = None
+        self._early = False
         self._on_end: Callable[[], None] | None = None
 
     @property
@@ -49,12 +50,17 @@ class Signals:
     def cancelling(self, token: CancellationToken) -> Iterator[None]:
         """While this lasts, signals cancel `token`."""
         outer, self._token = self._token, token
-        if self.ended_by is not None:
+        if self.ended_by is not None or self._early:
             token.cancel("interrupted")
+        self._early = False
         try:
             yield
         finally:
             self._token = outer
+
+    def line_begins(self) -> None:
+        """A line was accepted: an INT from now on is meant for what it starts, one from before is not."""
+        self._early = False
 
     @contextmanager
     def stopping(self) -> Iterator[Callable[[], bool]]:
@@ -75,6 +81,8 @@ class Signals:
     def _interrupt(self) -> None:
         if self._token is not None:
             self._token.cancel("interrupted")
+        else:
+            self._early = True
 
     def _end(self, number: signal.Signals) -> None:
         if self.ended_by is None:

@@ -331,15 +331,18 @@ def test_piped_stdin_is_confirmed_on_the_terminal(home: Path, work: Path) -> Non
 
 
 def test_history_comes_back(home: Path, work: Path) -> None:
-    for keys, seen in (("!echo remembered\r", "echo remembered"), ("\x1b[A", "!echo remembered")):
-        with Terminal("--planner", "offline", home=home, cwd=work) as person:
-            person.at_prompt()
-            person.type(keys)
-            person.see(re.escape(seen), where="screen")
-            person.type(CTRL_C)
-            person.at_prompt()
-            person.type("exit\r")
-            assert person.leaves() == 0
+    with Terminal("--planner", "offline", home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("!echo remembered\r")
+        person.at_confirmation("echo remembered")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    with Terminal("--planner", "offline", home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("\x1b[A")
+        person.see("❯ !echo remembered", where="line")
 
 
 def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:

@@ -15,7 +15,7 @@ import pyte
 
 ROOT = Path(__file__).resolve().parents[2]
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
-PATIENCE = 20.0
+PATIENCE = 15.0
 
 
 class Terminal:
@@ -46,6 +46,7 @@ class Terminal:
         self.process = pexpect.spawn(
             words[0], words[1:], cwd=str(cwd), env=env, dimensions=(rows, columns), timeout=PATIENCE, echo=True
         )
+        self.process.delaybeforesend = None
 
     def __enter__(self) -> Terminal:
         return self
@@ -105,7 +106,8 @@ class Terminal:
 
     def at_confirmation(self, text: str = "") -> None:
         """Wait for the confirmation prompt holding `text`."""
-        self.see(rf"(low|medium|high|not rated)( edited)? ❯ .*{re.escape(text)}", where="screen")
+        # The line of keys stands only under a prompt that is waiting; an answered one further up has none.
+        self.see(rf"(low|medium|high|not rated)( edited)? ❯ [^❯]*{re.escape(text)}[^❯]*F1 keys", where="screen")
 
     def resize(self, columns: int, rows: int) -> None:
         self._display.resize(rows, columns)
