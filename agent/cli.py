@@ -36,6 +36,26 @@ examples:
 def main(argv: list[str] | None = None) -> int:
     """Run the program with `argv` (without the program's name); the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _fill_closed_streams()
+    try:
+        code = _guarded(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be reported
+        return code
+    except BrokenPipeError:
+        _drop_output()  # whoever read our output has gone
+        return 141
+    except Exception as error:  # nobody chose this, so it is one line, and a traceback for those who ask for it
+        if "--debug" in arguments:
+            raise
+        _drop_output()
+        what = error.strerror.lower() if isinstance(error, OSError) and error.strerror else repr(error)
+        sys.stderr.write(f"agent-shell: {what}\n  run again with --debug for details\n")
+        return 1
+
+
+def _guarded(arguments: list[str]) -> int:
+    """The exit code, for every way out that somebody chose."""
     if arguments in (["--version"], ["-V"]):
         from agent.version import __version__
 
@@ -47,12 +67,25 @@ def main(argv: list[str] | None = None) -> int:
         return error.code if isinstance(error.code, int) else 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        import os
 
-        # Whoever read our output has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+
+def _fill_closed_streams() -> None:
+    """Standard streams that our caller closed become /dev/null: else the next file we open takes their place."""
+    import os
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest free number, so the right one
+            os.set_inheritable(descriptor, descriptor == number)
+            stream = open(descriptor, "w" if number else "r", encoding="utf-8", errors="replace")  # noqa: SIM115  # for good
+            setattr(sys, name, stream)
+
+
+def _drop_output() -> None:
+    """Python would complain once more when it flushes standard output at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _main(arguments: list[str]) -> int:
@@ -71,7 +104,7 @@ def _main(arguments: list[str]) -> int:
 
         sys.stdout.write(script(options.shell))
         return 0
-    from agent.protocol.errors import CoreError
+    from agent.protocol.errors import ClientDisconnected, CoreError, EmitError
 
     try:
         return _dispatch(sub, options)
@@ -80,6 +113,11 @@ def _main(arguments: list[str]) -> int:
             raise
         sys.stderr.write(f"agent-shell: {error.terminal_message()}\n")
         return error.exit_code
+    except ClientDisconnected:
+        raise BrokenPipeError from None
+    except EmitError as error:
+        sys.stderr.write(f"agent-shell: the answer cannot be written: {str(error).lower()}\n")
+        return 1
 
 
 def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
