@@ -1,7 +1,5 @@
 """Figures of the executor, each beside a bare peer in the same run.
 
-    python benchmarks/executor.py [--megabytes 500] [--lines 1000000] [--rounds 3]
-
 1. Pipe: a flood through the executor with the display off, against `cat | cat >/dev/null`; and our peak memory.
 2. Terminal: short lines through executor and terminal filter to a PTY, against a bare `cat` on the same PTY.
 3. Start: time of `true` against a bare `bash -c true`.
@@ -10,18 +8,14 @@ The best of the rounds counts on both sides, because the machine may be busy.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import resource
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
-
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.execution.executor import ShellExecutor
@@ -29,8 +23,10 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
+from benchmarks.figures import Figure
 
 MEGABYTE = 1_000_000
+MEGABYTES, LINES, ROUNDS = 500, 1_000_000, 3
 
 
 def approved(command: str) -> ApprovedCommand:
@@ -59,17 +55,18 @@ class Bench:
         self.loop.close()
 
 
-def pipe(bench: Bench, path: str, megabytes: int, rounds: int) -> None:
-    size = megabytes * MEGABYTE
+def pipe(bench: Bench, path: str, rounds: int) -> list[Figure]:
+    size = MEGABYTES * MEGABYTE
     ours, peer = [], []
     for _ in range(rounds):
         peer.append(seconds(lambda: subprocess.run(f"cat {path} | cat >/dev/null", shell=True, check=True)))
         ours.append(seconds(lambda: bench.run(f"cat {path}")))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     rate, limit = size / min(ours) / MEGABYTE, size / min(peer) / MEGABYTE
-    print(
-        f"pipe      {rate:8.0f} MB/s   cat|cat {limit:8.0f} MB/s   ratio {rate / limit:.2f} (>= 0.5)   RSS {memory:.0f} MB (< 80)"
-    )
+    return [
+        Figure("500 MB through a pipe, display off", rate, limit, "MB/s", ">= 0.5x", rate >= 0.5 * limit, "cat | cat"),
+        Figure("our memory meanwhile", memory, 0, "MB", "< 80 MB", memory < 80),
+    ]
 
 
 class PtyReader:
@@ -85,7 +82,7 @@ class PtyReader:
             self.seen += len(data)
 
 
-def terminal(bench: Bench, lines: int, rounds: int) -> None:
+def terminal(bench: Bench, lines: int, rounds: int) -> Figure:
     with tempfile.NamedTemporaryFile() as file:
         file.write(b"".join(b"line %d\n" % number for number in range(lines)))
         file.flush()
@@ -105,36 +102,31 @@ def terminal(bench: Bench, lines: int, rounds: int) -> None:
         for _ in range(rounds):
             peer.append(seconds(lambda: subprocess.run(["cat", file.name], stdout=pty.slave, check=True)))
             ours.append(seconds(show))
-    print(
-        f"terminal  {lines / min(ours) / 1000:8.0f} k lines/s   cat {lines / min(peer) / 1000:8.0f} k lines/s"
-        f"   ratio {min(peer) / min(ours):.2f} (>= 0.3)"
-    )
+    mine, theirs = lines / min(ours) / 1000, lines / min(peer) / 1000
+    return Figure("1 M short lines to a terminal", mine, theirs, "k lines/s", ">= 0.3x", mine >= 0.3 * theirs, "cat")
 
 
-def start(bench: Bench, rounds: int) -> None:
+def start(bench: Bench, rounds: int) -> Figure:
     ours = min(seconds(lambda: bench.run("true")) for _ in range(10 * rounds))
     peer = min(seconds(lambda: subprocess.run(["bash", "-c", "true"], check=True)) for _ in range(10 * rounds))
-    print(f"start     {ours * 1000:8.1f} ms   bash -c true {peer * 1000:8.1f} ms   ratio {ours / peer:.1f}")
+    return Figure("running `true`, shell state kept", ours * 1e3, peer * 1e3, "ms", "-", True, "bash -c true")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--megabytes", type=int, default=500)
-    parser.add_argument("--lines", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
+def main() -> list[Figure]:
+    """All three."""
     bench = Bench()
     with tempfile.NamedTemporaryFile(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as file:
         block = b"some output of a build, neither short nor long\n" * 20_000
-        for _ in range(options.megabytes * MEGABYTE // len(block) + 1):
+        for _ in range(MEGABYTES * MEGABYTE // len(block) + 1):
             file.write(block)
-        file.truncate(options.megabytes * MEGABYTE)
+        file.truncate(MEGABYTES * MEGABYTE)
         file.flush()
-        pipe(bench, file.name, options.megabytes, options.rounds)
-    terminal(bench, options.lines, options.rounds)
-    start(bench, options.rounds)
+        figures = pipe(bench, file.name, ROUNDS)
+    figures += [terminal(bench, LINES, ROUNDS), start(bench, ROUNDS)]
     bench.close()
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    for figure in main():
+        print(figure)
