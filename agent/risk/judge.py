@@ -69,15 +69,6 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
             return inner
         if not inner.words:
             return None, ""
-        if inner.words[0].text in walker.state.functions and table.name in ("command", "builtin"):
-            invocation = inner
-            continue
-        if (
-            walker.state.functions
-            and inner.words[0].text in walker.state.functions
-            and table.name in ("time", "eval", "exec")
-        ):
-            return walker.dispatch(inner)
         invocation = inner
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
     return None, ""

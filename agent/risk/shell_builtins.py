@@ -199,7 +199,7 @@ def _eval(walker: Walker, invocation: Invocation) -> Output:
     judge_code(walker, invocation, text, taint)
     if UNKNOWN in text and not text.strip().strip(UNKNOWN):
         return None, taint
-    return walker.script(text, invocation.place, invocation, invocation.stdin)
+    return walker.script(text, invocation.place, invocation, invocation.stdin, same_shell=True)
 
 
 def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
@@ -238,7 +238,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
 def _trap(walker: Walker, invocation: Invocation) -> Output:
     words = [w for w in invocation.words[1:] if not w.text.startswith("-")]
     if len(words) > 1 and words[0].text:
-        walker.script(words[0].text, invocation.place, invocation)
+        walker.script(words[0].text, invocation.place, invocation, same_shell=True)
     return "", ""
 
 

@@ -11,6 +11,7 @@ from agent.risk import shell_builtins, streams
 from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.judge import judge
+from agent.risk.knowledge_store import program as find_program
 from agent.risk.rating import Rater
 from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
@@ -32,6 +33,7 @@ from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Word, join_taint
 from agent.risk.wordscan import MAX_COMMANDS, BudgetError
 
 MAX_SCRIPTS = 12
+MAX_CALLS = 8
 MAX_STEPS = 3_000
 
 
@@ -50,6 +52,7 @@ class Walker:
         self.steps = 0
         self.suspecting = 0
         self.calls: list[str] = []
+        self.active: list[Function] = []
         self.called: set[str] = set()
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
         self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
@@ -58,9 +61,15 @@ class Walker:
     # --- scripts ---
 
     def script(
-        self, text: str, place: tuple[int, int], outer: Invocation | None, stdin: Output | None = None
+        self,
+        text: str,
+        place: tuple[int, int],
+        outer: Invocation | None,
+        stdin: Output | None = None,
+        *,
+        same_shell: bool = False,
     ) -> Output:
-        """Judge `text` as shell code that runs inside the current one (eval, bash -c, trap …)."""
+        """Judge `text` as shell code: of this shell (eval, trap), or of a new one, which has no functions of this one."""
         if self.depth >= MAX_SCRIPTS:
             self.add("run-opaque", [], place, reason="nests more scripts than can be followed")
             return None, "opaque"
@@ -80,7 +89,9 @@ class Walker:
                 self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
             if parser.abandoned:
                 self.abandoned = True
-            return self.sequence(tree, stdin)
+            if same_shell:
+                return self.sequence(tree, stdin)
+            return self.isolated(tree, stdin, new_shell=True)
         finally:
             self.depth -= 1
             self.shift, self.fixed, self.outer = saved
@@ -185,12 +196,17 @@ class Walker:
             return "", ""
         return None, ""
 
-    def isolated(self, body: Sequence, stdin: Output | None) -> Output:
-        """A subshell: its changes of state end with it."""
+    def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
+        """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""
         saved = self.state
         self.state = self.expander.state = saved.copy()
+        if new_shell:
+            self.state.functions, self.state.aliases = {}, {}
         try:
-            return self.sequence(body, stdin)
+            output = self.sequence(body, stdin)
+            if self.state.functions:
+                self.finish()
+            return output
         finally:
             self.state = self.expander.state = saved
 
@@ -290,7 +306,7 @@ class Walker:
             invocation.elevated = self.outer.elevated
         if environment:
             shell_builtins.judge_environment(self, invocation.environment, place)
-        output = self.dispatch(invocation)
+        output = self.dispatch(invocation, direct=True)
         if targets and any(t.operator in (">", ">>", ">|", "&>", "&>>") and t.fd in ("", "1") for t in targets):
             streams.judge_stored(self, invocation, targets, output)
             return "", ""
@@ -338,33 +354,48 @@ class Walker:
             streams.judge_redirect(self, target, spot)
         return stdin, targets
 
-    def dispatch(self, invocation: Invocation) -> Output:
-        """Functions, aliases and builtins of the shell first, then programs."""
+    def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
+        """Functions and aliases of the shell (where it runs the command itself), then programs.
+
+        A program of the same name is judged as well: the definition may not happen, and aliases may be off.
+        """
         self.step()
         name = invocation.words[0].text
         state = self.state
-        function = state.functions.get(name)
-        if isinstance(function, Function) and not invocation.via:
-            return self.call(name, function, invocation)
-        alias = state.aliases.get(name)
-        if alias is not None and not invocation.words[0].quoted and name not in self.calls:
-            self.calls.append(name)
-            rest = " ".join(shell_builtins.quote(word.text) for word in invocation.words[1:])
-            result = self.script(f"{alias} {rest}", invocation.place, invocation, invocation.stdin)
-            self.calls.pop()
-            return result
+        if direct and (state.functions or state.aliases):
+            function = state.functions.get(name)
+            alias = state.aliases.get(name)
+            if isinstance(function, Function):
+                output = self.call(name, function, invocation)
+            elif alias is not None and not invocation.words[0].quoted and name not in self.calls:
+                output = self.expand_alias(name, alias, invocation)
+            else:
+                return judge(self, invocation)
+            if find_program(name) is not None and len(self.calls) < MAX_CALLS:
+                judge(self, invocation)
+            return output
         return judge(self, invocation)
 
+    def expand_alias(self, name: str, alias: str, invocation: Invocation) -> Output:
+        self.calls.append(name)
+        rest = " ".join(shell_builtins.quote(word.text) for word in invocation.words[1:])
+        output = self.script(f"{alias} {rest}", invocation.place, invocation, invocation.stdin, same_shell=True)
+        self.calls.pop()
+        return output
+
     def call(self, name: str, function: Function, invocation: Invocation) -> Output:
+        """Walk a function's body with its arguments; not again from inside itself."""
         self.called.add(name)
-        if name in self.calls or len(self.calls) > 8:
+        if function in self.active or len(self.calls) > MAX_CALLS:
             return None, ""
         saved = self.state.positional
         self.state.positional = invocation.words[1:]
         self.calls.append(name)
+        self.active.append(function)
         try:
             return self.node(function.body, invocation.stdin)
         finally:
+            self.active.pop()
             self.calls.pop()
             self.state.positional = saved
 

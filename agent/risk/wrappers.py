@@ -187,7 +187,9 @@ def joined(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
         walker.dispatch(invocation.inner(words, table.name))
     if len(words) == 1 or table.name == "watch":
-        return walker.script(" ".join(word.text for word in words), invocation.place, invocation.inner([], table.name))
+        return walker.script(
+            " ".join(word.text for word in words), invocation.place, invocation.inner([], table.name), invocation.stdin
+        )
     return invocation.inner(words, table.name)
 
 

@@ -62,7 +62,7 @@ WRAPPERS = [
     "cat <({})",
     "busybox {}",
     "exec {}",
-    "xargs {} < /dev/null",
+    "xargs {}",
     "{}\nls",
     "ls\n{}",
     "true || {}",
@@ -121,8 +121,17 @@ def test_wrappers_in_wrappers(command: str, wrappers: list[str]) -> None:
     assert classify(text).level == "high", text
 
 
-STYLES = [lambda w: f"'{w}'", lambda w: f'"{w}"', lambda w: "".join("\\" + c for c in w), lambda w: f"{w[:1]}''{w[1:]}", lambda w: f"{w[:1]}\"{w[1:]}\"",
-          lambda w: "$'" + "".join(f"\\x{ord(c):02x}" for c in w) + "'", lambda w: f"$(echo '{w}')", lambda w: f"$(printf '%s' '{w}')", lambda w: w]  # fmt: skip
+STYLES = [
+    lambda w: f"'{w}'",
+    lambda w: f'"{w}"',
+    lambda w: "".join("\\" + c for c in w),
+    lambda w: f"{w[:1]}''{w[1:]}",
+    lambda w: f'{w[:1]}"{w[1:]}"',
+    lambda w: "$'" + "".join(f"\\x{ord(c):02x}" for c in w) + "'",
+    lambda w: f"$(echo '{w}')",
+    lambda w: f"$(printf '%s' '{w}')",
+    lambda w: w,
+]
 PLAIN = [command for command in DANGEROUS if "'" not in command and "~" not in command]
 
 
