@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from agent.protocol.errors import RecordingError
+from agent.protocol.errors import IoError, RecordingError
 from agent.protocol.events import (
     FORMAT_VERSION,
     CommandConfirmed,
@@ -100,9 +100,26 @@ class JsonlRecorder:
         if torn:
             self._mended(f"the last line of the log was cut short after {len(torn)} bytes and has been closed off")
         if last and not isinstance(last.event, SessionFinished):
+            self._end_what_crashed()
             self._opening.append(self.append(SessionFinished(reason="crashed")))
         resumed = last is not None
         self._opening.append(self.append(structs.replace(started, session_id=self.session_id, resumed=resumed)))
+
+    def _end_what_crashed(self) -> None:
+        """Give every start of the process that crashed its ending. These are old events: no emitter is shown them."""
+        from agent.recording.endings import missing_endings
+        from agent.recording.reader import read_records
+
+        try:
+            endings = missing_endings(read_records(self._log.path))
+        except IoError as error:
+            raise RecordingError(f"the session log {self._log.path} cannot be read", hint=error.message) from error
+        for ending in endings:
+            self.append(ending.event, run=ending.run, goal_id=ending.goal_id)
+        if endings:
+            self._mended(
+                "the last process of this session ended without warning; what it had begun counts as interrupted"
+            )
 
     def _mended(self, text: str) -> None:
         self.repairs += (text,)

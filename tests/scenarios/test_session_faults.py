@@ -107,7 +107,11 @@ def test_no_persist_keeps_nothing_and_runs(world: World) -> None:
 
 
 def limited(size: int) -> dict[str, object]:
-    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))}
+    """No file may grow beyond `size`. Python must not write byte code then: it does not notice that it is cut."""
+    return {
+        "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        "env": {"PYTHONDONTWRITEBYTECODE": "1"},
+    }
 
 
 @pytest.mark.parametrize("size", [0, 100, 600, 1200])

@@ -181,6 +181,8 @@ def child(folder, what, **more) -> subprocess.Popen[str]:
         text=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        # A limit on the file size would cut byte code that Python writes, and Python would not notice.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         **more,
     )
 

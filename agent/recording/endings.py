@@ -1,0 +1,109 @@
+"""The endings that a crash left out of a log: every `X.started` gets its `X.finished`, and the goal its status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct, structs
+
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.events import (
+    CommandFinished,
+    CommandStarted,
+    CompressionFinished,
+    CompressionStarted,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerStarted,
+    Record,
+    RunFinished,
+    RunStarted,
+    SessionFinished,
+    ToolFinished,
+    ToolStarted,
+    goal_finished,
+)
+from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
+from agent.recording.fold import goals
+
+_REASON = "the program ended without warning"
+
+
+class Ending(Struct, frozen=True):
+    """An event to append, with the ids of its envelope."""
+
+    event: Event
+    run: str
+    goal_id: str
+
+
+def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
+    """What closes everything that is still open at the end of `records`, innermost first; `session.finished` not included."""
+    opened: list[Record] = []
+    since_goal: list[Record] = []
+    for record in records:
+        match record.event:
+            case SessionFinished():
+                opened.clear()
+            case GoalStarted():
+                since_goal = [record]
+                opened.append(record)
+            case RunStarted() | PlannerStarted() | ToolStarted() | CommandStarted() | CompressionStarted():
+                opened.append(record)
+            case (
+                RunFinished()
+                | GoalFinished()
+                | PlannerFinished()
+                | ToolFinished()
+                | CommandFinished()
+                | CompressionFinished()
+            ):
+                _close(opened, record.event)
+        if since_goal and record is not since_goal[0]:
+            since_goal.append(record)
+    return tuple(_endings(opened, since_goal))
+
+
+def _close(opened: list[Record], event: Event) -> None:
+    """Take the innermost record off that `event` is the ending of."""
+    name = _kind(event)
+    for place in range(len(opened) - 1, -1, -1):
+        if _kind(opened[place].event) == name:
+            del opened[place]
+            return
+
+
+def _kind(event: Event) -> str:
+    return type(event).__name__.removesuffix("Started").removesuffix("Finished")
+
+
+def _endings(opened: list[Record], since_goal: list[Record]) -> Iterator[Ending]:
+    for record in reversed(opened):
+        event = _ending_of(record, since_goal)
+        if event is not None:
+            yield Ending(event, record.run, record.goal_id)
+
+
+def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
+    match record.event:
+        case CommandStarted(command_id=command_id):
+            gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(_REASON,))
+            return CommandFinished(command_id=command_id, exit_code=gone.exit_code, result=gone)
+        case ToolStarted(call_id=call_id, name=name):
+            return ToolFinished(call_id=call_id, name=name, result=_REASON, is_error=True)
+        case PlannerStarted(step=step):
+            return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=_REASON))
+        case CompressionStarted():
+            return CompressionFinished()
+        case GoalStarted():
+            summaries = [summary for summary in goals(since_goal) if summary.goal_id == record.goal_id]
+            if not summaries:
+                return None
+            return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or _REASON))
+        case RunStarted(request_id=request_id, session_id=session_id):
+            return RunFinished(
+                outcome=RunOutcome(request_id=request_id, session_id=session_id, exit_code=ExitCode.CANCELLED)
+            )
+    return None
