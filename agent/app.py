@@ -264,8 +264,17 @@ class _Parts:
         from agent.version import __version__
 
         settings = self._settings
+        started = SessionStarted(
+            session_id="",
+            program=f"agent-shell {__version__}",
+            frontend="repl" if sys.stdin.isatty() else "cli",
+            cwd=cwd,
+            pid=os.getpid(),
+            is_root=self.is_root,
+            safety_off=settings.safety_off,
+        )
         if not settings.persist:
-            return NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id), []
+            return NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id, started=started), []
         from agent.recording.jsonl import open_session
 
         recorder = open_session(
@@ -273,15 +282,7 @@ class _Parts:
             clock=self._clock,
             redactor=self.redactor,
             session_id=session_id,
-            started=SessionStarted(
-                session_id="",
-                program=f"agent-shell {__version__}",
-                frontend="repl" if sys.stdin.isatty() else "cli",
-                cwd=cwd,
-                pid=os.getpid(),
-                is_root=self.is_root,
-                safety_off=settings.safety_off,
-            ),
+            started=started,
         )
         if session_id is None or recorder.path is None:
             return recorder, []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from agent.protocol.events import Event, Record, SessionFinished
+from msgspec import structs
+
+from agent.protocol.events import Event, Record, SessionFinished, SessionStarted
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.envelope import Envelope
 from agent.recording.naming import check_id, new_id
@@ -13,10 +15,20 @@ from agent.recording.naming import check_id, new_id
 class NullRecorder:
     """ports.Recorder without a file."""
 
-    def __init__(self, *, clock: Clock, redactor: Redactor | None = None, session_id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        redactor: Redactor | None = None,
+        session_id: str | None = None,
+        started: SessionStarted | None = None,
+    ) -> None:
         self._envelope = Envelope(check_id(session_id) if session_id else new_id(clock.now()), clock, redactor)
         self._lock = threading.Lock()
         self._closed = False
+        self._opening: tuple[Record, ...] = ()
+        if started is not None:
+            self._opening = (self.append(structs.replace(started, session_id=self.session_id)),)
 
     @property
     def session_id(self) -> str:
@@ -35,8 +47,9 @@ class NullRecorder:
         return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
 
     def take_opening(self) -> tuple[Record, ...]:
-        """Nothing: no log was opened."""
-        return ()
+        """`session.started`, once, if it was given."""
+        taken, self._opening = self._opening, ()
+        return taken
 
     def close(self, reason: str = "closed") -> Record | None:
         if self._closed:
