@@ -252,8 +252,8 @@ class Keeper:
             os.chdir(self._request["cwd"].encode("latin-1"))
             stage = "exec"
             signal.set_wakeup_fd(-1)
-            for number in (*_IGNORED, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
-                signal.signal(number, signal.SIG_DFL)
+            for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(number, signal.SIG_DFL)  # whatever our own parents made us ignore
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             # Bytes travel as latin-1, so that no locale of either side can change them.
             argv = [word.encode("latin-1") for word in self._request["argv"]]

@@ -196,8 +196,10 @@ def test_less(terminal: Terminal) -> None:
 def test_vim_with_suspend_key(terminal: Terminal, tmp_path: Path) -> None:
     child = terminal.start("vim -u NONE -N note.txt")
     child.expect_exact(b"note.txt")
-    child.send("ihello\x1b")
+    child.send("ihello")
     child.expect_exact(b"hello")
+    child.send("\x1b")
+    time.sleep(1.2)  # vim waits a second for what may follow an escape
     child.send("\x1a")
     child.send(":wq\r")
     assert terminal.result()["code"] == 0
