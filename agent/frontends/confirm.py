@@ -18,7 +18,7 @@ from agent.frontends.outside import copy_text, edit_text, show_long
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.rating import LiveRating, Rate
 from agent.frontends.screen import Screen
-from agent.frontends.shown import shown
+from agent.frontends.shown import shown, shown_line
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -203,4 +203,13 @@ class _Editor:
         words = " F1 keys · Enter run · blank skips · Ctrl-C cancels"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
-        return [("", words + vi_letter(self.app))]
+        return [*self._live_reason(), ("", words + vi_letter(self.app))]
+
+    def _live_reason(self) -> StyleAndTextTuples:
+        """Why an edited text has its level; the reasons of the original stand above the prompt."""
+        text = self.buffer.text
+        report = self.rating.report(text) if text != self._original else None
+        if report is None or not report.findings:
+            return []
+        level = report.level
+        return [(f"class:{level.value}", f" {MARKS[level]} {shown_line(report.findings[0].reason, 70)}"), ("", " ·")]
