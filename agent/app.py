@@ -202,6 +202,7 @@ class _Parts:
             open_stream_redaction=self._open_stream_redaction,
             project_notes=self._project_notes,
             settings_rows=self._settings_rows,
+            load_role=self._load_role,
             config_path=config,
             is_root=self.is_root,
             debug=self._settings.debug,
@@ -211,6 +212,12 @@ class _Parts:
         from agent.recording.stream_redaction import StreamRedactor
 
         return StreamRedactor(self.redactor)
+
+    def _load_role(self, name: str) -> str:
+        from agent.config.paths import config_dir
+        from agent.library.roles_store import RoleStore
+
+        return RoleStore(os.path.join(config_dir(self._loaded.environ), "roles")).load(name)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.git_facts import workspace_of
@@ -246,6 +253,8 @@ class _Parts:
             history=history,
             show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
         )
+        if settings.role:
+            context.role_name, context.role_text = settings.role, self._load_role(settings.role)
         self._contexts.append(context)
         return context
 

@@ -21,6 +21,8 @@ class Services(Protocol):
     @property
     def settings_rows(self) -> Callable[[], list[dict[str, str]]]: ...
     @property
+    def load_role(self) -> Callable[[str], str]: ...
+    @property
     def config_path(self) -> str: ...
 
 
@@ -35,6 +37,8 @@ class Session(Protocol):
     goals: list[GoalSummary]
     usage: Usage
     pending_files: list[FileInput]
+    role_name: str
+    role_text: str
     last_message: str
     last_command: str
 

@@ -16,6 +16,8 @@ Handler = Callable[[Services, Session, Any], DispatchOutcome]
 HANDLERS: dict[type, Handler] = {
     core.SetModel: handlers.set_model,
     core.UsePrompt: handlers.use_prompt,
+    core.UseRole: handlers.use_role,
+    core.ExitRole: handlers.exit_role,
     core.Info: handlers.info,
     core.Set: handlers.set_value,
     core.EmptySession: handlers.empty_session,

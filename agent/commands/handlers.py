@@ -35,9 +35,29 @@ def use_prompt(app: Services, session: Session, command: core.UsePrompt) -> Disp
     return DispatchOutcome("UsePrompt", inject_input=UserInput.from_text(command.text))
 
 
+def use_role(app: Services, session: Session, command: core.UseRole) -> DispatchOutcome:
+    """Take a role; its trailing text flows on as a goal."""
+    session.role_text = app.load_role(command.name)
+    session.role_name = command.name
+    text = f"role: {command.name}"
+    if session.planner.name == "offline":
+        text += " (the offline planner has no use for it)"
+    given = UserInput.from_text(command.trailing_text) if command.trailing_text else None
+    return DispatchOutcome("UseRole", text, {"role": command.name}, inject_input=given)
+
+
+def exit_role(app: Services, session: Session, command: core.ExitRole) -> DispatchOutcome:
+    if not session.role_name:
+        raise InvalidState(expected="an active role", found="none")
+    left, session.role_name, session.role_text = session.role_name, "", ""
+    return DispatchOutcome("ExitRole", f"left the role {left}", {"role": left})
+
+
 def info(app: Services, session: Session, command: core.Info) -> DispatchOutcome:
     if command.scope is core.InfoScope.SESSION:
         data = _session_data(session)
+    elif command.scope is core.InfoScope.ROLE and session.role_name:
+        data = {"role": session.role_name, "text": session.role_text}
     elif command.scope is core.InfoScope.SYSTEM:
         data = {row["setting"]: row["value"] for row in app.settings_rows()}
         data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}

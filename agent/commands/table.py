@@ -73,6 +73,12 @@ def _set(rest: str) -> CoreCommand:
     return core.Set(key, value.strip())
 
 
+def _role(rest: str) -> CoreCommand:
+    """`:role NAME`, `:role NAME TEXT`, and `:role` alone to leave."""
+    name, _, text = rest.partition(" ")
+    return core.UseRole(name, text.strip() or None) if name else core.ExitRole()
+
+
 def _files(rest: str) -> CoreCommand:
     """`.file a.txt 'b c.txt' -- question`: paths as shell words, then an optional question."""
     try:
@@ -100,6 +106,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     ),
     CommandRow(("set",), "KEY VALUE", "change a setting for this session", _set),
     CommandRow(("file",), "PATH... [-- GOAL]", "show files to the planner", _files),
+    CommandRow(("role",), "[NAME [GOAL]]", "take a role, for one goal at once or until `:role` alone", _role),
     CommandRow(("prompt",), "TEXT", "send TEXT as a goal, whatever it looks like", _required("what to send", core.UsePrompt)),
     CommandRow(("empty",), "", "forget what the planner was told so far", _no_argument(core.EmptySession)),
     CommandRow(("copy",), "", "copy the last reply", _no_argument(core.Copy)),

@@ -38,6 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     time_budget: float | None = None
     token_budget: int | None = None
     command_timeout: float | None = None
+    role: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()
     code: bool = False

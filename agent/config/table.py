@@ -58,7 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="api_key_env", kind="text", flag="--api-key-env", metavar="NAME", help="environment variable with the key"
     ),
     Setting(
-        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent (120; 600 on this machine)"
+        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent (120; local 600)"
     ),
     Setting(name="max_retries", kind="int", help="how often a failed model call is repeated"),
     Setting(
@@ -114,6 +114,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="command_timeout", kind="float", flag="--command-timeout", metavar="SECONDS", group="safety",
         from_project="lower", help="end a command after this long",
+    ),
+    Setting(
+        name="role", kind="text", flag="--role", metavar="NAME", group="run",
+        help="how the planner should behave: explain, terse, or a file NAME.md in your roles folder",
     ),
     Setting(name="cwd", kind="text", flag="--cwd", metavar="DIR", group="run", help="work in this folder"),
     Setting(

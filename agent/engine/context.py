@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.protocol.decisions import RiskReport, Verdict
+from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.ports import (
@@ -26,6 +27,10 @@ Decide = Callable[[RiskReport, Approval, str], Verdict]
 NormalForm = Callable[[str], tuple[str, ...]]
 
 
+def _no_roles(name: str) -> str:
+    raise NotFound("role", name)
+
+
 @dataclass(frozen=True)
 class AppState:
     """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
@@ -44,6 +49,7 @@ class AppState:
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list
+    load_role: Callable[[str], str] = _no_roles
     config_path: str = ""
     is_root: bool = False
     debug: bool = False
@@ -62,6 +68,8 @@ class RequestContext:
     goals: list[GoalSummary] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
+    role_name: str = ""
+    role_text: str = ""
     last_message: str = ""
     last_command: str = ""
     prelude_applied: bool = False

@@ -228,6 +228,7 @@ class GoalRun:
             tools=tuple(tool.spec for tool in self._app.tools.values()),
             stream=self._options.stream is not False,
             code_only=self._options.code_only,
+            role=self._ctx.role_text,
         )
         started = self._app.clock.monotonic()
         try:

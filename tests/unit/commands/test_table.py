@@ -1,6 +1,7 @@
 """Lines that are commands, lines that are goals, and what the immediate commands do."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,7 @@ def test_the_table_is_total():
     assert len(names) == len(set(names))
     assert len(help_rows()) == len(COMMANDS)
     assert set(FRONTEND_COMMANDS) == {"help", "new", "session", "model", "safety", "history", "quit"}
-    samples = {"info": "", "set": "approve low", "file": "a", "prompt": "x"}
+    samples = {"info": "", "role": "explain", "set": "approve low", "file": "a", "prompt": "x"}
     for row in COMMANDS:
         if row.build is not None:
             assert type(row.build(samples.get(row.name, ""))) in HANDLERS
@@ -111,3 +112,20 @@ def test_files(tmp_path):
         dispatch(app, context, core.IncludeFiles(("pipe",)))
     with pytest.raises(IoError):
         dispatch(app, context, core.IncludeFiles(("a\x00b",)))
+
+
+def test_roles_are_taken_and_left():
+    app, context = session()
+    app = replace(app, load_role=lambda name: f"be {name}")
+    done = dispatch(app, context, core.UseRole("explain", "what is a pipe?"))
+    assert (context.role_text, done.inject_input.text) == ("be explain", "what is a pipe?")
+    assert "be explain" in dispatch(app, context, core.Info(core.InfoScope.ROLE)).text
+    dispatch(app, context, core.ExitRole())
+    assert context.role_text == ""
+    with pytest.raises(InvalidState):
+        dispatch(app, context, core.ExitRole())
+
+
+def test_role_lines():
+    assert parse_meta(":role") == core.ExitRole()
+    assert parse_meta(".role explain what is a pipe?") == core.UseRole("explain", "what is a pipe?")
