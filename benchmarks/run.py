@@ -1,4 +1,7 @@
-"""Run every benchmark and print its figures; exit 1 if one falls short. `python -m benchmarks.run [NAME...]`."""
+"""Run every benchmark and print its figures; exit 1 if one falls short.
+
+`python -m benchmarks.run [--markdown] [NAME...]`; with `--markdown` the table of the README comes last.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ _NOT_BENCHMARKS = {"run", "figures", "screen"}
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
     everything = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _NOT_BENCHMARKS)
+    markdown = "--markdown" in names
+    names = [name for name in names if name != "--markdown"]
     missed = 0
+    rows = ["| what | here | peer in the same run | wanted |", "|---|---|---|---|"]
     for name in names or everything:
         module = importlib.import_module(f"benchmarks.{name}")
         print(f"--- {name}: {(module.__doc__ or '').splitlines()[0]}")
@@ -20,6 +26,10 @@ def main(names: list[str]) -> int:
         for figure in figures or ():
             print(figure)
             missed += not figure.holds
+            peer = f"{figure.peer_name} {figure.peer:.3g} {figure.unit} ({figure.ratio:.2f}x)" if figure.peer else ""
+            rows.append(f"| {figure.name} | {figure.ours:.3g} {figure.unit} | {peer} | {figure.wanted} |")
+    if markdown:
+        print("\n".join(rows))
     return 1 if missed else 0
 
 

@@ -1,6 +1,6 @@
 """Record a real session as asciicast (`docs/demo/first-minute.cast`) and as an animated SVG made from it.
 
-`python -m tests.support.record_demo`: starts the program on a pseudo-terminal in a throw-away folder, types like a person, and
+`python -m tests.support.record_demo [FOLDER]`: starts the program on a pseudo-terminal in a throw-away folder, types like a person, and
 keeps what the screen showed.
 """
 
@@ -65,13 +65,14 @@ def record() -> list[tuple[float, str]]:
         env = {
             "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "AGENT_SESSION_DIR": str(Path(folder) / "sessions"), "AGENT_PLANNER": "offline",
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         }  # fmt: skip
         child = pexpect.spawn(
             sys.executable, [str(ROOT / "agent_shell.py")], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS)
         )
         events = _play(child)
         child.close(force=True)
-    return [(at, text.replace(folder, "/tmp/demo")) for at, text in events]  # noqa: S108  a name to show
+    return [(at, text.replace(folder, "/tmp/demo")) for at, text in events]
 
 
 def _play(child: pexpect.spawn) -> list[tuple[float, str]]:
@@ -108,7 +109,7 @@ def write_cast(events: list[tuple[float, str]], path: Path) -> None:
 
 
 def frames(events: list[tuple[float, str]]) -> list[tuple[float, list[str]]]:
-    """(seconds, rows as SVG) of every screen that stood for at least a tenth of a second."""
+    """(seconds, rows as SVG) of every screen that stood for a moment."""
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.Stream(screen)
     out: list[tuple[float, list[str]]] = []
@@ -116,7 +117,7 @@ def frames(events: list[tuple[float, str]]) -> list[tuple[float, list[str]]]:
         stream.feed(text.replace("\x1b[6n", ""))
         stands = events[index + 1][0] - at if index + 1 < len(events) else 2.0
         rows = [_row(screen, row) for row in range(ROWS)]
-        if stands >= 0.1 and (not out or out[-1][1] != rows):
+        if stands >= 0.04 and (not out or out[-1][1] != rows):
             out.append((at, rows))
     return out
 
@@ -173,7 +174,7 @@ def write_svg(shots: list[tuple[float, list[str]]], path: Path) -> None:
 
 
 def main() -> None:
-    folder = ROOT / "docs/demo"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/demo"
     folder.mkdir(exist_ok=True)
     events = record()
     write_cast(events, folder / "first-minute.cast")
