@@ -80,6 +80,11 @@ class RunningCommand:
     def run(self) -> ExecutionResult:
         """Start it, stream it, and return what it left behind."""
         launch = self._launch
+        if self._stopped:  # cancelled between the answer and the start: then not even its first step may happen
+            self._ours.close()
+            self._theirs.close()
+            note = "it was cancelled before it began; nothing was run"
+            return ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, cwd_after=launch.cwd, notes=(note,))
         started = time.monotonic()
         real = self._real_terminal()
         captures = self._captures(pass_through=launch.pass_through and real is not None)
