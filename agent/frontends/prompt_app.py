@@ -29,6 +29,7 @@ from prompt_toolkit.lexers import Lexer
 
 from agent.frontends.invisible import InvisibleCharacters
 from agent.frontends.screen import Screen
+from agent.frontends.signals import stop_job
 from agent.frontends.styles import STYLE
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
@@ -75,7 +76,7 @@ def build_app(
     def height() -> Dimension:
         # A menu needs room below the line; a long text must leave room for what stands above it.
         least = MENU_ROWS if buffer.complete_state is not None else 1
-        return Dimension(min=least, max=max(least, 3, screen.rows // 2))
+        return Dimension(min=least, max=max(least, editor_rows(screen)))
 
     body: Container = Window(
         control,
@@ -114,12 +115,19 @@ def build_app(
     )
 
 
+def editor_rows(screen: Screen) -> int:
+    """Rows that a text may take: what stands above it must stay on the screen."""
+    return max(3, screen.rows // 2)
+
+
 def _bindings(own: KeyBindings, *, for_goals: bool) -> KeyBindingsBase:
     common = KeyBindings()
 
     @common.add("c-z")
     def _suspend(event: KeyPressEvent) -> None:
-        event.app.suspend_to_background()
+        from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+        run_in_terminal(stop_job)
 
     parts: list[KeyBindingsBase] = [common]
     if for_goals:

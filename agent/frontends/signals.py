@@ -102,6 +102,18 @@ class Signals:
             os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def stop_job() -> None:
+    """Ctrl-Z typed at a prompt: stop the whole job (`make run` too), as the terminal would; returns when continued.
+
+    Our own handler is put aside: it would stop us a second time after the shell has already continued the job.
+    """
+    own = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    try:
+        os.kill(0, signal.SIGTSTP)
+    finally:
+        signal.signal(signal.SIGTSTP, own)
+
+
 async def _stop_in_terminal() -> None:
     from prompt_toolkit.application.run_in_terminal import run_in_terminal
 

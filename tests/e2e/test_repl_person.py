@@ -238,11 +238,14 @@ def test_signals_end_in_order(home: Path, work: Path, number: signal.Signals, co
     assert not survivors("613.25")
 
 
-def test_ctrl_z_stops_and_comes_back(home: Path, work: Path) -> None:
+@pytest.mark.parametrize("parent", ["", "sh"], ids=["alone", "below make"])
+def test_ctrl_z_stops_and_comes_back(home: Path, work: Path, parent: str) -> None:
+    """Also where a program waits for ours in the same job, as make does."""
     launcher = ["bash", "--norc", "--noprofile", "-i"]
+    start = f"{sys.executable} {ROOT}/agent_shell.py --planner offline"
     with Terminal(home=home, cwd=work, command=launcher, PS1="shell> ") as person:
         person.see("shell>", where="line")
-        person.type(f"{sys.executable} {ROOT}/agent_shell.py --planner offline\r")
+        person.type((f"sh -c '{start}; exit $?'" if parent else start) + "\r")
         person.at_prompt()
         person.type("half a goal")
         person.see("half a goal", where="line")
