@@ -12,13 +12,13 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.frontends.confirm_keys import HELP, Action, confirm_bindings
-from agent.frontends.heading import MARKS, explanation, heading, word_heading, write_heading
+from agent.frontends.heading import MARKS, explanation, heading, is_previewed, word_heading, write_heading
 from agent.frontends.lexer import ShellLexer
 from agent.frontends.outside import copy_text, edit_text, show_long
-from agent.frontends.prompt_app import build_app, vi_letter
+from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.rating import LiveRating, Rate
 from agent.frontends.screen import Screen
-from agent.frontends.shown import shown, shown_line
+from agent.frontends.shown import rows_of, shown, shown_line
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -75,14 +75,22 @@ class PromptConfirmer:
 
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text, cursor = request.proposal.command, len(request.proposal.command)
-        self.screen.say_all(heading(request))
+        self.screen.say_all(heading(request, fits=self._fits(request, text)))
+        shown_whole = ""
         while True:
             editor = _Editor(self, request, text, cursor)
             action = await editor.run()
             text, cursor = editor.buffer.text, editor.buffer.cursor_position
             match action:
+                case Action.ACCEPT if not text.strip():
+                    return Skipped()
+                case Action.ACCEPT if text != shown_whole and not self._fits(request, text):
+                    # Nothing runs that could not have been seen: the rest of it may have stood above the editor's window.
+                    shown_whole = text
+                    await self._beside(Action.EXPLAIN, request, editor, text, cursor)
+                    self.screen.say("this was all of it; Enter runs it now", "class:warn")
                 case Action.ACCEPT:
-                    return Approved(command=text) if text.strip() else Skipped()
+                    return Approved(command=text)
                 case Action.CANCEL:
                     return CancelGoal()
                 case Action.REGENERATE:
@@ -92,7 +100,13 @@ class PromptConfirmer:
                     if remark and remark.strip():
                         return Remark(text=remark.strip())
                 case _:
+                    shown_whole = text if action is Action.EXPLAIN else shown_whole
                     text, cursor = await self._beside(action, request, editor, text, cursor)
+
+    def _fits(self, request: ConfirmationRequest, text: str) -> bool:
+        """Whether the person can see all of `text` at once in the editor, or has typed it as it is."""
+        typed = request.proposal.origin == "person" and text == request.proposal.command
+        return typed or rows_of(text, self.screen.columns) <= editor_rows(self.screen)
 
     async def _beside(
         self, action: Action, request: ConfirmationRequest, editor: _Editor, text: str, cursor: int
@@ -103,6 +117,7 @@ class PromptConfirmer:
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
             await show_long(explanation(text, report), self.screen, self.processes, self.environ)
+            self.screen.discard_typed_ahead()  # keys meant for the pager
         elif action is Action.COPY:
             self.screen.say(await copy_text(text, self.screen, self.processes, self.environ), "class:hint")
         elif action is Action.EDITOR:
@@ -115,17 +130,27 @@ class PromptConfirmer:
 
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
         self.screen.say_all(write_heading(request))
+        seen = is_previewed(request.preview)
         while True:
             answer = await self._ask_line(
                 [("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")]
             )
             match (answer or "").strip().lower():
                 case "v" | "view":
-                    await show_long(shown(request.preview), self.screen, self.processes, self.environ)
+                    await self._show_content(request)
+                    seen = True
+                case "y" | "yes" if not seen:
+                    await self._show_content(request)
+                    seen = True
+                    self.screen.say("this was all of it; y writes it now", "class:warn")
                 case "y" | "yes":
                     return Approved(command=request.proposal.command)
                 case _:
                     return CancelGoal() if answer is None else Declined()
+
+    async def _show_content(self, request: ConfirmationRequest) -> None:
+        await show_long(shown(request.preview), self.screen, self.processes, self.environ)
+        self.screen.discard_typed_ahead()  # keys meant for the pager
 
     async def _ask_line(self, prompt: StyleAndTextTuples) -> str | None:
         """One line of text; None for Ctrl-C and Ctrl-D."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from agent.frontends.screen import Fragments
-from agent.frontends.shown import shown, shown_line, size_note
+from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.protocol.decisions import ConfirmationRequest, Finding, Level, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _SHOWN_FINDINGS = 4
 _SHOWN_PREVIEW = 20
+_SHOWN_WIDTH = 500
+_SHOWN_ROWS = 12
 
 
 def level_words(level: Level) -> str:
@@ -16,8 +18,8 @@ def level_words(level: Level) -> str:
     return f"{MARKS[level]} {level.value} risk"
 
 
-def heading(request: ConfirmationRequest) -> list[Fragments]:
-    """Lines above the editable command."""
+def heading(request: ConfirmationRequest, *, fits: bool = True) -> list[Fragments]:
+    """Lines above the editable command. `fits`: the whole of it can be seen at once."""
     report = request.report
     lines: list[Fragments] = []
     if request.is_root and report.level is not Level.LOW:
@@ -33,7 +35,12 @@ def heading(request: ConfirmationRequest) -> list[Fragments]:
     if request.verdict.action == "type":
         lines.append([("class:hint", "Enter asks for a typed word before this runs")])
     big = size_note(request.proposal.command)
-    if big:
+    if not fits:
+        size = f"{big}, and only a part" if big else "only a part of it"
+        lines.append(
+            [("class:warn", f"a long command: {size} fits below; F2 shows all of it, and so does the first Enter")]
+        )
+    elif big:
         lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
     if request.safety_off:
         lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
@@ -90,19 +97,37 @@ def _pointed_at(command: str, finding: Finding) -> list[str]:
 def word_heading(request: ConfirmationRequest) -> list[Fragments]:
     """Lines above the second prompt: why this one needs the word."""
     lines = _findings(request.report, limit=_SHOWN_FINDINGS)
-    lines.append([("class:hint", "will run: "), ("class:strong", shown_line(request.proposal.command, 500))])
+    # Line by line as it will run: on one line, what follows a comment would look like a part of it.
+    first, *rest = _quoted(request.proposal.command, rows=_SHOWN_ROWS)
+    lines.append([("class:hint", "will run: "), ("class:strong", first)])
+    lines += [[("class:hint", "        · "), ("class:strong", line)] for line in rest]
     word = shown_line(request.verdict.word, 40)
     lines.append([("", "type "), ("class:strong", word), ("", " to run it; anything else does not")])
     return lines
 
 
+def _quoted(text: str, *, rows: int) -> list[str]:
+    """The first `rows` lines of `text`; whatever is left out is said."""
+    given = text.split("\n")
+    lines = [
+        shown(line)
+        if len(line) <= _SHOWN_WIDTH
+        else f"{shown(line[:_SHOWN_WIDTH])} [… {len(line) - _SHOWN_WIDTH:,} more]"
+        for line in given[:rows]
+    ]
+    return lines if len(given) <= rows else [*lines, f"[… {len(given) - rows:,} more lines]"]
+
+
+def is_previewed(content: str) -> bool:
+    """Whether `write_heading` shows all of `content`."""
+    lines = content.split("\n")
+    return len(lines) <= _SHOWN_PREVIEW and all(len(line) <= _SHOWN_WIDTH for line in lines)
+
+
 def write_heading(request: ConfirmationRequest) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
     lines = _findings(request.report, limit=_SHOWN_FINDINGS)
-    preview = request.preview.split("\n")
-    for line in preview[:_SHOWN_PREVIEW]:
-        lines.append([("class:hint", "  │ "), ("", shown(line[:500]))])
-    if len(preview) > _SHOWN_PREVIEW:
-        lines.append([("class:hint", f"  … {len(preview) - _SHOWN_PREVIEW:,} more lines")])
-    lines.append([("class:strong", shown_line(request.proposal.command))])
+    for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
+        lines.append([("class:hint", "  │ "), ("", line)])
+    lines.append([("class:strong", shown_name(request.proposal.command))])
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.frontends.heading import heading, word_heading, write_heading
+from agent.frontends.heading import heading, is_previewed, word_heading, write_heading
 from agent.frontends.plain_line import read_plain_line
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown
@@ -28,6 +28,8 @@ class PlainConfirmer:
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """`y` approves, blank or `n` skips, `? words` is a remark, anything else is the edited command."""
         is_write = request.kind == "write"
+        if is_write and not is_previewed(request.preview):
+            self.screen.say(shown(request.preview))  # there is no pager here, and nothing is written unseen
         self.screen.say_all(write_heading(request) if is_write else heading(request))
         if not is_write:
             self.screen.say("$ " + shown(request.proposal.command))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_PREFIX, _INDENT = 20, 4  # columns before the first row of the editor, and before every other one
+
 
 def shown(text: str) -> str:
     """`text` with control, bidi and invisible characters made visible, line by line; ends of lines stay.
@@ -27,3 +29,21 @@ def size_note(text: str) -> str:
     if lines <= 12 and len(text) <= 2_000:
         return ""
     return f"{len(text):,} characters in {lines:,} line{'s' if lines != 1 else ''}"
+
+
+def shown_name(text: str) -> str:
+    """A path or another name, whole and on one line: blanks count in names, so none is taken away."""
+    return shown(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def rows_of(text: str, columns: int) -> int:
+    """Rows that `text` takes in an editor of `columns`, rather too many than too few: room for a prefix is counted in."""
+    from prompt_toolkit.utils import get_cwidth
+
+    rows = 0
+    for line in text.split("\n"):
+        # A control character takes two columns (^X), and nothing takes fewer than one.
+        plain = line.isascii() and line.isprintable()
+        width = len(line) if plain else sum(max(get_cwidth(char), 1) for char in shown(line)) + len(line)
+        rows += 1 + (width + _PREFIX) // max(columns - _INDENT, 1)
+    return rows

@@ -160,7 +160,7 @@ def test_vi_keys(desk: Desk, processes: FakeProcesses) -> None:
 
 @pytest.mark.parametrize("command", ["echo " + "x" * 200_000, "\n".join(f"echo line {n}" for n in range(500))])
 def test_long_commands(desk: Desk, processes: FakeProcesses, command: str) -> None:
-    assert answer(desk, processes, request_for(command), "y", ENTER) == Approved(command=command + "y")
+    assert answer(desk, processes, request_for(command), "y", ENTER, ENTER) == Approved(command=command + "y")
     assert "a long command" in desk.seen
 
 
