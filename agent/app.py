@@ -327,7 +327,12 @@ class _Parts:
         return FanOut(emitter, JsonlEmitter(_private_append(settings.telemetry_file)))
 
     def rate(self, command: str, cwd: str) -> RiskReport:
-        return _classify(command, self._facts.risk_context(command, cwd))
+        """For display: as the session opened last would run it now. The gate rates again."""
+        from agent.gate import with_session
+
+        context = self._facts.risk_context(command, cwd)
+        executor = self._contexts[-1].executor if self._contexts else None
+        return _classify(command, with_session(context, executor))
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
@@ -356,6 +361,18 @@ class _LazyExecutor:
     @property
     def cwd(self) -> str:
         return self._cwd if self._built is None else self._built.cwd
+
+    @property
+    def functions(self) -> str:
+        return "" if self._built is None else self._built.functions
+
+    @property
+    def aliases(self) -> str:
+        return "" if self._built is None else self._built.aliases
+
+    @property
+    def exports(self) -> dict[str, str]:
+        return {} if self._built is None else self._built.exports
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
@@ -395,7 +412,8 @@ class _LazyProcesses:
 def _private_append(path: str) -> Any:
     """A file that only its owner can read, opened for appending."""
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        # Without waiting: a named pipe that nobody reads is an error, not a reason to hang.
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     except OSError as error:
         raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
     return os.fdopen(fd, "ab", buffering=0)

@@ -26,6 +26,7 @@ from agent.protocol.decisions import (
     Proposal,
     Regenerate,
     Remark,
+    RiskContext,
     RiskReport,
     Skipped,
     Verdict,
@@ -152,7 +153,7 @@ class Gate:
         return ""
 
     async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
-        report = rate(self._judges, command, proposal.cwd)
+        report = rate(self._judges, command, proposal.cwd, self._executor)
         verdict = self._judges.decide(report, self._approval, proposal.origin)
         await self._events.send(
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
@@ -311,10 +312,17 @@ class Gate:
         )
 
 
-def rate(judges: Judges, command: str, cwd: str) -> RiskReport:
-    """Rate `command`; a classifier that crashes rates it high."""
+def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:
+    """`context` with what earlier commands left in the executor's shell: what they redefined means something else now."""
+    if executor is None:
+        return context
+    return replace(context, functions=executor.functions, aliases=executor.aliases, exports=executor.exports)
+
+
+def rate(judges: Judges, command: str, cwd: str, executor: Executor | None = None) -> RiskReport:
+    """Rate `command` as `executor` would run it now; a classifier that crashes rates it high."""
     try:
-        return judges.classify(command, judges.facts.risk_context(command, cwd))
+        return judges.classify(command, with_session(judges.facts.risk_context(command, cwd), executor))
     except Exception as error:  # fail closed, whatever went wrong
         reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
         finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))

@@ -60,6 +60,7 @@ class ShellExecutor:
                 for name, value in variables.items()
             },
         )
+        self._first_env = self._state.env
         self._terminal = terminal
         self._stdin = stdin
         self._head_bytes = head_bytes
@@ -90,6 +91,12 @@ class ShellExecutor:
     def aliases(self) -> str:
         """Aliases that commands defined, as bash source."""
         return self._state.aliases
+
+    @property
+    def exports(self) -> dict[str, str]:
+        """Exported variables that commands of this session set or changed."""
+        before = self._first_env
+        return {name: value for name, value in self._state.env.items() if before.get(name) != value}
 
     def warm(self) -> None:
         """Start the helper in the background, so that the first command need not wait for it."""

@@ -58,6 +58,8 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     """Facts of the system for a rating, collected by the caller; the classifier itself does no I/O.
 
     `facts` maps absolute paths named by the command to words such as "missing", "dir", "file", "link", "mount", "dirty".
+    What earlier commands of the session left in its shell: `functions` and `aliases` as bash prints them (`declare -f`,
+    `alias -p`), `exports` the exported variables whose values they changed.
     """
 
     cwd: str = ""
@@ -65,6 +67,9 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     workspace: str = ""
     is_root: bool = False
     facts: dict[str, tuple[str, ...]] = {}
+    functions: str = ""
+    aliases: str = ""
+    exports: dict[str, str] = {}
 
 
 VerdictAction = Literal["allow", "ask", "type", "refuse"]

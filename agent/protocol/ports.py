@@ -109,6 +109,18 @@ class Executor(Protocol):
     def cwd(self) -> str:
         """Where the next command will run."""
 
+    @property
+    def functions(self) -> str:
+        """Shell functions the next command will find, as `declare -f` prints them."""
+
+    @property
+    def aliases(self) -> str:
+        """Aliases the next command will find, as `alias -p` prints them."""
+
+    @property
+    def exports(self) -> dict[str, str]:
+        """Exported variables that commands of this session set or changed."""
+
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
     ) -> ExecutionResult:

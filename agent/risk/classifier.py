@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
-from agent.risk.visible import deceptions
+from agent.risk.visible import deceptions, make_visible
 from agent.risk.words import PRIVATE
 from agent.risk.wordscan import MAX_HEREDOCS, BudgetError
 
@@ -57,18 +57,24 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         text = PRIVATE.sub("\ufffd", command.replace("\0", "\ufffd"))
     parser = Parser(text)
     tree = parser.parse()
-    walker = Walker(text, context)
-    walker.sequence(tree)
-    if walker.state.functions:
-        walker.finish()
     findings = list(hidden)
-    findings.extend(walker.findings)
-    findings.extend(context_findings(text, tree, walker))
+    abandoned = False
+    # With variables of the session at hand, once without and once with their values: knowing them can only raise.
+    for informed in (False, True) if context.exports else (False,):
+        walker = Walker(text, context, informed=informed)
+        walker.sequence(tree)
+        if walker.state.functions:
+            walker.finish()
+        findings.extend(walker.findings)
+        findings.extend(context_findings(text, tree, walker))
+        if walker.session is not None:
+            findings.extend(walker.session.reserved(text))
+        abandoned = abandoned or walker.abandoned
     parse: Parse = "ok"
     if parser.errors:
         parse = "failed" if parser.abandoned or not tree.items else "partial"
         findings.append(_parse_finding(parser.errors[0], parse, len(command)))
-    if walker.abandoned and parse == "ok":
+    if abandoned and parse == "ok":
         parse = "partial"
     if parse != "ok":
         findings = [_raise(finding) for finding in findings]
@@ -103,6 +109,9 @@ def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:
     seen: set[tuple[str, tuple[int, int], str]] = set()
     kept: list[Finding] = []
     for finding in findings:
+        if not finding.reason.isprintable():  # a reason is one line, whatever the text holds that it quotes
+            shown = make_visible(finding.reason).replace("\n", "⏎").replace("\t", " ")
+            finding = msgspec.structs.replace(finding, reason=shown)  # noqa: PLW2901
         key = (finding.rule, finding.span, finding.reason)
         if key in seen:
             continue

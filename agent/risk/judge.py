@@ -60,8 +60,12 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
         result = shell_builtins.run_builtin(walker, name, invocation)
         if result is not None:
             return result
+        if walker.session is not None:
+            walker.session.judge_program(walker, name, invocation)
         table = find_program(name)
         if table is None:
+            if walker.session is not None:
+                walker.session.unknown(walker, invocation)
             unknown_program(walker, invocation)
             return None, invocation.stdin[1] if invocation.stdin else ""
         inner = apply(walker, invocation, table)

@@ -13,6 +13,7 @@ from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.judge import judge
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.rating import Rater
+from agent.risk.session import session_of
 from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
 from agent.risk.tree import (
@@ -40,11 +41,15 @@ MAX_STEPS = 3_000
 class Walker:
     """One rating. `findings` collects, in the order things would happen."""
 
-    def __init__(self, text: str, context: RiskContext) -> None:
+    def __init__(self, text: str, context: RiskContext, *, informed: bool = False) -> None:
         self.text = text
         self.rater = Rater(context)
+        self.session = session_of(context)
         self.findings: list[Finding] = []
         self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)
+        if informed and self.session is not None:
+            self.state.variables = self.session.variables()
+            self.state.home = context.exports.get("HOME") or self.state.home
         self.expander = Expander(self.state, self.substitute)
         self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
         self.fixed = (0, len(text))
@@ -198,10 +203,11 @@ class Walker:
 
     def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
         """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""
-        saved = self.state
+        saved, session = self.state, self.session
         self.state = self.expander.state = saved.copy()
         if new_shell:
             self.state.functions, self.state.aliases = {}, {}
+            self.session = session.inherited() if session is not None else None
         try:
             output = self.sequence(body, stdin)
             if self.state.functions:
@@ -209,6 +215,7 @@ class Walker:
             return output
         finally:
             self.state = self.expander.state = saved
+            self.session = session
 
     def substitute(self, body: object, kind: str) -> Output:
         """A command or process substitution inside a word."""
@@ -360,6 +367,18 @@ class Walker:
         A program of the same name is judged as well: the definition may not happen, and aliases may be off.
         """
         self.step()
+        if direct and self.session is not None:
+            output = self.session.redefined(self, invocation)
+            if output is not None:
+                name = invocation.words[0].text
+                if name in self.state.functions or name in self.state.aliases or find_program(name) is not None:
+                    other = self.dispatch_here(invocation, direct=True)
+                    return None, join_taint(output[1], other[1])
+                return output
+        return self.dispatch_here(invocation, direct=direct)
+
+    def dispatch_here(self, invocation: Invocation, *, direct: bool) -> Output:
+        """As `dispatch`, knowing only what this command itself defines."""
         name = invocation.words[0].text
         state = self.state
         if direct and (state.functions or state.aliases):

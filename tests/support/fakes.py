@@ -133,6 +133,9 @@ class FakeExecutor:
 
     def __init__(self, results: Mapping[str, ExecutionResult | Exception] | None = None, cwd: str = "/work") -> None:
         self.cwd = cwd
+        self.functions = ""
+        self.aliases = ""
+        self.exports: dict[str, str] = {}
         self.ran: list[ApprovedCommand] = []
         self._results = dict(results or {})
 
