@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError
 from agent.protocol.ports import DeltaHandler, Planner, Provider, Redactor
@@ -135,6 +137,8 @@ class PlannerChoice:
         from agent.providers.settings import HttpSettings
 
         settings = self._loaded.settings
+        if settings.api_key_env:  # so that a complaint about the key names the right variable
+            entry = structs.replace(entry, key_variable=settings.api_key_env)
         http = HttpSettings(
             read_timeout=settings.timeout,
             max_retries=settings.max_retries,
@@ -144,7 +148,7 @@ class PlannerChoice:
         # A base URL goes with the planner it was configured for, never with another one chosen later.
         own = entry.name == self._entry(self.configured_name()).name if settings.base_url else False
         base_url = settings.base_url if own and settings.base_url else ""
-        key = self._key(settings.api_key_env or entry.key_variable)
+        key = self._key(entry.key_variable)
         return build_provider(entry, base_url=base_url, api_key=key, http=http)
 
     def _key(self, variable: str) -> str:

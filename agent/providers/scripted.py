@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, Literal
 
@@ -131,7 +132,10 @@ class Scripted:
 def load_script(path: str) -> tuple[ScriptedReply, ...]:
     """The replies of a script file. Raises ConfigError that says what is wrong where."""
     try:
-        if os.path.getsize(path) > MAX_SCRIPT_BYTES:
+        info = os.stat(path)
+        if not stat.S_ISREG(info.st_mode):  # opening a named pipe would wait, deaf to signals
+            raise ConfigError(f"cannot read the script {path}: not a regular file")
+        if info.st_size > MAX_SCRIPT_BYTES:
             raise ConfigError(f"the script {path} is larger than {MAX_SCRIPT_BYTES:,} bytes")
         with open(path, "rb") as file:
             data = file.read(MAX_SCRIPT_BYTES)
