@@ -166,7 +166,7 @@ def write_svg(shots: list[tuple[float, list[str]]], path: Path) -> None:
             f'<g id="f{index}"{"" if index + 1 == len(shots) else " opacity=" + chr(34) + "0" + chr(34)}>{text}</g>'
         )
     path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {width} {height}" width="{width}" role="img" '
         'aria-label="Recorded session of agent-shell">'
         "<style>text{font:14px ui-monospace,Menlo,Consolas,monospace;white-space:pre}" + "".join(style) + "</style>"
         f'<rect width="{width}" height="{height}" rx="8" fill="#21252b"/>{"".join(groups)}</svg>\n'
