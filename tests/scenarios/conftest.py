@@ -15,9 +15,7 @@ from tests.scenarios.program import World
 def world(tmp_path: Path) -> Iterator[World]:
     world = World(tmp_path)
     yield world
-    left = world.survivors()
-    world.end_survivors()
-    assert not left, f"left behind: {left}"
+    world.leave()
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def ordinary() -> Iterator[OrdinaryWorld]:
     """The world of a user who is not root."""
     world = OrdinaryWorld()
     yield world
-    left = world.survivors()
-    world.end_survivors()
-    world.remove()
-    assert not left, f"left behind: {left}"
+    try:
+        world.leave()
+    finally:
+        world.remove()

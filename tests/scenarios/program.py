@@ -157,7 +157,14 @@ class World:
 
     def no_orphans(self) -> None:
         """Nothing that the program started lives on (what was killed needs a moment to be gone)."""
-        until(lambda: not self.survivors(), lambda: f"left behind: {self.survivors()}")
+        until(lambda: not self.survivors(), lambda: f"left behind: {self.survivors()}", patience=8.0)
+
+    def leave(self) -> None:
+        """The end of a scenario: nothing lives on, and what does is ended before it is complained about."""
+        try:
+            self.no_orphans()
+        finally:
+            self.end_survivors()
 
     def end_survivors(self) -> None:
         for pid in self.survivors():
@@ -187,9 +194,11 @@ def assert_paired(events: Sequence[dict[str, Any]]) -> None:
         assert types.count(f"{name}.started") == types.count(f"{name}.finished"), (name, types)
 
 
-def until(condition: Callable[[], object], why: Callable[[], str] = lambda: "it never came") -> None:
+def until(
+    condition: Callable[[], object], why: Callable[[], str] = lambda: "it never came", *, patience: float = PATIENCE
+) -> None:
     """Wait for something that will come."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < end, why()
         time.sleep(0.01)

@@ -91,13 +91,12 @@ def test_much_output_in_bounded_memory(world: World) -> None:
     size = 400_000_000
     line = f'"$@" exec --approve medium "head -c {size} /dev/zero | tr \'\\0\' x; echo; echo the end" | "{PYTHON}" -c "{reader}"'
     words = ["sh", "-c", line, "sh", *(str(word) for word in world.words())]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     done = subprocess.run(
         words, env=world.environ(), cwd=world.work, capture_output=True, text=True, timeout=60, check=True
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # of all children so far, so an upper bound
     assert int(done.stdout) == size + len("\nthe end\n")
-    assert after == before or after < 120_000, f"{after} kB"
+    assert largest < 80_000, f"{largest} kB"
     (log,) = world.logs()
     assert log.stat().st_size < 1_500_000
     goal = world.goal()

@@ -50,9 +50,7 @@ class JumpingWorld(World):
 def jumping(tmp_path: Path) -> Iterator[JumpingWorld]:
     world = JumpingWorld(tmp_path / "jumping")
     yield world
-    left = world.survivors()
-    world.end_survivors()
-    assert not left, f"left behind: {left}"
+    world.leave()
 
 
 @pytest.mark.parametrize("times", [BACKWARDS, WILD, STILL], ids=["backwards", "wild", "still"])

@@ -223,9 +223,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text) for text in HOSTILE])
-@pytest.mark.parametrize("approve", ["low", "medium"])
-def test_a_proposal_with_hidden_characters_never_runs_by_itself(world: World, text: str, approve: str) -> None:
-    ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", approve, "do it")
+def test_a_proposal_with_hidden_characters_never_runs_by_itself(world: World, text: str) -> None:
+    ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()
     assert ended.code != 0 or world.goal()["commands"] == [] or world.goal()["commands"][0]["outcome"] != "ran"
     shown = ended.stdout + ended.stderr

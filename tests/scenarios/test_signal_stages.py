@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenarios.program import World, chat, command, until
+from tests.scenarios.program import PATIENCE, World, chat, command, until
 from tests.support.terminal import CTRL_C, Terminal
 
 ENDING = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
@@ -38,6 +38,7 @@ def started_at(world: World, stage: str, *more: str) -> subprocess.Popen[bytes]:
 def test_a_signal_ends_one_shot_use_in_order(world: World, stage: str, number: signal.Signals, code: int) -> None:
     process = started_at(world, stage)
     process.send_signal(number)
+    process.wait(PATIENCE)  # before its standard input ends, which would end it, too
     ended = world.end_of(process)
     assert ended.code == code
     assert [goal["status"] for goal in world.goals()] == ["completed" if stage == "between lines" else "interrupted"]
@@ -74,6 +75,7 @@ def test_stopped_and_continued(world: World, stage: str) -> None:
     process.send_signal(signal.SIGCONT)
     until(lambda: _state(process.pid) != "T")
     process.send_signal(signal.SIGTERM)
+    process.wait(PATIENCE)
     assert world.end_of(process).code == 143
     world.no_orphans()
 
