@@ -45,9 +45,22 @@ def load(flags: Mapping[str, Any]) -> Loaded:
     except OSError:
         raise ConfigError("the working folder does not exist any more", hint="cd to another one") from None
     loaded = load_settings(flags, os.environ, cwd=cwd)
+    _search_own_programs_in_fixed_places()
     if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
         raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")
     return loaded
+
+
+def _search_own_programs_in_fixed_places() -> None:
+    """A PATH entry that is relative would let the working folder choose which git, pager, editor or bash we start ourselves.
+
+    Commands get the person's PATH as it was; their rating knows about it.
+    """
+    path = os.environ.get("PATH", "")
+    if _follows_folder(path):
+        from agent.execution.state import without_relative
+
+        os.environ["PATH"] = without_relative(path) or os.defpath
 
 
 def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
@@ -241,7 +254,8 @@ class _Parts:
         from agent.engine.context import RequestContext
 
         settings = self._settings
-        executor = _LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor)
+        path = self._loaded.environ.get("PATH", "")
+        executor = _LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor, path=path)
         planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
         recorder, history = self._open_log(session_id, executor.cwd)
         context = RequestContext(
@@ -352,9 +366,11 @@ class _Parts:
 class _LazyExecutor:
     """ports.Executor, built when the first command runs or in the background: the first frame does not wait for it."""
 
-    def __init__(self, cwd: str, build: Callable[[str], Executor]) -> None:
+    def __init__(self, cwd: str, build: Callable[[str], Executor], *, path: str = "") -> None:
         self._cwd = cwd
         self._build = build
+        # As the executor says it: a PATH that follows the working folder lets that choose what runs.
+        self._exports = {"PATH": path} if path and _follows_folder(path) else {}
         self._built: Executor | None = None
         self._lock = threading.Lock()
 
@@ -372,7 +388,7 @@ class _LazyExecutor:
 
     @property
     def exports(self) -> dict[str, str]:
-        return {} if self._built is None else self._built.exports
+        return self._exports if self._built is None else self._built.exports
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
@@ -407,6 +423,12 @@ class _LazyProcesses:
         from agent.execution.processes import HostProcesses
 
         return HostProcesses()
+
+
+def _follows_folder(path: str) -> bool:
+    from agent.execution.state import follows_folder
+
+    return follows_folder(path)
 
 
 def _private_append(path: str) -> Any:

@@ -94,9 +94,12 @@ class ShellExecutor:
 
     @property
     def exports(self) -> dict[str, str]:
-        """Exported variables that commands of this session set or changed."""
+        """Exported variables that commands of this session set or changed, and a PATH that follows the working folder."""
         before = self._first_env
-        return {name: value for name, value in self._state.env.items() if before.get(name) != value}
+        env = self._state.env
+        changed = {name: value for name, value in env.items() if before.get(name) != value}
+        path = env.get("PATH", "")
+        return changed | {"PATH": path} if state.follows_folder(path) else changed
 
     def warm(self) -> None:
         """Start the helper in the background, so that the first command need not wait for it."""

@@ -65,6 +65,16 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
     return "\n".join(line for line in lines if line) + "\n"
 
 
+def follows_folder(path: str) -> bool:
+    """Whether a PATH has entries that mean another place in each folder (`.`, nothing, `node_modules/.bin`)."""
+    return any(not entry.startswith("/") for entry in path.split(":"))
+
+
+def without_relative(path: str) -> str:
+    """A PATH without entries that a working folder could fill."""
+    return ":".join(entry for entry in path.split(":") if entry.startswith("/"))
+
+
 def launch_env(state: ShellState, preamble_path: str) -> dict[str, str]:
     """The environment to start bash with; a POSIXLY_CORRECT is set by the preamble, since bash would skip that then."""
     env = {name: value for name, value in state.env.items() if name != "POSIXLY_CORRECT"}
