@@ -49,6 +49,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     if command.count("<<") > MAX_HEREDOCS * 3:
         return _failed(command, "more here-documents than can be followed", hidden)
     from agent.risk.rules import context_findings
+    from agent.risk.second_opinion import second_opinion
     from agent.risk.syntax import Parser
     from agent.risk.walk import Walker
 
@@ -74,6 +75,11 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     if parser.errors:
         parse = "failed" if parser.abandoned or not tree.items else "partial"
         findings.append(_parse_finding(parser.errors[0], parse, len(command)))
+    if parse == "ok":
+        doubt = second_opinion(text, parser)
+        if doubt is not None:
+            parse = "partial"
+            findings.append(doubt)
     if abandoned and parse == "ok":
         parse = "partial"
     if parse != "ok":

@@ -439,6 +439,8 @@ class Parser(WordScanner):
             if word is None:
                 break
             words.append(word)
+            if len(words) == 1:
+                self.starts.append(pos)
             if len(words) == 1 and not node.assignments and self.pos < limit and text[self.pos] in " \t(":
                 head = _FUNCTION_HEAD.match(text, self.pos, limit)
                 if head is not None:

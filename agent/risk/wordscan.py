@@ -61,6 +61,8 @@ class WordScanner:
         self.last_end = pos
         self.depth = depth
         self.commands = 0
+        self.starts: list[int] = []  # where the first word of each simple command begins
+        self.blurred: list[tuple[int, int]] = []  # parts read from an unescaped copy: `starts` has nothing of them
         self.heredocs: list[Redirect] = []
         self.heredocs_seen = 0
 
@@ -359,9 +361,12 @@ class WordScanner:
         if "\\" in inner:  # escapes are taken off first; offsets inside are then approximate
             inner = re.sub(r'\\([\\`$"])' if quoted else r"\\([\\`$])", r"\1", inner)
             reader = self.reader(inner, 0, len(inner))
+            self.blurred.append((start, end))
         else:
             reader = self.reader(self.text, start, end)
         parts.append(("cmd", reader.parse(), quoted))
+        if reader.text is not self.text:
+            reader.starts, reader.blurred = [], []
         self.adopt(reader)
         self.pos = min(end + 1, self.limit)
         self.leave()
@@ -376,6 +381,8 @@ class WordScanner:
     def adopt(self, child: WordScanner) -> None:
         self.commands = child.commands
         self.errors.extend(child.errors)
+        self.starts.extend(child.starts)
+        self.blurred.extend(child.blurred)
         self.abandoned = self.abandoned or child.abandoned
 
     def as_parser(self) -> Parser:

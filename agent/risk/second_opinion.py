@@ -1,0 +1,96 @@
+"""A second reader of the text: tree-sitter-bash may raise what our own reader understood, and never lowers it.
+
+Our reader decides where words and commands are. Where it saw no error, but the grammar of others does, or sees a command
+at a place where we saw none, one of the two is wrong about what would run, and the rating says so. What tree-sitter is
+known to read wrongly (docs/decisions/0005-own-shell-reader.md) is left out, and so is text that would take it long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from agent.protocol.decisions import Effect, Finding, Level
+from agent.risk.visible import make_visible
+
+if TYPE_CHECKING:
+    from agent.risk.syntax import Parser
+
+# tree-sitter-bash needs quadratic time for many of one of these; within the bounds it needs a few milliseconds at most.
+MAX_LENGTH = 4_000
+_MAX_OF_EACH = 40
+_MAX_HEREDOCS = 1  # two of them in one line are an error for it
+_COSTLY = ("|", "(", "{", "[", "&", "=")
+# Keywords that it takes for programs, and what stands behind them for arguments or for more programs.
+_KEYWORDS = frozenset(("time", "coproc", "{", "}", "do", "done", "then", "else", "elif", "fi", "esac", "!"))
+_UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'", re.MULTILINE)
+
+
+def second_opinion(text: str, parser: Parser) -> Finding | None:
+    """What tree-sitter-bash sees differently in `text`, which `parser` has read without error. Never raises."""
+    if not _worth_asking(text):
+        return None
+    try:
+        return _compare(text, parser)
+    except Exception:  # no tree-sitter, or one of another version: then there is no second opinion
+        return None
+
+
+def _worth_asking(text: str) -> bool:
+    if len(text) > MAX_LENGTH or text.count("<<") > _MAX_HEREDOCS:
+        return False
+    return all(text.count(char) <= _MAX_OF_EACH for char in _COSTLY)
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> tuple[Any, Any, Any]:
+    """The grammar, a query for names of commands, and the module that uses them; loaded at the first rating."""
+    import tree_sitter
+    import tree_sitter_bash
+
+    language = tree_sitter.Language(tree_sitter_bash.language())
+    return language, tree_sitter.Query(language, "(command_name) @name"), tree_sitter
+
+
+def _compare(text: str, parser: Parser) -> Finding | None:
+    language, query, tree_sitter = _grammar()
+    source = text.encode("utf-8", "replace")
+    root = tree_sitter.Parser(language).parse(source).root_node  # a parser of its own: ratings run in several threads
+    if root.has_error:
+        if _UNREADABLE_FOR_IT.search(text):
+            return None
+        return _finding("a second reader of the command finds it incomplete or ambiguous", (0, len(text)))
+    names = tree_sitter.QueryCursor(query).captures(root).get("name", ())
+    for start, end in _unseen(names, source, text, parser):
+        name = make_visible(text[start:end])[:40]
+        reason = f"a second reader of the command sees {name} run as a program, where the first one does not"
+        return _finding(reason, (start, end))
+    return None
+
+
+def _unseen(names: Iterable[Any], source: bytes, text: str, parser: Parser) -> Iterable[tuple[int, int]]:
+    """Places (in characters) where a command begins for tree-sitter only."""
+    starts = set(parser.starts)
+    offsets = len(source) != len(text)
+    for node in names:
+        start, end = node.start_byte, node.end_byte
+        if offsets:
+            start, end = (len(source[:place].decode("utf-8", "replace")) for place in (start, end))
+        if start in starts or text[start:end] in _KEYWORDS:
+            continue
+        if any(low <= start < high for low, high in parser.blurred):
+            continue
+        yield start, end
+
+
+def _finding(reason: str, span: tuple[int, int]) -> Finding:
+    return Finding(
+        rule="parse.second-opinion",
+        level=Level.MEDIUM,
+        reason=reason,
+        span=span,
+        effect=Effect(kind="unreadable", reversible=False),
+        safer="write it in a simpler way",
+    )
