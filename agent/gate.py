@@ -5,6 +5,7 @@ Nothing else hands commands to an executor. Any doubt ends in asking or refusing
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -30,6 +31,7 @@ from agent.protocol.decisions import (
     RiskReport,
     Skipped,
     Verdict,
+    worst,
 )
 from agent.protocol.events import (
     CommandConfirmed,
@@ -119,11 +121,7 @@ class Gate:
         text = f"write_file {path}"
         proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
-        effect = Effect(kind="overwrite", scope="workspace", targets=(path,), reversible=False)
-        reason = f"writes {len(content):,} characters to {path}"
-        span = (0, len(text))
-        finding = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect)
-        report = RiskReport(command=text, level=Level.MEDIUM, findings=(finding,))
+        report = self._rate_write(text, path, content)
         verdict = self._judges.decide(report, self._approval, proposal.origin)
         await self._events.send(
             CommandRated(command_id=proposal.command_id, stage="proposed", report=report, verdict=verdict)
@@ -138,10 +136,28 @@ class Gate:
         request = self._request(proposal, report, verdict, kind="write", preview=content)
         answer = await cancellable(self._confirmer.confirm(request), self._cancel)
         agreed = isinstance(answer, Approved)
-        await self._settled(proposal, "approved" if agreed else "skipped", by="person", command=text if agreed else "")
+        typed = False
+        if agreed and verdict.action == "type":
+            agreed = typed = await cancellable(self._confirmer.ask_word(request), self._cancel) == verdict.word
+        decision = "approved" if agreed else "skipped"
+        await self._settled(proposal, decision, by="person", command=text if agreed else "", word_typed=typed)
         if isinstance(answer, CancelGoal):
             self._cancel.cancel("cancelled")
         return agreed
+
+    def _rate_write(self, text: str, path: str, content: str) -> RiskReport:
+        """Medium, or what a shell that overwrites the same file would be rated: hooks, start-up files and keys are high."""
+        from shlex import quote
+
+        effect = Effect(kind="overwrite", scope="workspace", targets=(path,), reversible=False)
+        span = (0, len(text))
+        reason = f"writes {len(content):,} characters to {path}"
+        own = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect)
+        folder = os.path.dirname(path) if os.path.isabs(path) else ""
+        as_shell = rate(self._judges, f": > {quote(path)}", folder)
+        level = worst((Level.MEDIUM, as_shell.level))
+        others = tuple(replace(finding, span=span) for finding in as_shell.findings if finding.level is Level.HIGH)
+        return RiskReport(command=text, level=level, parse=as_shell.parse, findings=(*others, own))
 
     def _blocked(self, proposal: Proposal, verdict: Verdict) -> str:
         if verdict.action == "refuse":

@@ -41,11 +41,13 @@ class WriteFile:
         target, problem = self._target(path)
         if problem:
             return _refused(problem)
-        if not await shell.authorize_write(path, content):
+        # The place that is asked for is where the bytes would go: a link or `./` in what the model wrote could hide it.
+        if not await shell.authorize_write(target, content):
             return _refused("the person did not agree to this write")
+        agreed = target
         target, problem = self._target(path)  # the tree may have changed while the person was reading
-        if problem:
-            return _refused(problem)
+        if problem or target != agreed:
+            return _refused(problem or f"{path!r} leads to another place by now")
         try:
             _write(target, content)
         except (OSError, UnicodeEncodeError) as error:
