@@ -27,6 +27,9 @@ class HasPrograms(Protocol):
     @property
     def present(self) -> Callable[[str], bool]: ...
 
+    @property
+    def is_root(self) -> bool: ...
+
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One known error; errors.toml tells what the keys mean."""
@@ -139,6 +142,8 @@ class Aftermath:
         if rule.command:
             return fixes.fill(rule.command, command, found.caught)
         if rule.fix == "other_program":
+            if around.is_root and found.caught.get("name") == "sudo" and command.startswith("sudo "):
+                return command.removeprefix("sudo ")
             return fixes.other_program(found.caught.get("name", ""), command, self._swap_table(), around.present)
         if rule.fix:
             return fixes.FIXES[rule.fix](found.caught, command, item.cwd or cwd, around.present)
@@ -150,7 +155,7 @@ class Aftermath:
             first = found[0]
             text = f"it failed (exit code {code}): {first.sentence}"
             if first.rule.id == "program.missing":
-                text += f". {self.install_advice(first.caught.get('name', ''), around.present)}"
+                text += f". {self.install_advice(first.caught.get('name', ''), around)}"
             return text
         lines = [line for line in (item.stderr.strip() or item.stdout.strip()).splitlines() if line.strip()]
         if code is not None and code > 128:
@@ -190,15 +195,18 @@ class Aftermath:
             return f"I do not know this error; these lines look like the reason:\n{shown}"
         return "I see no error in that text that I know; a model could read it in full"
 
-    def install_advice(self, program: str, present: Callable[[str], bool]) -> str:
+    def install_advice(self, program: str, around: HasPrograms) -> str:
         """How a missing program can be had."""
+        if program == "sudo":
+            return "As root it works without `sudo`." if around.is_root else "It needs the rights of root: try `su -`."
         table = self._swap_table()
         package = table["package"].get(program, program)
         if not re.fullmatch(r"[\w.+-]{1,60}", package):
             return "Check the spelling."
         for manager, install in table["install"].items():
-            if present(manager):
-                return f"If you want it: `{install} {package}`."
+            if around.present(manager):
+                words = install.removeprefix("sudo ") if around.is_root else install
+                return f"If you want it: `{words} {package}`."
         return "No package manager that I know is here to install it with."
 
     def _swap_table(self) -> dict[str, Any]:

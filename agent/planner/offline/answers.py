@@ -7,14 +7,15 @@ import os
 import re
 from collections.abc import Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.matching import Match, Matcher, Reading
 from agent.planner.offline.recipes import Form, Recipe, load_book
-from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms
+from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.talk import Talk
+from agent.planner.offline.words import Token
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
@@ -24,15 +25,17 @@ MAX_GOAL = 2000
 _WITH_SUBCOMMANDS = frozenset(
     {"git", "docker", "npm", "pip", "pip3", "cargo", "kubectl", "systemctl", "apt-get", "brew", "go"}
 )
+_BESIDE_A_NAME = frozenset({"the", "a", "my", "file", "folder", "directory", "called", "named", "one"})
 _UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What is true around the request: which programs and paths exist, and the day."""
+    """What is true around the request: which programs and paths exist, the day, and whether we are root (no sudo then)."""
 
     present: Callable[[str], bool]
     today: datetime.date
     exists: Callable[[str], bool]
+    is_root: bool = False
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -56,6 +59,7 @@ class Answerer:
         goal, steps = last_goal(request.history)
         if goal is None:
             return Chat(message="there is no goal to work on; type one in plain words")
+        around = structs.replace(around, is_root=goal.environment.is_root)
         text, context = _split_pasted(goal)
         refusal = _unusable(text)
         if refusal:
@@ -102,8 +106,14 @@ class Answerer:
         """Every distinct command that fits, the best first."""
         offers: list[Offer] = []
         for match in reading.matches:
-            for form in usable_forms(match.recipe, goal.environment.os, around.present):
-                command = render(form.command, match).strip()
+            for form in usable_forms(match.recipe, goal.environment.os, around.present, is_root=around.is_root):
+                template = without_sudo(form.command) if around.is_root else form.command
+                try:
+                    command = render(template, match).strip()
+                except KeyError:  # "." has no name to make `NAME.zip` of
+                    if not offers:
+                        return []  # what fits less well is not what was meant
+                    continue
                 if all(offer.command != command for offer in offers):
                     offers.append(Offer(command=command, match=match, form=form))
         return offers
@@ -113,10 +123,13 @@ class Answerer:
         return Command(command=offer.command, reason=reason, confidence=round(offer.match.score, 2))
 
     def _missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
-        names = missing_programs(recipe, goal.environment.os, around.present)
+        names = missing_programs(recipe, goal.environment.os, around.present, is_root=around.is_root)
+        if not names and usable_forms(recipe, goal.environment.os, around.present, is_root=around.is_root):
+            example = recipe.entry.examples[0].goal
+            return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}")
         if not names:
             return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system")
-        advice = self._aftermath.install_advice(names[0], around.present)
+        advice = self._aftermath.install_advice(names[0], around)
         return Chat(
             message=f"this ({recipe.entry.title}) needs {' and '.join(names)}, which is not installed here. {advice}"
         )
@@ -188,16 +201,20 @@ class Answerer:
         latest = remarks[-1]
         swapped = self._swapped(text, latest, goal, around)
         readings = [
-            self._read(latest, goal, around) if len(latest.split()) > 2 else None,
-            self._read(text, goal, around, also=" ".join(remarks))
-            if self._only_filters(latest, goal, around)
-            else None,
-            self._read(swapped, goal, around) if swapped != text else None,
-            self._read(f"{text} {' '.join(remarks)}", goal, around),
+            (self._read(latest, goal, around) if len(latest.split()) > 2 else None, False),
+            (
+                self._read(text, goal, around, also=" ".join(remarks))
+                if self._only_filters(latest, goal, around)
+                else None,
+                True,
+            ),
+            (self._read(swapped, goal, around) if swapped != text else None, False),
+            (self._read(f"{text} {' '.join(remarks)}", goal, around), False),
         ]
-        for reading in readings:
+        for reading, as_filter in readings:
             for offer in self._offers(reading, goal, around) if reading is not None else ():
-                if offer.command not in tried:
+                # A recipe that knows no filters would leave the remark out and look like an answer to it.
+                if offer.command not in tried and (not as_filter or offer.match.recipe.entry.filters):
                     return self._command(offer)
         return Chat(message="I cannot work that remark in; edit the command yourself, or say the whole goal anew")
 
@@ -210,17 +227,29 @@ class Answerer:
         return bool(reading.frame.used) and not left
 
     def _swapped(self, text: str, remark: str, goal: GoalItem, around: Surroundings) -> str:
-        """The goal with its last path or number replaced by that of the remark."""
+        """The goal with its last path or number replaced by that of the remark, or its only plain name by the only one."""
         goal_tokens = self._read(text, goal, around).tokens
-        for token in reversed(self._read(remark, goal, around).tokens):
+        remark_tokens = self._read(remark, goal, around).tokens
+        names = [[token for token in tokens if self._is_name(token)] for tokens in (goal_tokens, remark_tokens)]
+        # "in src" is a place and no other name, so the rest of the remark has to be about nothing.
+        bare = all(token in names[1] or token.low in _BESIDE_A_NAME for token in remark_tokens)
+        if bare and len(names[0]) == len(names[1]) == 1:
+            old, new = names[0][0], names[1][0]
+            return text[: old.start] + new.raw + text[old.end :]
+        for token in reversed(remark_tokens):
             for kind in (r"[\w~./-]*[./][\w./-]+\Z", r"\d+\Z"):
                 if not token.quoted and not re.match(kind, token.raw):
                     continue
                 for old in reversed(goal_tokens):
                     if re.match(kind, old.raw) or (token.quoted and old.quoted):
-                        new = f'"{token.raw}"' if token.quoted else token.raw
-                        return text[: old.start] + new + text[old.end :]
+                        said = f'"{token.raw}"' if token.quoted else token.raw
+                        return text[: old.start] + said + text[old.end :]
         return text
+
+    def _is_name(self, token: Token) -> bool:
+        """Whether a word means nothing to any recipe, so that it can only be what something is called."""
+        plain = token.raw.isidentifier() and not token.quoted and not token.is_path
+        return plain and not self._matcher.book.lexicon.knows(token.low)
 
 
 def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[CommandItem]]:

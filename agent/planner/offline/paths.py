@@ -46,6 +46,12 @@ def looks_like_path(token: Token, scene: Scene) -> bool:
 
 
 def _path_value(token: Token) -> Value:
+    if token.raw.rstrip("/") in ("", ".", ".."):
+        # No name that another one could be made of: `..zip` and `/.bak` are nobody's wish.
+        return Value(text=token.raw, kind="path", forms={"text": token.raw}, origin=token.raw)
+    if token.raw.rstrip("/") == "~":
+        packed = {"text": token.raw, "zip": "home.zip", "targz": "home.tar.gz", "slash": "~/"}
+        return Value(text=token.raw, kind="path", forms=packed, origin=token.raw)
     stem, dot, extension = token.raw.rstrip("/").rpartition(".")
     plain = token.raw.rstrip("/")
     forms = {

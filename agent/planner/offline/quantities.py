@@ -30,6 +30,7 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 _DIGITS = re.compile(r"\d{1,9}\Z", re.ASCII)
+_COUNTED = re.compile(r"(\d{1,9})(?:st|nd|rd|th)?\Z", re.ASCII)  # "3rd" too
 _AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([a-z]*)\Z", re.ASCII)
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})\Z", re.ASCII)
 
@@ -41,8 +42,9 @@ def read_number(tokens: list[Token], at: int, lexicon: Lexicon) -> Found:
     token = tokens[at]
     if token.quoted or token.is_path:
         return None
-    if _DIGITS.match(token.low):
-        return 1, Value(text=str(int(token.low)), origin=token.raw)
+    digits = _COUNTED.match(token.low)
+    if digits:
+        return 1, Value(text=str(int(digits[1])), origin=token.raw)
     if token.low in ("hundred", "thousand", "dozen") or token.low not in lexicon.numbers:
         if token.low in ("couple", "pair"):
             return 1, Value(text="2", origin=token.raw)

@@ -26,15 +26,31 @@ def suits_system(form: Form, system: str) -> bool:
     return not form.os or (form.os == "macos") == is_mac
 
 
-def usable_forms(recipe: Recipe, system: str, present: Callable[[str], bool]) -> list[Form]:
+def without_sudo(template: str) -> str:
+    """One of our own templates for root, who needs no sudo and often has none (containers)."""
+    return template.replace("sudo ", "")
+
+
+def _needs(form: Form, *, is_root: bool) -> tuple[str, ...]:
+    return form.needs if is_root or "sudo " not in form.command else (*form.needs, "sudo")
+
+
+def usable_forms(recipe: Recipe, system: str, present: Callable[[str], bool], *, is_root: bool = False) -> list[Form]:
     """The forms whose programs are there."""
-    return [form for form in recipe.forms if suits_system(form, system) and all(present(name) for name in form.needs)]
+    return [
+        form
+        for form in recipe.forms
+        if suits_system(form, system) and all(present(name) for name in _needs(form, is_root=is_root))
+    ]
 
 
-def missing_programs(recipe: Recipe, system: str, present: Callable[[str], bool]) -> tuple[str, ...]:
-    """What the preferred form for this system lacks."""
+def missing_programs(
+    recipe: Recipe, system: str, present: Callable[[str], bool], *, is_root: bool = False
+) -> tuple[str, ...]:
+    """What the preferred form for this system lacks; of several forms, the one that lacks least."""
     suited = [form for form in recipe.forms if suits_system(form, system)] or list(recipe.forms)
-    return tuple(name for name in suited[0].needs if not present(name))
+    lacks = [tuple(name for name in _needs(form, is_root=is_root) if not present(name)) for form in suited]
+    return min(lacks, key=len)
 
 
 def all_values(match: Match) -> dict[str, Value]:

@@ -7,9 +7,11 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.messages import CommandItem, NoteItem, ReplyItem
@@ -269,6 +271,7 @@ REMARKS = [
     ("count the lines of a.txt", "no, b.txt", "wc -l b.txt"),
     ("find the 5 largest files", "3 please", "find . -type f -printf '%s\\t%p\\n' | sort -rn | head -n 3"),
     ("count the lines of a.txt", "no, count the words of a.txt", "wc -w a.txt"),
+    ("remove the folder build", "no, only the folder dist", "rm -r dist"),
 ]
 
 
@@ -288,6 +291,44 @@ def test_remarks_add_up(tmp_path: Path) -> None:
 
 def test_a_remark_that_cannot_be_worked_in(tmp_path: Path) -> None:
     assert "cannot work that remark in" in message_for("list files", "", remark("ls", "make it pretty and warm"))
+
+
+def test_a_remark_is_never_silently_left_out() -> None:
+    """A recipe without filters cannot take the remark in; its command would be the goal's, not the remark's."""
+    goal = "remove the folder build"
+    assert "cannot work that remark in" in message_for(goal, "", remark("rm -r build", "only in src"))
+
+
+def as_root(text: str, *after: CommandItem, present: Callable[[str], bool] = lambda name: name != "sudo") -> Reply:
+    goal = goal_item(text)
+    goal = structs.replace(goal, environment=structs.replace(goal.environment, is_root=True))
+    return answer(goal, *after, using=planner(present))
+
+
+def test_root_needs_no_sudo() -> None:
+    reply = as_root("install htop")
+    assert isinstance(reply, Command)
+    assert reply.command == "apt-get install htop"
+    typed = ran("sudo id", 127, stderr="bash: line 1: sudo: command not found")
+    repaired = as_root("who am i", typed)
+    assert isinstance(repaired, Command)
+    assert repaired.command == "id"
+
+
+def test_without_sudo_a_recipe_for_root_says_so() -> None:
+    told = message_for("install htop", using=planner(lambda name: name not in ("sudo", "brew")))
+    assert "needs sudo" in told
+    assert "su -" in told
+
+
+@pytest.mark.parametrize("goal", ["compress this folder", "zip this folder", "make a backup of ..", "zip /"])
+def test_a_folder_without_a_name_gives_its_name_to_nothing(goal: str) -> None:
+    """No `..zip`, no `/.bak`, and no other recipe that happens to fit worse."""
+    assert "needs a name" in message_for(goal)
+
+
+def test_home_is_packed_under_a_name_of_its_own() -> None:
+    assert command_for("compress my home folder") == "tar -czf home.tar.gz ~"
 
 
 def test_regenerate_gives_another_command_and_then_says_there_is_none() -> None:
