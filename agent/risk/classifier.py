@@ -94,7 +94,7 @@ def _parse_finding(error: tuple[int, str], parse: Parse, size: int) -> Finding:
     return Finding(
         rule=f"parse.{parse}",
         level=Level.HIGH if parse == "failed" else Level.MEDIUM,
-        reason=f"is not complete shell: {message}",
+        reason=f"is not a complete command: {message}",
         span=(min(offset, max(size - 1, 0)), size),
         effect=Effect(kind="unreadable", reversible=False),
     )

@@ -140,7 +140,7 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             [target],
             place,
             level=Level.HIGH,
-            reason="deletes what is not in the source from {targets}",
+            reason="deletes from {targets} whatever the source does not have",
             rule="delete.sync",
         )
     if args.has("--remove-source-files", "--remove-sent-files"):

@@ -72,7 +72,7 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
         if invocation.elevated:
             walker.add("elevate-shell", [], invocation.place)
         else:
-            walker.add("run", [Word("an interactive shell", *invocation.place)], invocation.place, rule="run.shell")
+            walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
         return None, "shell"
     text, taint = stdin
     feed_findings(walker, invocation, text, taint)

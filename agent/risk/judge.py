@@ -220,14 +220,15 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         return
     if rule is not None:
         add_case(walker, invocation, rule, args.operands[used:], recursive)
-    elif table.cases:
+    elif table.cases and (not table.effect or table.otherwise):
         add_unrated(walker, invocation, table, args)
     for flag in chosen:
         add_case(walker, invocation, flag, args.operands, recursive)
     if table.effect:
         if table.effect in _RUNS:
             suspect_rest(walker, invocation, 0)
-        walker.add(table.effect, args.operands, place, recursive=recursive, invocation=invocation)
+        reason = "unpacks {targets}, replacing files of the same name" if table.effect == "extract" else ""
+        walker.add(table.effect, args.operands, place, recursive=recursive, reason=reason, invocation=invocation)
     elif table.bare and not args.operands and not table.cases:
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
@@ -240,7 +241,8 @@ def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Ar
         kind = table.otherwise or "change"
         if kind in _RUNS:
             suspect_rest(walker, invocation, 0)
-        reason = f"runs {table.name} {args.operands[0].text[:40]}, which is not rated" if kind == "change" else ""
+        name = f"{invocation.words[0].text.rpartition('/')[2]} {args.operands[0].text}"
+        reason = f"runs {name[:60]}, and what that changes is not known here" if kind == "change" else ""
         walker.add(
             kind,
             args.operands[:1],

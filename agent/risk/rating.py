@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext
 from agent.risk.knowledge_store import level_row
-from agent.risk.scopes import Scopes, absolute
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
+from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word
 
 _LEVELS = {"L": Level.LOW, "M": Level.MEDIUM, "H": Level.HIGH}
 _RANK = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}
@@ -40,9 +40,31 @@ _CHANGING = frozenset(
 )
 
 
+_DEEP = frozenset(("delete", "chmod", "chown", "permission-wide"))
+
+
 def show(word: Word) -> str:
-    """A target for people: unknown parts as `…`."""
-    return word.text.replace(UNKNOWN, "…")[:200]
+    """A target for people: unknown parts as `…`, and no made-up folders where none were given."""
+    text = word.text
+    if PSEUDO_HOME in text:
+        text = text.replace(PSEUDO_CWD, ".").replace(PSEUDO_HOME, "~")
+    return text.replace(UNKNOWN, "…").replace(UNKNOWN_VARIABLE, "…")[:200]
+
+
+def describe(word: Word, cwd: str, start: str) -> str:
+    """A target inside a sentence. A path relative to a folder the command itself went to (from `start`) is told in full."""
+    text = word.text
+    if not text.strip():
+        return repr(text)
+    if UNKNOWN not in text:
+        if cwd == start or UNKNOWN in cwd or not text or text[0] in "/-" or ":" in text:
+            return show(word)
+        return show(word.part(absolute(text, cwd)))
+    if text.endswith("/" + UNKNOWN) and "found" in word.taint:
+        return f"what find matches under {show(word.part(text[:-2] or '/'))}"
+    if not text.strip(UNKNOWN):
+        return "something only known when it runs"
+    return show(word)
 
 
 class Rater:
@@ -85,12 +107,11 @@ class Rater:
         if level is not None:
             rated = level
         targets = tuple(show(word) for word in words[:_MAX_TARGETS])
-        text = reason or row.reason
-        if "{targets}" in text:
-            named = ", ".join(targets[:4]) + (" …" if len(words) > 4 else "")
-            text = text.replace("{targets}", named or "what it is given").rstrip(": ")
-        if recursive and kind == "delete":
-            text += " with everything below"
+        if scope == "null" and kind in ("write", "append") and rated is Level.LOW:
+            return None  # output thrown away
+        text = self._sentence(reason or row.reason, words, cwd, row_is_path=bool(row.scopes))
+        if recursive and kind in _DEEP and not all("found" in word.taint for word in words):
+            text += ", with everything below" if text.endswith("runs") else " with everything below"
         return Finding(
             rule=rule or f"{kind}.{'recursive' if recursive else _detail(scope)}",
             level=rated,
@@ -104,6 +125,16 @@ class Rater:
             ),
             safer=row.safer if rated is not Level.LOW else "",
         )
+
+    def _sentence(self, reason: str, words: list[Word], cwd: str, *, row_is_path: bool) -> str:
+        """The reason with its targets named."""
+        if "{targets}" not in reason:
+            return reason
+        if not words:
+            return reason.replace(": {targets}", "").replace("{targets}", "what it is given")
+        start = self.scopes.cwd if row_is_path else cwd
+        named = dict.fromkeys(describe(word, cwd, start) for word in words[:4])
+        return reason.replace("{targets}", ", ".join(named) + (" …" if len(words) > 4 else ""))
 
     def _by_scope(
         self, table: dict[str, str], words: list[Word], cwd: str, recursive: bool

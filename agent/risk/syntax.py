@@ -2,7 +2,8 @@
 
 Written for this purpose rather than on a general grammar: what counts here is that words are cut exactly as bash cuts
 them (docs/decisions has the measurements), that an unfinished text still yields every command in it, and that neither
-time nor recursion depends on what a hostile text nests. Tests hold it against `bash -n` and tree-sitter-bash.
+time nor recursion depends on what a hostile text nests. Tests hold it against `bash -n`; `second_opinion`
+asks tree-sitter-bash about the same text.
 """
 
 from __future__ import annotations
@@ -441,14 +442,7 @@ class Parser(WordScanner):
             words.append(word)
             if len(words) == 1:
                 self.starts.append(pos)
-            if len(words) == 1 and not node.assignments and self.pos < limit and text[self.pos] in " \t(":
-                head = _FUNCTION_HEAD.match(text, self.pos, limit)
-                if head is not None:
-                    self.pos = head.end()
-                    self.enter()
-                    function = self.function_body(node.start, words[0].literal() or "")
-                    self.leave()
-                    function.end = self.pos
+                if (function := self.function_after_name(node)) is not None:
                     return function
         if not words and not node.assignments and not node.redirects:
             return None
@@ -458,6 +452,20 @@ class Parser(WordScanner):
             self.last_end if node.assignments and not words else node.start,
         )
         return node
+
+    def function_after_name(self, node: Simple) -> Function | None:
+        """`name() body`, with the position behind the only word of `node`."""
+        if node.assignments or self.pos >= self.limit or self.text[self.pos] not in " \t(":
+            return None
+        head = _FUNCTION_HEAD.match(self.text, self.pos, self.limit)
+        if head is None:
+            return None
+        self.pos = head.end()
+        self.enter()
+        function = self.function_body(node.start, node.words[0].literal() or "")
+        self.leave()
+        function.end = self.pos
+        return function
 
     def assignment(self) -> Assignment | None:
         head = self.assignment_head()

@@ -30,7 +30,7 @@ from agent.risk.tree import (
     Test,
     WordNode,
 )
-from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, Word, join_taint
+from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 from agent.risk.wordscan import MAX_COMMANDS, BudgetError
 
 MAX_SCRIPTS = 12
@@ -79,7 +79,7 @@ class Walker:
             self.add("run-opaque", [], place, reason="nests more scripts than can be followed")
             return None, "opaque"
         if UNKNOWN in text:
-            text = text.replace(UNKNOWN, "${__unknown__}")
+            text = text.replace(UNKNOWN, UNKNOWN_VARIABLE)
         saved = self.shift, self.fixed, self.outer
         found = self.text.find(text, place[0], place[1]) if text else -1
         self.shift = found if found >= 0 and self.shift is not None else None

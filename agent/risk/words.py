@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 UNKNOWN = "\0"
+UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
 MAX_ALTERNATIVES = 24
 MAX_FIELDS = 400
 MAX_VALUE = 20_000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.explain import explain
 
@@ -32,3 +35,52 @@ def test_long_and_hostile_texts_stay_readable() -> None:
 def test_many_findings_are_cut() -> None:
     text = explain(classify("; ".join(f"rm -rf /srv/{i}" for i in range(50))))
     assert "and 38 more" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("rm -rf ~", "deletes ~ with everything below"),
+        ("rm -rf ~/x", "deletes ~/x with everything below"),
+        ("find . -name '*.tmp' -delete", "deletes what find matches under ."),
+        ("find /var/log -mtime +9 -delete", "deletes what find matches under /var/log"),
+        ("find . -name '*.o' | xargs rm", "deletes what find matches under ."),
+        ("find . -delete", "deletes . with everything below"),
+        ('rm "$FILE"', "deletes something only known when it runs"),
+        ("ls | xargs rm -rf", "deletes something only known when it runs, with everything below"),
+        ("cd /etc && rm x", "deletes /etc/x"),
+        ("git reset --hard", "throws away uncommitted work"),
+        ("mv a b", "may replace what is at b"),
+        ("ln -s a b", "makes the link b"),
+        ("rmdir empty", "removes the folder empty if it is empty"),
+        ("chmod -R 700 x", "changes the permissions of x with everything below"),
+        ("sudo apt-get update", "runs apt-get with the rights of another user, usually root"),
+        ("docker run -it ubuntu bash", "opens a shell of its own"),
+        ("make", "runs a program or script that nobody has looked into"),
+        ("gpg --delete-keys x", "changes files, settings or data, and which is not known here"),
+        ("if true; then ls", "is not a complete command: fi is missing"),
+    ],
+)
+def test_reasons_say_what_was_written(command: str, reason: str) -> None:
+    assert reason in [finding.reason for finding in classify(command).findings]
+
+
+def test_a_known_home_is_named() -> None:
+    (finding,) = classify("rm -rf ~", RiskContext(cwd="/home/me/p", home="/home/me")).findings
+    assert finding.reason == "deletes /home/me with everything below"
+
+
+@pytest.mark.parametrize("command", ["ls > /dev/null", "make 2> /dev/null", "mkfs.ext4 /dev/sdb1", "tar xf a.tar"])
+def test_nothing_untrue_is_added(command: str) -> None:
+    reasons = " ".join(finding.reason for finding in classify(command).findings)
+    assert "/dev/null" not in reasons
+    assert "what that changes is not known" not in reasons
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm 'a\x1b[2Jb'", "rm 'a\nb'", "rm $'a\\rb'", "x\x07y", "f\x1b() { f | f & }; f", "cp a 'b\tc'", "rm '\u202eb'"],
+)
+def test_reasons_quote_no_control_characters(command: str) -> None:
+    for finding in classify(command).findings:
+        assert finding.reason.isprintable(), finding

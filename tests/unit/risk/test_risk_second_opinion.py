@@ -16,7 +16,7 @@ from agent.risk.syntax import Parser
 
 CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"
 COMMANDS = [json.loads(line)["command"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
-PIECES = ["ls", "rm -rf /", " ", "\n", ";", "|", "&&", "$(", ")", "`", "'", '"', "<<A", "{", "}", "\\", "é", "if", "then", "fi", "[[", "]]"]  # fmt: skip
+PIECES = [*" \n;|)`'\"{}\\é", "ls", "rm -rf /", "&&", "$(", "<<A", "if", "then", "fi", "[[", "]]"]
 
 
 def doubted(report: RiskReport) -> bool:
