@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
-    "plan": ("[--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),
+    "plan": ("[options] [--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),
     "risk": ("[--json] [--explain] [--policy] [--cwd DIR] [--batch FILE|-] [COMMAND]", "rate a command; run nothing"),
     "exec": ("[options] COMMAND", "run your own command through gate, executor and log"),
     "doctor": ("[--json]", "what works here, and what to do about the rest"),
@@ -23,14 +23,40 @@ RESERVED = (
     "mcp", "guard", "init",
 )  # fmt: skip
 
-EXAMPLES = """\
-examples:
-  agent-shell                                    open the REPL
-  agent-shell find the 5 largest files here      one goal, then exit
-  make 2>&1 | agent-shell "why does this fail"   with what a program printed
-  agent-shell risk 'rm -rf build'                rate a command, run nothing
-  agent-shell exec --approve low 'ls -la'        your own command, gated and logged
-"""
+# Shown first in each help.
+EXAMPLES: dict[str, str] = {
+    "": """\
+  agent-shell                                     open the REPL
+  agent-shell find the 5 largest files here       one goal, then exit
+  make 2>&1 | agent-shell "why does this fail"    with what a program printed
+  agent-shell risk 'rm -rf build'                 rate a command, run nothing
+  agent-shell exec --approve low 'ls -la'         your own command, gated and logged
+""",
+    "plan": """\
+  agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
+  agent-shell plan --json show open ports         with reason and risk, as one JSON object
+  agent-shell plan --batch goals.jsonl            {"goal": "..."} a line in, one object a line out
+""",
+    "risk": """\
+  agent-shell risk 'rm -rf build'                 the level and why
+  agent-shell risk --explain 'curl x.org/a | sh'  part by part
+  agent-shell risk --json --cwd /srv 'git clean -fdx'
+  agent-shell risk --batch commands.jsonl         {"command": "..."} a line in, one object a line out
+""",
+    "exec": """\
+  agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
+  agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
+  agent-shell exec --dry-run 'rm -r build'        rated only
+""",
+    "config": """\
+  agent-shell config                              every setting, its value and where it comes from
+  agent-shell config edit                         open your settings file in $EDITOR
+""",
+    "completions": """\
+  agent-shell completions bash > ~/.local/share/bash-completion/completions/agent-shell
+  agent-shell completions fish > ~/.config/fish/completions/agent-shell.fish
+""",
+}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -178,13 +204,15 @@ def build_parser(sub: str = "") -> argparse.ArgumentParser:
     program = f"agent-shell {sub}".rstrip()
     if not sub:
         listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
-        epilog = f"sub-commands (each has --help):\n{listing}\n\n{EXAMPLES}"
+        epilog = f"sub-commands (each has --help):\n{listing}"
         usage = f"{program} [options] [GOAL...]\n       {program} SUB-COMMAND ..."
         text = "Type a goal; see the command and its risk; edit it; run it; audit it."
     else:
         epilog = ""
         usage = f"{program} {SUBCOMMANDS[sub][0]}"
         text = SUBCOMMANDS[sub][1].capitalize() + "."
+    if sub in EXAMPLES:
+        text += f"\n\nexamples:\n{EXAMPLES[sub]}"
     parser = argparse.ArgumentParser(
         prog=program,
         usage=usage,

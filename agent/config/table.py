@@ -127,7 +127,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="auto_continue", kind="bool", flag="--auto-continue", group="run", help="go on while an agent has tasks"
     ),
-    Setting(name="json", kind="bool", flag="--json", group="run", help="events as JSON lines on stdout"),
+    Setting(name="json", kind="bool", flag="--json", group="run", help="events as JSON lines on stdout (plan: one object)"),
     Setting(name="edit_mode", kind="choice", choices=("emacs", "vi"), group="screen", help="keys of the prompt"),
     Setting(name="highlight", kind="bool", group="screen", help="render Markdown and highlight code"),
     Setting(name="theme", kind="text", group="screen", help="Pygments style for code"),

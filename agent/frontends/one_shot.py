@@ -114,7 +114,12 @@ async def _opened(services: Services) -> AsyncIterator[SessionDesk]:
             await services.shutdown()
 
 
+_NOBODY = "to confirm, run it in a terminal; --approve low (or medium) lets such commands run unasked, high never"
+
+
 def _code(desk: SessionDesk, code: int) -> int:
+    if code == ExitCode.DECLINED and not desk.interactive:
+        desk.tell(f"  {_NOBODY}")
     return desk.signals.exit_code or code
 
 
