@@ -45,6 +45,7 @@ from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import Confirmer, EventSink, Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
+from agent.recording.cuts import without_halves
 from agent.waiting import cancellable
 
 Stage = Literal["proposed", "edited"]
@@ -257,11 +258,10 @@ class Gate:
         """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
         log.make_up(result)
         trouble = await log.stop()
-        # What stands in `command.output` already is not written twice.
         kept = replace(
             result,
-            stdout=replace(result.stdout, head=""),
-            stderr=replace(result.stderr, head=""),
+            stdout=_after_head(result.stdout, log.left_over("stdout")),
+            stderr=_after_head(result.stderr, log.left_over("stderr")),
         )
         event = CommandFinished(command_id=proposal.command_id, exit_code=result.exit_code, result=kept)
         trouble = await self._events.send_if_possible(event) or trouble
@@ -272,15 +272,16 @@ class Gate:
         self, proposal: Proposal, command: str, report: RiskReport, cwd: str, result: ExecutionResult
     ) -> CommandItem:
         redact = self._judges.redactor.redact
+        stdout, stderr = without_halves(result.stdout), without_halves(result.stderr)
         return replace(
             _item(proposal, report, "ran", run=command),
             cwd=cwd,
             cwd_after=result.cwd_after or cwd,
             exit_code=result.exit_code,
-            stdout=redact(joined(result.stdout)),
-            stderr=redact(joined(result.stderr)),
-            stdout_dropped=result.stdout.dropped_bytes,
-            stderr_dropped=result.stderr.dropped_bytes,
+            stdout=redact(joined(stdout)),
+            stderr=redact(joined(stderr)),
+            stdout_dropped=stdout.dropped_bytes,
+            stderr_dropped=stderr.dropped_bytes,
             duration=result.duration,
             timed_out=result.timed_out,
             interrupted=result.interrupted,
@@ -343,6 +344,12 @@ def rate(judges: Judges, command: str, cwd: str, executor: Executor | None = Non
         reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
         finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
         return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
+
+
+def _after_head(stream: CapturedStream, left_over: str) -> CapturedStream:
+    """What `command.finished` keeps: not what stands in `command.output` already, but what could not be cut off from the tail."""
+    stream = without_halves(stream)
+    return replace(stream, head="", tail=stream.tail if stream.dropped_bytes else left_over + stream.tail)
 
 
 def _item(

@@ -12,8 +12,10 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandOutput
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import EventSink, StreamRedaction
+from agent.recording.cuts import end_of_kept
 
 HEAD_BYTES = 64 * 1024
+_EDGE = 8 * 1024  # bytes before the cap that are held until the end
 _INTERVAL = 0.1  # seconds between two events of one stream
 
 StreamName = Literal["stdout", "stderr"]
@@ -50,7 +52,7 @@ class OutputLog:
         name: StreamName = "stderr" if stream == "stderr" else "stdout"
         self._fed.add(name)
         pending = self._streams[name]
-        if pending.room > 0:
+        if not pending.is_full:
             with self._lock:
                 pending.add(data, offset)
 
@@ -68,6 +70,10 @@ class OutputLog:
         await self._flush(last=True)
         return self._trouble
 
+    def left_over(self, stream: StreamName) -> str:
+        """After `stop`: the end of the head that must not be recorded apart from what follows it, unredacted."""
+        return self._streams[stream].left_over
+
     async def _flush_regularly(self) -> None:
         while True:
             await asyncio.sleep(_INTERVAL)
@@ -84,28 +90,50 @@ class OutputLog:
 
 
 class _Pending:
-    """Text of one stream that waits to be recorded."""
+    """Text of one stream that waits to be recorded.
+
+    Near the cap nothing is given out before the end: where more comes than may be kept, the cut must not halve a secret.
+    """
 
     def __init__(self, room: int, redaction: StreamRedaction) -> None:
         self.room = room
+        self.left_over = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._redaction = redaction
         self._chunks: list[bytes] = []
+        self._edge: list[bytes] = []
+        self._overflowed = False
         self._offset: float | None = None
 
+    @property
+    def is_full(self) -> bool:
+        """Nothing more is kept, and that something is missing is known."""
+        return self._overflowed
+
     def add(self, data: bytes, offset: float) -> None:
+        if not self.room:
+            self._overflowed = True
+            return
         kept = data[: self.room]
+        self._overflowed = len(kept) < len(data)
+        inner = max(0, min(len(kept), self.room - _EDGE))
         self.room -= len(kept)
-        self._chunks.append(kept)
+        if inner:
+            self._chunks.append(kept[:inner])
+        if inner < len(kept):
+            self._edge.append(kept[inner:])
         if self._offset is None:
             self._offset = offset
 
     def take(self, *, last: bool) -> tuple[str, float]:
         """What may be recorded now: redacted whole lines, and at the end the rest."""
         data, self._chunks = b"".join(self._chunks), []
-        text = self._redaction.feed(self._decoder.decode(data, last))
+        text = self._redaction.feed(self._decoder.decode(data))
         if last:
-            text += self._redaction.close()
+            edge, self._edge = self._decoder.decode(b"".join(self._edge), not self._overflowed), []
+            cut = end_of_kept(edge) if self._overflowed else len(edge)
+            self.left_over = edge[cut:]
+            text += self._redaction.feed(edge[:cut]) + self._redaction.close()
         offset = self._offset or 0.0
         if text:
             self._offset = None

@@ -53,7 +53,7 @@ async def _read_all(descriptor: int, stopped: Callable[[], bool], *, wait: bool)
         try:
             chunk = os.read(descriptor, 65_536)
         except OSError as error:
-            return Piped(_decoded(head, tail, total), note=f"standard input could not be read: {error.strerror}")
+            return _decoded(head, tail, total, note=f"standard input could not be read: {error.strerror}")
         if not chunk:
             break
         total += len(chunk)
@@ -61,14 +61,24 @@ async def _read_all(descriptor: int, stopped: Callable[[], bool], *, wait: bool)
         head += chunk[:room]
         tail += chunk[max(room, 0) :]
         del tail[: max(0, len(tail) - TAIL)]
-    return Piped(_decoded(head, tail, total), dropped=total - len(head) - len(tail))
+    return _decoded(head, tail, total)
 
 
-def _decoded(head: bytearray, tail: bytearray, total: int) -> str:
-    dropped = total - len(head) - len(tail)
-    if not dropped:
-        return (head + tail).decode("utf-8", "replace")
-    return f"{head.decode('utf-8', 'replace')}\n[… {dropped:,} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
+def _decoded(head: bytearray, tail: bytearray, total: int, *, note: str = "") -> Piped:
+    if total == len(head) + len(tail):
+        return Piped((head + tail).decode("utf-8", "replace"), note=note)
+    from agent.protocol.outcomes import CapturedStream
+    from agent.recording.cuts import without_halves
+
+    # Half a secret would not be known for one.
+    given = CapturedStream(
+        head=head.decode("utf-8", "replace"),
+        tail=tail.decode("utf-8", "replace"),
+        dropped_bytes=total - len(head) - len(tail),
+    )
+    kept = without_halves(given)
+    text = f"{kept.head}\n[… {kept.dropped_bytes:,} bytes left out …]\n{kept.tail}"
+    return Piped(text, dropped=kept.dropped_bytes, note=note)
 
 
 def _writer_lives(descriptor: int) -> bool:

@@ -47,11 +47,21 @@ def test_short_input_is_whole(data: bytes) -> None:
 
 
 def test_long_input_keeps_head_and_tail() -> None:
-    data = b"H" * HEAD + b"m" * 1_000_000 + b"T" * TAIL
+    head, tail = b"H" * 63 + b"\n", b"\n" + b"T" * 63
+    data = head * (HEAD // 64) + b"m" * 1_000_000 + tail * (TAIL // 64)
     got = read(pipe_with(data))
-    assert got.dropped == 1_000_000
-    assert got.text.startswith("H" * HEAD + "\n[… 1,000,000 bytes left out …]\n")
-    assert got.text.endswith("T" * TAIL)
+    assert got.dropped == 1_000_001  # and the end of the line that was cut
+    assert got.text.startswith((head * (HEAD // 64)).decode() + "\n[… 1,000,001 bytes left out …]\n")
+    assert got.text.endswith("T" * 63) and len(got.text) > HEAD + TAIL
+
+
+def test_a_secret_across_the_cut_is_left_out() -> None:
+    secret = b"ghp_q7Rk2Zx9Lw4Tn8Vb3Ym6Hc1Jd5Pf0Sg7Aa2E"
+    for inside in (1, 10, 20, 39):
+        data = b"x" * (HEAD - inside - 1) + b" " + secret + b" " + b"y " * 300_000 + secret
+        data += b" " + b"z " * ((TAIL - 20) // 2)
+        text = read(pipe_with(data)).text
+        assert not any(secret[at : at + 10].decode() in text for at in range(4, 30))
 
 
 def test_files_are_read(tmp_path: Path) -> None:
