@@ -7,9 +7,10 @@ from typing import Literal
 import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
+from agent.risk.cursor import BudgetError
 from agent.risk.visible import deceptions, make_visible
 from agent.risk.words import PRIVATE
-from agent.risk.wordscan import MAX_HEREDOCS, BudgetError
+from agent.risk.wordscan import MAX_HEREDOCS
 
 MAX_LENGTH = 100_000
 _ORDER = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.risk.braces import edit_value, expand_braces
+from agent.risk.cursor import BudgetError
 from agent.risk.state import State, Value, known_variable
 from agent.risk.words import MAX_FIELDS, MAX_VALUE, UNKNOWN, Word, join_taint
-from agent.risk.wordscan import BudgetError
 
 if TYPE_CHECKING:
     from agent.risk.tree import Part, WordNode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from agent.risk.cursor import BudgetError
 from agent.risk.syntax import Parser
 from agent.risk.tree import Part, Sequence
-from agent.risk.wordscan import BudgetError
 
 _MARKS = re.compile(r"[*?\[\]{},~!$`\\\"'|&;()<> \t\n#=:]")
 _OPERATORS = re.compile(

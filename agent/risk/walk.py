@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import shell_builtins, streams
+from agent.risk.cursor import MAX_COMMANDS, BudgetError
 from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.judge import judge
@@ -31,7 +32,6 @@ from agent.risk.tree import (
     WordNode,
 )
 from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
-from agent.risk.wordscan import MAX_COMMANDS, BudgetError
 
 MAX_SCRIPTS = 12
 MAX_CALLS = 8

@@ -58,6 +58,6 @@ def decode_printf(text: str) -> str:
     """Backslash escapes as `echo -e` and `printf` read them."""
     if "\\" not in text:
         return text
-    from agent.risk.wordscan import decode_ansi_c
+    from agent.risk.expansions import decode_ansi_c
 
     return decode_ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))

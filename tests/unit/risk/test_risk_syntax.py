@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.risk.cursor import BudgetError
 from agent.risk.syntax import Parser
 from agent.risk.tree import Group, Node, Pipeline, Sequence, Simple
-from agent.risk.wordscan import BudgetError
 
 BASH = shutil.which("bash")
 
