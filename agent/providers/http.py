@@ -123,6 +123,7 @@ class HttpClient:
         except Exception as error:
             raise _fault(endpoint, error) from error
         try:
+            _refuse_packed_twice(endpoint, raw.headers.get("content-encoding", ""))
             response = Response(raw, endpoint, deadline)
             if not 200 <= raw.status_code < 300:
                 body_bytes = await _error_body(response)
@@ -144,6 +145,12 @@ class HttpClient:
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
+
+
+def _refuse_packed_twice(endpoint: Endpoint, encodings: str) -> None:
+    """A body in one compression is unpacked piece by piece and so stays small; each further one multiplies by a thousand."""
+    if sum(name.strip().lower() not in ("", "identity") for name in encodings.split(",")) > 1:
+        raise faults.malformed(endpoint, "answered with a body that is compressed more than once")
 
 
 async def _error_body(response: Response) -> bytes:
