@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
+from agent.risk.tree import Redirect
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -74,3 +75,28 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
         elif text and scope in ("schedule", "config"):  # lines that will run later
             walker.script(text, invocation.place, invocation)
+
+
+def redirects(
+    walker: Walker, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
+) -> tuple[Output | None, list[Target]]:
+    """Judge redirections; what stdin becomes, and the resolved targets."""
+    targets: list[Target] = []
+    for redirect in redirects:
+        walker.step()
+        if redirect.operator == "<<":
+            if redirect.body is not None:
+                body, taint = walker.expander.body(redirect.body, place)
+                stdin = body, taint
+            continue
+        spot = walker.place(redirect.start, redirect.end)
+        word = walker.expander.text(redirect.target, spot)
+        if redirect.operator == "<<<":
+            stdin = word.text + "\n", word.taint
+            continue
+        target = Target(redirect.operator, redirect.fd, word)
+        targets.append(target)
+        if redirect.operator == "<":
+            stdin = file_input(walker, word)
+        judge_redirect(walker, target, spot)
+    return stdin, targets

@@ -7,11 +7,11 @@ bounded by the parser and by MAX_SCRIPTS.
 from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
-from agent.risk import shell_builtins, streams
+from agent.risk import control_flow, shell_builtins, streams
 from agent.risk.cursor import MAX_COMMANDS, BudgetError
+from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
-from agent.risk.judge import judge
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.rating import Rater
 from agent.risk.session import session_of
@@ -25,7 +25,6 @@ from agent.risk.tree import (
     Loop,
     Node,
     Pipeline,
-    Redirect,
     Sequence,
     Simple,
     Test,
@@ -34,7 +33,6 @@ from agent.risk.tree import (
 from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 
 MAX_SCRIPTS = 12
-MAX_CALLS = 8
 MAX_STEPS = 3_000
 
 
@@ -179,19 +177,19 @@ class Walker:
         if isinstance(node, Simple):
             return self.simple(node, stdin)
         if isinstance(node, Pipeline):
-            return self.pipeline(node, stdin)
+            return control_flow.pipeline(self, node, stdin)
         if node.redirects:
-            stdin, _ = self.redirects(node.redirects, stdin, self.place(node.start, node.end))
+            stdin, _ = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
         if isinstance(node, Group):
             if not node.subshell:
                 return self.sequence(node.body, stdin)
             return self.isolated(node.body, stdin)
         if isinstance(node, Branch):
-            return self.branch(node, stdin)
+            return control_flow.branch(self, node, stdin)
         if isinstance(node, Loop):
-            return self.loop(node, stdin)
+            return control_flow.loop(self, node, stdin)
         if isinstance(node, Case):
-            return self.case(node, stdin)
+            return control_flow.case(self, node, stdin)
         if isinstance(node, Function):
             self.state.functions[node.name] = node
             return "", ""
@@ -225,65 +223,6 @@ class Walker:
         self.expander.place = place
         return text, join_taint(taint, "cmd") if text is None else taint
 
-    def pipeline(self, node: Pipeline, stdin: Output | None) -> Output:
-        flow = stdin
-        last = len(node.commands) - 1
-        for command in node.commands:
-            if last and not isinstance(command, Simple):
-                saved = self.state
-                self.state = self.expander.state = saved.copy()
-                flow = self.node(command, flow)
-                self.state = self.expander.state = saved
-            else:
-                flow = self.node(command, flow)
-        return flow or ("", "")
-
-    def branch(self, node: Branch, stdin: Output | None) -> Output:
-        for index, (condition, body) in enumerate(node.arms):
-            if condition is not None:
-                self.state.maybe += index > 0
-                self.sequence(condition, stdin)
-                self.state.maybe -= index > 0
-            self.state.maybe += 1
-            self.sequence(body, stdin)
-            self.state.maybe -= 1
-        return None, ""
-
-    def loop(self, node: Loop, stdin: Output | None) -> Output:
-        if node.parts:
-            self.expander.place = self.place(node.start, node.end)
-            self.expander.join(node.parts)
-        if node.condition is not None:
-            self.sequence(node.condition, stdin)
-        if node.name:
-            if node.values is None:
-                value = Value([UNKNOWN], "var")
-            else:
-                words = [
-                    word
-                    for item in node.values
-                    for word in self.expander.fields(item, self.place(item.start, item.end))
-                ]
-                taint = ""
-                for word in words:
-                    taint = join_taint(taint, "glob" if word.glob else word.taint)
-                value = Value([word.text for word in words[:MAX_ALTERNATIVES]] or [UNKNOWN], taint)
-            self.state.variables[node.name] = value
-        self.state.maybe += 1
-        _, taint = self.sequence(node.body, stdin)
-        self.state.maybe -= 1
-        return None, taint
-
-    def case(self, node: Case, stdin: Output | None) -> Output:
-        self.expander.text(node.subject, self.place(node.subject.start, node.subject.end))
-        self.state.maybe += 1
-        for patterns, body in node.arms:
-            for pattern in patterns:
-                self.expander.text(pattern, self.place(pattern.start, pattern.end))
-            self.sequence(body, stdin)
-        self.state.maybe -= 1
-        return None, ""
-
     # --- simple commands ---
 
     def simple(self, node: Simple, stdin: Output | None) -> Output:
@@ -298,7 +237,7 @@ class Walker:
             words.extend(fields)
         targets: list[Target] = []
         if node.redirects:
-            stdin, targets = self.redirects(node.redirects, stdin, place)
+            stdin, targets = streams.redirects(self, node.redirects, stdin, place)
         if not words:
             shell_builtins.keep_assignments(self, environment, place)
             if any(target.operator == "<" for target in targets):
@@ -337,30 +276,6 @@ class Walker:
             self.dispatch(Invocation([choice, *rest], place[0], place[1], cwd=self.state.cwd, stdin=stdin))
         return fields[-1:]
 
-    def redirects(
-        self, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
-    ) -> tuple[Output | None, list[Target]]:
-        """Judge redirections; what stdin becomes, and the resolved targets."""
-        targets: list[Target] = []
-        for redirect in redirects:
-            self.step()
-            if redirect.operator == "<<":
-                if redirect.body is not None:
-                    body, taint = self.expander.body(redirect.body, place)
-                    stdin = body, taint
-                continue
-            spot = self.place(redirect.start, redirect.end)
-            word = self.expander.text(redirect.target, spot)
-            if redirect.operator == "<<<":
-                stdin = word.text + "\n", word.taint
-                continue
-            target = Target(redirect.operator, redirect.fd, word)
-            targets.append(target)
-            if redirect.operator == "<":
-                stdin = streams.file_input(self, word)
-            streams.judge_redirect(self, target, spot)
-        return stdin, targets
-
     def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
         """Functions and aliases of the shell (where it runs the command itself), then programs.
 
@@ -372,51 +287,10 @@ class Walker:
             if output is not None:
                 name = invocation.words[0].text
                 if name in self.state.functions or name in self.state.aliases or find_program(name) is not None:
-                    other = self.dispatch_here(invocation, direct=True)
+                    other = dispatch_here(self, invocation, direct=True)
                     return None, join_taint(output[1], other[1])
                 return output
-        return self.dispatch_here(invocation, direct=direct)
-
-    def dispatch_here(self, invocation: Invocation, *, direct: bool) -> Output:
-        """As `dispatch`, knowing only what this command itself defines."""
-        name = invocation.words[0].text
-        state = self.state
-        if direct and (state.functions or state.aliases):
-            function = state.functions.get(name)
-            alias = state.aliases.get(name)
-            if isinstance(function, Function):
-                output = self.call(name, function, invocation)
-            elif alias is not None and not invocation.words[0].quoted and name not in self.calls:
-                output = self.expand_alias(name, alias, invocation)
-            else:
-                return judge(self, invocation)
-            if find_program(name) is not None and len(self.calls) < MAX_CALLS:
-                judge(self, invocation)
-            return output
-        return judge(self, invocation)
-
-    def expand_alias(self, name: str, alias: str, invocation: Invocation) -> Output:
-        self.calls.append(name)
-        rest = " ".join(shell_builtins.quote(word.text) for word in invocation.words[1:])
-        output = self.script(f"{alias} {rest}", invocation.place, invocation, invocation.stdin, same_shell=True)
-        self.calls.pop()
-        return output
-
-    def call(self, name: str, function: Function, invocation: Invocation) -> Output:
-        """Walk a function's body with its arguments; not again from inside itself."""
-        self.called.add(name)
-        if function in self.active or len(self.calls) > MAX_CALLS:
-            return None, ""
-        saved = self.state.positional
-        self.state.positional = invocation.words[1:]
-        self.calls.append(name)
-        self.active.append(function)
-        try:
-            return self.node(function.body, invocation.stdin)
-        finally:
-            self.active.pop()
-            self.calls.pop()
-            self.state.positional = saved
+        return dispatch_here(self, invocation, direct=direct)
 
     def suspect(self, words: list[Word], invocation: Invocation) -> None:
         """Judge words that may be a command of their own (behind a program that may run them): only high counts."""

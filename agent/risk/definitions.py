@@ -1,0 +1,60 @@
+"""Functions and aliases that the command itself defines: a use of one is judged by its body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk import shell_builtins
+from agent.risk.invocation import Invocation, Output
+from agent.risk.judge import judge
+from agent.risk.knowledge_store import program as find_program
+from agent.risk.tree import Function
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+MAX_CALLS = 8
+
+
+def dispatch_here(walker: Walker, invocation: Invocation, *, direct: bool) -> Output:
+    """As `dispatch`, knowing only what this command itself defines."""
+    name = invocation.words[0].text
+    state = walker.state
+    if direct and (state.functions or state.aliases):
+        function = state.functions.get(name)
+        alias = state.aliases.get(name)
+        if isinstance(function, Function):
+            output = call(walker, name, function, invocation)
+        elif alias is not None and not invocation.words[0].quoted and name not in walker.calls:
+            output = expand_alias(walker, name, alias, invocation)
+        else:
+            return judge(walker, invocation)
+        if find_program(name) is not None and len(walker.calls) < MAX_CALLS:
+            judge(walker, invocation)
+        return output
+    return judge(walker, invocation)
+
+
+def expand_alias(walker: Walker, name: str, alias: str, invocation: Invocation) -> Output:
+    walker.calls.append(name)
+    rest = " ".join(shell_builtins.quote(word.text) for word in invocation.words[1:])
+    output = walker.script(f"{alias} {rest}", invocation.place, invocation, invocation.stdin, same_shell=True)
+    walker.calls.pop()
+    return output
+
+
+def call(walker: Walker, name: str, function: Function, invocation: Invocation) -> Output:
+    """Walk a function's body with its arguments; not again from inside itself."""
+    walker.called.add(name)
+    if function in walker.active or len(walker.calls) > MAX_CALLS:
+        return None, ""
+    saved = walker.state.positional
+    walker.state.positional = invocation.words[1:]
+    walker.calls.append(name)
+    walker.active.append(function)
+    try:
+        return walker.node(function.body, invocation.stdin)
+    finally:
+        walker.active.pop()
+        walker.calls.pop()
+        walker.state.positional = saved

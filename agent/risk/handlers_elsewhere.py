@@ -1,0 +1,115 @@
+"""Programs that have a command run elsewhere or later: ssh, at and crontab, tmux and screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+
+def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """ssh: the words behind the host are shell text on the other machine; stdin goes there too."""
+    for option in args.values("-o", "--option"):
+        name, _, value = option.text.partition("=")
+        if (
+            name.strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
+            and value.strip().lower() != "none"
+        ):
+            walker.add("run", [option], invocation.place, reason="has ssh run a local command")
+            walker.script(value, invocation.place, invocation)
+        if name.strip().lower() == "stricthostkeychecking" and value.strip().lower() in ("no", "off"):
+            walker.add("remote-shell", [], invocation.place, level=Level.MEDIUM, reason="does not check who answers")
+    if args.has("-R"):
+        walker.add("tunnel", [], invocation.place, level=Level.MEDIUM, rule="tunnel.remote")
+    elif args.has("-L", "-D", "-w"):
+        walker.add("tunnel", [], invocation.place)
+    if args.has("-V", "-Q", "-G"):
+        return None, ""
+    walker.add("remote-shell", args.rest[:1], invocation.place, rule="remote.ssh")
+    inner = invocation.inner([], "ssh")
+    inner.remote = True
+    words = args.rest[1:]
+    while words and words[0].text.startswith("-"):
+        words = words[1 if words[0].text not in table.value else 2 :]
+    if words:
+        text = " ".join(word.text for word in words)
+        _stdin_leaves(walker, invocation)
+        inner.stdin = invocation.stdin
+        if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
+            inner.words = words
+            walker.dispatch(inner)
+        walker.script(text, invocation.place, inner, invocation.stdin)
+    elif invocation.stdin is not None and invocation.stdin[0]:
+        walker.script(invocation.stdin[0], invocation.place, inner)
+    elif invocation.stdin is not None and "net" in invocation.stdin[1]:
+        walker.add("run-remote", [], invocation.place)
+    return None, "net"
+
+
+def _stdin_leaves(walker: Walker, invocation: Invocation) -> None:
+    if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+        walker.add("send-secret", [], invocation.place)
+
+
+def later(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """at, batch, crontab: what comes in on stdin runs later."""
+    if table.name == "crontab":
+        if args.has("-r"):
+            walker.add("persist", [], invocation.place, reason="deletes all scheduled jobs", rule="schedule.wipe")
+            return None, ""
+        if args.has("-l"):
+            return None, "cron"
+    if args.has("-l", "-c", "-V"):
+        return None, ""
+    walker.add("schedule", [], invocation.place)
+    stdin = invocation.stdin
+    if stdin is not None:
+        text, taint = stdin
+        if "net" in taint:
+            walker.add("persist", [], invocation.place, reason="runs downloaded code later")
+        if text and table.name == "crontab":
+            for line in text.splitlines()[:200]:
+                fields = line.split(None, 1 if line.startswith("@") else 5)
+                if fields and not line.startswith("#") and len(fields) in (2, 6):
+                    walker.script(fields[-1], invocation.place, invocation)
+        elif text:
+            walker.script(text, invocation.place, invocation)
+    return None, ""
+
+
+def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
+    """tmux and screen: a command given to a new window, or typed into one."""
+    verbs = [word.text for word in args.operands]
+    if table.name == "tmux" and verbs:
+        if verbs[0] in (
+            "new-session",
+            "new",
+            "new-window",
+            "neww",
+            "split-window",
+            "splitw",
+            "respawn-pane",
+            "run-shell",
+            "run",
+            "if-shell",
+        ):
+            for word in args.operands[1:]:
+                walker.script(word.text, invocation.place, invocation)
+            return None, ""
+        if verbs[0] in ("send-keys", "send"):
+            text = " ".join(w.text for w in args.operands[1:] if w.text not in ("Enter", "C-m", "KPEnter"))
+            walker.script(text, invocation.place, invocation)
+            return None, ""
+    if table.name == "screen" and "stuff" in verbs:
+        text = " ".join(verbs[verbs.index("stuff") + 1 :]).replace("\\n", "\n").replace("^M", "\n")
+        walker.script(text, invocation.place, invocation)
+        return None, ""
+    if table.name == "screen" and args.operands and not args.has("-ls", "-list", "-X", "-r"):
+        return invocation.inner(args.operands, "screen")
+    return None

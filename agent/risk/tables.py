@@ -1,0 +1,174 @@
+"""What a program's knowledge table says about its options, sub-commands and operands, as effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation
+from agent.risk.knowledge_store import CaseRule, Program, level_row
+from agent.risk.knowledge_store import program as find_program
+from agent.risk.options import Args
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_RUNS = frozenset(("run", "run-package", "container-run", "run-unknown", "package-install"))
+
+
+def may_be_command(word: Word) -> bool:
+    """Whether an argument could be the program that another one is to run."""
+    return not word.quoted and find_program(word.text.rpartition("/")[2]) is not None
+
+
+def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """What the table says about options, sub-commands and operands."""
+    place = invocation.place
+    recursive = table.always_recursive or not args.names.isdisjoint(table.recursive)
+    chosen = [flag for flag in table.flags if matches_options(flag, args)]
+    if any(flag.effect == "dry" for flag in chosen):
+        return
+    for name, word in args.options:
+        role = table.roles.get(name)
+        if role is not None and role != "text" and word is not None:
+            walker.add(role, [word], place, recursive=recursive, invocation=invocation)
+    rule, used = choose_case(table, args)
+    if rule is not None and rule.effect == "none":
+        return
+    if rule is not None:
+        add_case(walker, invocation, rule, args.operands[used:], recursive)
+    elif table.cases and (not table.effect or table.otherwise):
+        add_unrated(walker, invocation, table, args)
+    for flag in chosen:
+        add_case(walker, invocation, flag, args.operands, recursive)
+    if table.effect:
+        if table.effect in _RUNS:
+            suspect_rest(walker, invocation, 0)
+        reason = "unpacks {targets}, replacing files of the same name" if table.effect == "extract" else ""
+        walker.add(table.effect, args.operands, place, recursive=recursive, reason=reason, invocation=invocation)
+    elif table.bare and not args.operands and not table.cases:
+        walker.add(table.bare, [], place, invocation=invocation)
+    if table.operands:
+        apply_operands(walker, invocation, table, args, recursive)
+
+
+def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """A sub-command that the table does not name, or none at all."""
+    if args.operands:
+        kind = table.otherwise or "change"
+        if kind in _RUNS:
+            suspect_rest(walker, invocation, 0)
+        name = f"{invocation.words[0].text.rpartition('/')[2]} {args.operands[0].text}"
+        reason = f"runs {name[:60]}, and what that changes is not known here" if kind == "change" else ""
+        walker.add(
+            kind,
+            args.operands[:1],
+            invocation.place,
+            reason=reason.replace(UNKNOWN, "…"),
+            rule="run.subcommand",
+            invocation=invocation,
+        )
+    elif table.bare:
+        walker.add(table.bare, [], invocation.place, invocation=invocation)
+
+
+def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: list[Word], recursive: bool) -> None:
+    if rule.effect in ("read", "none", "receive") and not rule.level:
+        if rule.effect == "read":
+            for word in targets:
+                walker.add("read", [word], invocation.place, invocation=invocation)
+        return
+    level = Level(rule.level) if rule.level else None
+    if rule.effect in _RUNS:
+        suspect_rest(walker, invocation, len(rule.verbs))
+    walker.add(
+        rule.effect,
+        targets,
+        invocation.place,
+        recursive=recursive and bool(level_row(rule.effect).scopes),
+        level=level,
+        rule=f"{rule.effect}.{rule.verbs[0] if rule.verbs else invocation.words[0].text.rpartition('/')[2]}",
+        invocation=invocation,
+    )
+
+
+def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
+    """`poetry run …`, `distrobox enter x -- …`: somewhere behind may stand any command, options and all."""
+    before = len(walker.findings)
+    for index in range(1 + verbs, min(len(invocation.words), 9)):
+        if may_be_command(invocation.words[index]):
+            walker.suspect(invocation.words[index:], invocation)
+            if len(walker.findings) > before:
+                return
+
+
+def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
+    """The rule for the sub-command: most words first, then one that names options before one that does not, then the worst."""
+    if not table.cases or not args.operands:
+        return None, 0
+    verbs = [word.text for word in args.operands[:5]]
+    best: CaseRule | None = None
+    best_key = (-1, -1, -1)
+    for first in (verbs[0], "*"):
+        for rule in table.cases.get(first, ()):
+            size = len(rule.verbs)
+            if size > len(verbs) or any(a not in (b, "*") for a, b in zip(rule.verbs[1:], verbs[1:], strict=False)):
+                continue
+            if not matches_options(rule, args):
+                continue
+            if rule.effect == "dry":
+                return CaseRule(rule.verbs, rule.options, "none", ""), size
+            row = level_row(rule.effect)
+            badness = (
+                {"low": 0, "medium": 1, "high": 2}.get(rule.level)
+                if rule.level
+                else {"L": 0, "M": 1, "H": 2}.get(row.level, 1)
+            )
+            key = (size if first != "*" else 0, 1 if rule.options else 0, badness or 0)
+            if key > best_key:
+                best, best_key = rule, key
+    return best, len(best.verbs) if best is not None else 0
+
+
+def matches_options(rule: CaseRule, args: Args) -> bool:
+    """Whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
+    for group in rule.options:
+        for option in group:
+            name, equals, value = option.partition("=")
+            if name[0] == "^":
+                if any(word.text.startswith(name[1:]) for word in args.operands):
+                    break
+            elif equals:
+                if any(word.text == value for word in args.values(name)):
+                    break
+            elif name in args.names:
+                break
+        else:
+            return False
+    return True
+
+
+def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
+    """Roles of operands in order; the one with a star takes all that is left over."""
+    roles = list(table.operands)
+    words = args.operands
+    if table.drop_first and not args.names.isdisjoint(table.drop_first):
+        roles = roles[1:]
+    if not words:
+        return
+    star = next((index for index, role in enumerate(roles) if role.endswith("*")), -1)
+    if star >= 0:
+        tail = len(roles) - star - 1
+        if len(words) < len(roles):
+            groups = [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
+        else:
+            groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
+            groups.append((roles[star][:-1], words[star : len(words) - tail]))
+            if tail:
+                groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
+    else:
+        groups = [(role, [word]) for role, word in zip(roles, words, strict=False)]
+    for role, targets in groups:
+        if role != "text" and targets:
+            walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
