@@ -153,8 +153,10 @@ def _open(path: str) -> Any:
 def _json(value: Any) -> str:
     import json
 
+    from agent.emitters.inert_json import inert_json
+
     try:
-        text = json.dumps(value, ensure_ascii=False)
+        text = inert_json(json.dumps(value, ensure_ascii=False))
         text.encode("utf-8")
     except UnicodeEncodeError:  # lone surrogates
         return json.dumps(value)

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import msgspec
 
+from agent.emitters.inert_json import inert_json
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.requests import Approval
@@ -44,7 +45,7 @@ def report_object(report: RiskReport) -> Report:
 def encode(value: Report) -> str:
     """One line of JSON; lone surrogates, which JSON text cannot carry in UTF-8, are escaped."""
     try:
-        return _encoder.encode(value).decode()
+        return inert_json(_encoder.encode(value).decode())
     except (UnicodeEncodeError, ValueError, TypeError):
         import json
 
