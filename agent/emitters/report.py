@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agent.emitters.inert_json import inert_json
 from agent.emitters.paint import paint, safe
 from agent.emitters.streams import Sink
 
@@ -33,7 +34,7 @@ def _json_lines(rows: Iterable[Mapping[str, Any]], out: Sink) -> int:
             from json import dumps
 
             line = dumps(row, default=str).encode()
-        out.write(line + b"\n")
+        out.write(inert_json(line.decode()).encode() + b"\n")
         count += 1
     return count
 
