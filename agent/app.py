@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.outcomes import ExecutionResult
+    from agent.protocol.outcomes import ExecutionResult, GoalSummary
     from agent.protocol.ports import (
         Confirmer,
         Emitter,
@@ -257,7 +257,7 @@ class _Parts:
         path = self._loaded.environ.get("PATH", "")
         executor = _LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor, path=path)
         planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
-        recorder, history = self._open_log(session_id, executor.cwd)
+        recorder, history, earlier = self._open_log(session_id, executor.cwd)
         context = RequestContext(
             recorder=recorder,
             planner=planner,
@@ -265,6 +265,7 @@ class _Parts:
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
             history=history,
+            earlier_goals=earlier,
             show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
         )
         if settings.role:
@@ -280,7 +281,7 @@ class _Parts:
             cwd=cwd, env=dict(self._loaded.environ), terminal="tty" if terminal else "none", stdin="null"
         )
 
-    def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any]]:
+    def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:
         from agent.config.paths import default_session_dir
         from agent.protocol.events import SessionStarted
         from agent.recording.null import NullRecorder
@@ -297,7 +298,11 @@ class _Parts:
             safety_off=settings.safety_off,
         )
         if not settings.persist:
-            return NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id, started=started), []
+            return (
+                NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id, started=started),
+                [],
+                (),
+            )
         from agent.recording.jsonl import open_session
 
         recorder = open_session(
@@ -308,12 +313,13 @@ class _Parts:
             started=started,
         )
         if session_id is None or recorder.path is None:
-            return recorder, []
-        from agent.recording.fold import history
+            return recorder, [], ()
+        from agent.recording.fold import goals, history
         from agent.recording.reader import read_records
 
         try:
-            return recorder, list(history(read_records(recorder.path)))
+            told = list(history(read_records(recorder.path)))
+            return recorder, told, goals(read_records(recorder.path))
         except BaseException:
             recorder.close("unreadable")
             raise

@@ -35,6 +35,7 @@ class Session(Protocol):
     safety_off: bool
     history: list[HistoryItem]
     goals: list[GoalSummary]
+    earlier_goals: tuple[GoalSummary, ...]
     usage: Usage
     pending_files: list[FileInput]
     role_name: str

@@ -73,7 +73,7 @@ def _session_data(session: Session) -> dict[str, str]:
     return {
         "id": session.session_id,
         "log": session.recorder.path or "not kept (--no-persist)",
-        "goals": str(len(session.goals)),
+        "goals": str(len(session.earlier_goals) + len(session.goals)),
         "planner": session.planner.name,
         "model": session.planner.model,
         "approve": session.approve,

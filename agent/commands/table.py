@@ -106,7 +106,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     ),
     CommandRow(("set",), "KEY VALUE", "change a setting for this session", _set),
     CommandRow(("file",), "PATH... [-- GOAL]", "show files to the planner", _files),
-    CommandRow(("role",), "[NAME [GOAL]]", "take a role, for one goal at once or until `:role` alone", _role),
+    CommandRow(("role",), "[NAME [GOAL]]", "take a role, for one goal or until `:role`", _role),
     CommandRow(("prompt",), "TEXT", "send TEXT as a goal, whatever it looks like", _required("what to send", core.UsePrompt)),
     CommandRow(("empty",), "", "forget what the planner was told so far", _no_argument(core.EmptySession)),
     CommandRow(("copy",), "", "copy the last reply", _no_argument(core.Copy)),

@@ -57,7 +57,10 @@ class AppState:
 
 @dataclass
 class RequestContext:
-    """One session as the engine sees it; `history` is a projection of its log."""
+    """One session as the engine sees it; `history` is a projection of its log.
+
+    `goals` are those of this process, `earlier_goals` what the log of a continued session held before.
+    """
 
     recorder: Recorder
     planner: Planner
@@ -66,6 +69,7 @@ class RequestContext:
     safety_off: bool = False
     history: list[HistoryItem] = field(default_factory=list)
     goals: list[GoalSummary] = field(default_factory=list)
+    earlier_goals: tuple[GoalSummary, ...] = ()
     usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
     role_name: str = ""

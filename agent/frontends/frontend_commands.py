@@ -10,15 +10,16 @@ from agent.frontends.shown import shown, shown_line
 from agent.frontends.toolbar import usage_text
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
+from agent.protocol.outcomes import GoalSummary
 
 Show = Callable[[str], Awaitable[None]]
 
 _TYPED = (
     ("GOAL", "what you want, in plain words"),
     ("!COMMAND", "your own command, through the same gate"),
-    ("!!COMMAND", "the same, kept from the planner and from the input history"),
+    ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears the line"),
-    ("Alt-Enter", "a new line; Tab completes; Ctrl-R searches what was typed before"),
+    ("Alt-Enter", "a new line; Tab completes; Ctrl-R searches history"),
 )
 
 
@@ -63,7 +64,18 @@ async def _session(desk: SessionDesk, name: str, show: Show) -> None:
         desk.tell(f"this is session {shown_line(name, 80)}")
     else:
         await desk.switch(name)
-        desk.tell(f"session {desk.ctx.session_id}; the planner knows {len(desk.ctx.history)} items of it")
+        desk.tell(f"session {desk.ctx.session_id}: {_known_text(desk)}")
+
+
+def _known_text(desk: SessionDesk) -> str:
+    """How much of a session there is already, and where its next command runs."""
+    count = len(desk.ctx.earlier_goals)
+    goals = "new" if not count else "1 goal so far" if count == 1 else f"{count} goals so far"
+    return f"{goals}, in {shown_line(desk.ctx.cwd, 200)}"
+
+
+def _all_goals(desk: SessionDesk) -> list[GoalSummary]:
+    return [*desk.ctx.earlier_goals, *desk.ctx.goals]
 
 
 def session_text(desk: SessionDesk) -> str:
@@ -73,17 +85,19 @@ def session_text(desk: SessionDesk) -> str:
     spent = usage_text(ctx.usage)
     if spent:
         lines.append(f"spent    {spent}")
-    lines.append(f"goals    {len(ctx.goals)}")
-    lines += [f"  {goal.status.value:<17} {shown_line(goal.goal, 100)}" for goal in ctx.goals]
+    goals = _all_goals(desk)
+    lines.append(f"goals    {len(goals)}")
+    lines += [f"  {goal.status.value:<17} {shown_line(goal.goal, 100)}" for goal in goals]
     return "\n".join(lines)
 
 
 def history_text(desk: SessionDesk) -> str:
     """Goals of this session with their commands and how they ended."""
-    if not desk.ctx.goals:
+    goals = _all_goals(desk)
+    if not goals:
         return "no goals yet"
     lines = []
-    for number, goal in enumerate(desk.ctx.goals, 1):
+    for number, goal in enumerate(goals, 1):
         lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}]")
         for command in goal.commands:
             ended = command.outcome if command.exit_code is None else f"exit {command.exit_code}"

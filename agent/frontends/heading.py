@@ -78,7 +78,7 @@ def explanation(command: str, report: RiskReport) -> str:
     for finding in report.findings:
         lines += ["", f"{finding.level.value}  {shown_line(finding.rule, 80)}", f"  {shown_line(finding.reason, 2000)}"]
         lines += _pointed_at(command, finding)
-        if finding.effect is not None:
+        if finding.effect is not None and finding.effect.kind != "none":
             effect = finding.effect
             targets = ", ".join(shown_line(target, 120) for target in effect.targets[:10])
             back = "can be taken back" if effect.reversible else "cannot be taken back"

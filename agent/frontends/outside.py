@@ -77,7 +77,7 @@ async def edit_file(path: str, processes: Processes, environ: Mapping[str, str])
 async def show_long(text: str, screen: Screen, processes: Processes, environ: Mapping[str, str]) -> None:
     """Print `text` (made visible before), through the pager where it does not fit on the screen."""
     lines = text.split("\n")
-    rows = sum(1 + len(line) // screen.columns for line in lines)
+    rows = sum(max(1, -(-len(line) // screen.columns)) for line in lines)
     words = _pager_words(environ)
     if rows < screen.rows - 2 or screen.dumb or not screen.is_terminal or not words:
         screen.say(text)

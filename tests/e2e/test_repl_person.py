@@ -365,3 +365,29 @@ def test_session_shows_the_log_and_switches(home: Path, work: Path) -> None:
         assert person.leaves() == 0
     assert statuses(home) == []
     assert len(list((home / "sessions").glob("*.jsonl"))) == 2
+
+
+def test_a_continued_session_shows_what_was_done_before(home: Path, work: Path) -> None:
+    options = ("--planner", "offline", "--session-id", "mine")
+    with Terminal(*options, home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type("count the lines of note3.txt\r")
+        person.at_confirmation("wc")
+        person.type("\r")
+        person.see("completed")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0
+    with Terminal(*options, home=home, cwd=work) as person:
+        person.at_prompt()
+        person.type(":history\r")
+        person.see(r"1\. count the lines of note3.txt  \[completed\]\s+\$ wc -l note3.txt  \[low, exit 0\]")
+        person.at_prompt()
+        person.type(":new\r")
+        person.see("new session")
+        person.at_prompt()
+        person.type(":session mine\r")
+        person.see("session mine: 1 goal so far, in ")
+        person.at_prompt()
+        person.type("exit\r")
+        assert person.leaves() == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.frontends.frontend_commands import help_text
 from agent.frontends.repl import run_repl
 from agent.protocol.errors import PlannerError
 from agent.protocol.events import GoalFinished, Notice, Warned
@@ -128,6 +129,13 @@ def test_commands(desk: Desk, tmp_path: Path, line: str, words: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
     assert go(desk, world, line, "exit\r") == 0
     assert words in desk.seen
+
+
+def test_help_fits_an_ordinary_window() -> None:
+    """80 columns, 24 rows, less the prompt and its toolbar: what starts a pager is not read."""
+    lines = help_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 22
 
 
 def test_history_shows_goals_and_commands(desk: Desk, tmp_path: Path) -> None:
