@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -101,6 +102,14 @@ class SecretRedactor:
 
     def find(self, text: str) -> list[tuple[int, int, str, str]]:
         """Secrets in a text without labels as (start, end, kind, secret), in order, not overlapping."""
+        hits = self._found(text)
+        if "\x1b" in text:
+            # `grep --color` colours a part of a token: what is read there is the token, so that is looked for as well.
+            plain = _Plain(text)
+            hits += [(*plain.span(start, end), kind, secret) for start, end, kind, secret in self._found(plain.text)]
+        return _merge(hits) if hits else []
+
+    def _found(self, text: str) -> list[tuple[int, int, str, str]]:
         known = [
             (at, at + len(form), kind, value)
             for form, kind, value in self._known
@@ -110,7 +119,7 @@ class SecretRedactor:
         lowered = text.lower()
         shaped = [_with_text(hit, text) for hit in find_tokens(text, lowered)]
         named = [_with_text(hit, text) for hit in find_named_values(text, lowered)]
-        return _merge([*known, *shaped, *named]) if known or shaped or named else []
+        return [*known, *shaped, *named]
 
     def _label(self, kind: str, secret: str) -> str:
         import hashlib  # loads openssl; most texts hold no secret
@@ -170,6 +179,40 @@ def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:
             value, strong="pass" in name.lower() or "secret" in name.lower(), assigned=True, quoted=True
         )
     }
+
+
+class _Plain:
+    """A text without its terminal sequences, and where its parts stand in the original."""
+
+    def __init__(self, text: str) -> None:
+        pieces: list[str] = []
+        self._starts: list[int] = []  # of each piece in the plain text
+        self._origins: list[int] = []  # and in the original
+        at = size = 0
+        for match in [*_sequence().finditer(text), None]:
+            end = match.start() if match else len(text)
+            if end > at:
+                pieces.append(text[at:end])
+                self._starts.append(size)
+                self._origins.append(at)
+                size += end - at
+            at = match.end() if match else end
+        self.text = "".join(pieces)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The original place of a piece of plain text that is not empty."""
+        return self._origin(start), self._origin(end - 1) + 1
+
+    def _origin(self, at: int) -> int:
+        piece = bisect_right(self._starts, at) - 1
+        return self._origins[piece] + at - self._starts[piece]
+
+
+@cache
+def _sequence() -> re.Pattern[str]:
+    return re.compile(
+        r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,4}[0-Z\\^-~])"
+    )
 
 
 def _places(text: str, form: str) -> Iterable[int]:
