@@ -51,8 +51,10 @@ async def edit_text(text: str, processes: Processes, environ: Mapping[str, str],
 
 
 def _careful(program: str) -> tuple[str, ...]:
-    """The text is a stranger's: vim must not take settings from it."""
-    return ("--cmd", "set nomodeline modelines=0") if os.path.basename(program) in ("vim", "nvim", "gvim") else ()
+    """The text is a stranger's: vim must not take settings from it, under whatever name it is installed."""
+    names = {os.path.basename(program), os.path.basename(os.path.realpath(shutil.which(program) or program))}
+    is_vim = any(name.startswith(("vim", "nvim", "gvim")) for name in names)
+    return ("--cmd", "set nomodeline modelines=0") if is_vim else ()
 
 
 def _read_back(path: str) -> str | None:
