@@ -8,12 +8,12 @@ known to read wrongly (docs/decisions/0005-own-shell-reader.md) is left out, and
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agent.protocol.decisions import Effect, Finding, Level
-from agent.risk.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.risk.syntax import Parser
@@ -26,6 +26,9 @@ _COSTLY = ("|", "(", "{", "[", "&", "=")
 # Keywords that it takes for programs, and what stands behind them for arguments or for more programs.
 _KEYWORDS = frozenset(("time", "coproc", "{", "}", "do", "done", "then", "else", "elif", "fi", "esac", "!"))
 _UNREADABLE_FOR_IT = re.compile(r"<>|\\\s*\Z|^[ \t]*\{\w*,|<<<[ \t]*\$'", re.MULTILINE)
+
+
+_one_at_a_time = threading.Lock()
 
 
 def second_opinion(text: str, parser: Parser) -> Finding | None:
@@ -41,43 +44,62 @@ def second_opinion(text: str, parser: Parser) -> Finding | None:
 def _worth_asking(text: str) -> bool:
     if len(text) > MAX_LENGTH or text.count("<<") > _MAX_HEREDOCS:
         return False
+    # tree-sitter-bash 0.25.1 has crashed the process on private-use and control characters: plain ASCII only.
+    if not text.isascii() or not text.replace("\n", "").replace("\t", "").isprintable():
+        return False
     return all(text.count(char) <= _MAX_OF_EACH for char in _COSTLY)
 
 
 @lru_cache(maxsize=1)
 def _grammar() -> tuple[Any, Any, Any]:
-    """The grammar, a query for names of commands, and the module that uses them; loaded at the first rating."""
+    """A parser, a query for names of commands, and the class that runs it; loaded at the first rating.
+
+    One parser for all: crashes were only seen with a new one for each text.
+    """
     import tree_sitter
+
+    language = tree_sitter.Language(_binding().language())
+    return tree_sitter.Parser(language), tree_sitter.Query(language, "(command_name) @name"), tree_sitter.QueryCursor
+
+
+def _binding() -> Any:
+    """The extension module of tree_sitter_bash, without the package around it, whose imports take 10 ms that nobody needs."""
+    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
+    from importlib.util import find_spec, module_from_spec
+
+    package = find_spec("tree_sitter_bash")
+    for folder in (package.submodule_search_locations or ()) if package is not None else ():
+        spec = FileFinder(folder, (ExtensionFileLoader, EXTENSION_SUFFIXES)).find_spec("_binding")
+        if spec is not None and spec.loader is not None:
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
     import tree_sitter_bash
 
-    language = tree_sitter.Language(tree_sitter_bash.language())
-    return language, tree_sitter.Query(language, "(command_name) @name"), tree_sitter
+    return tree_sitter_bash
 
 
 def _compare(text: str, parser: Parser) -> Finding | None:
-    language, query, tree_sitter = _grammar()
-    source = text.encode("utf-8", "replace")
-    root = tree_sitter.Parser(language).parse(source).root_node  # a parser of its own: ratings run in several threads
-    if root.has_error:
-        if _UNREADABLE_FOR_IT.search(text):
-            return None
-        return _finding("a second reader of the command finds it incomplete or ambiguous", (0, len(text)))
-    names = tree_sitter.QueryCursor(query).captures(root).get("name", ())
-    for start, end in _unseen(names, source, text, parser):
-        name = make_visible(text[start:end])[:40]
-        reason = f"a second reader of the command sees {name} run as a program, where the first one does not"
+    with _one_at_a_time:
+        reader, query, cursor = _grammar()
+        root = reader.parse(text.encode("ascii")).root_node
+        if root.has_error:
+            if _UNREADABLE_FOR_IT.search(text):
+                return None
+            return _finding("a second reader of the command finds it incomplete or ambiguous", (0, len(text)))
+        names = [(node.start_byte, node.end_byte) for node in cursor(query).captures(root).get("name", ())]
+    for start, end in _unseen(names, text, parser):
+        reason = (
+            f"a second reader of the command sees {text[start:end][:40]} run as a program, where the first one does not"
+        )
         return _finding(reason, (start, end))
     return None
 
 
-def _unseen(names: Iterable[Any], source: bytes, text: str, parser: Parser) -> Iterable[tuple[int, int]]:
-    """Places (in characters) where a command begins for tree-sitter only."""
+def _unseen(names: Iterable[tuple[int, int]], text: str, parser: Parser) -> Iterable[tuple[int, int]]:
+    """Places where a command begins for tree-sitter only."""
     starts = set(parser.starts)
-    offsets = len(source) != len(text)
-    for node in names:
-        start, end = node.start_byte, node.end_byte
-        if offsets:
-            start, end = (len(source[:place].decode("utf-8", "replace")) for place in (start, end))
+    for start, end in names:
         if start in starts or text[start:end] in _KEYWORDS:
             continue
         if any(low <= start < high for low, high in parser.blurred):
