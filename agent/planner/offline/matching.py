@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
+from agent.planner.offline.paths import is_folder
 from agent.planner.offline.recipes import Book, Recipe
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.words import Token
@@ -74,6 +75,8 @@ class Matcher:
             binding = Fitter(phrasing, sentence, taken).fit()
             if binding is None or not (binding.words or recipe.entry.filters):
                 continue  # a bare "src" or "in notes.txt" does not say what to do
+            if recipe.area == "text" and "file" in binding.values and is_folder(binding.values["file"], scene):
+                continue  # `grep x src` and `wc -l .` only fail; a recipe for folders may fit
             left = [
                 token
                 for at, token in enumerate(tokens)

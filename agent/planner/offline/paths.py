@@ -71,6 +71,16 @@ def _path_value(token: Token) -> Value:
     return Value(text=token.raw, kind="path", forms=forms, origin=token.raw)
 
 
+def is_folder(value: Value, scene: Scene) -> bool:
+    """Whether a path, or one of several, is a folder: by its looks, or because there is one."""
+    if value.parts:
+        return any(is_folder(part, scene) for part in value.parts)
+    text = value.text
+    if value.kind != "path":
+        return False
+    return text in (".", "..", "~") or text.endswith("/") or scene.exists(text + "/.")
+
+
 def _bare(token: Token) -> bool:
     """A word that could be a name if something announces it."""
     return bool(re.match(r"[\w.][\w.+@-]*\Z", token.raw)) and not token.filler and not token.weak and not token.is_path
