@@ -48,6 +48,9 @@ from agent.protocol.requests import Approval
 from agent.recording.cuts import without_halves
 from agent.waiting import cancellable
 
+LONGEST_UNASKED = 4_000
+"""Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
+
 Stage = Literal["proposed", "edited"]
 DecideFunction = Callable[[RiskReport, Approval, str], Verdict]
 
@@ -172,6 +175,9 @@ class Gate:
     async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
         report = rate(self._judges, command, proposal.cwd, self._executor)
         verdict = self._judges.decide(report, self._approval, proposal.origin)
+        if verdict.action == "allow" and proposal.origin != "person" and len(command) > LONGEST_UNASKED:
+            reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
+            verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
         await self._events.send(
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
         )
