@@ -31,12 +31,23 @@ def _flags() -> list[Setting]:
     return [setting for setting in SETTINGS if setting.flag]
 
 
+def _planners() -> tuple[str, ...]:
+    from agent.providers.catalog import load_catalog
+
+    return ("auto", "offline", *load_catalog().entries)
+
+
+def _values(setting: Setting) -> tuple[str, ...]:
+    """What may stand after a flag, where that is a closed list (or nearly so)."""
+    return _planners() if setting.name == "planner" else setting.choices
+
+
 def _bash(subcommands: dict[str, str]) -> str:
     flags = " ".join(str(setting.flag) for setting in _flags())
     choices = "\n".join(
-        f"    {setting.flag}) COMPREPLY=($(compgen -W '{' '.join(setting.choices)}' -- \"$cur\")); return ;;"
+        f"    {setting.flag}) COMPREPLY=($(compgen -W '{' '.join(_values(setting))}' -- \"$cur\")); return ;;"
         for setting in _flags()
-        if setting.choices
+        if _values(setting)
     )
     files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
     special = "\n".join(
@@ -72,7 +83,7 @@ def _zsh(subcommands: dict[str, str]) -> str:
         if setting.kind == "bool":
             lines.append(f"    '{setting.flag}[{text}]'")
             continue
-        values = f"({' '.join(setting.choices)})" if setting.choices else "_files" if setting.name in _FILES else ""
+        values = f"({' '.join(_values(setting))})" if _values(setting) else "_files" if setting.name in _FILES else ""
         lines.append(f"    '{setting.flag}[{text}]:{setting.name}:{values}'")
     names = "\n".join(f"    '{name}:{_plain(text)}'" for name, text in subcommands.items())
     options = " \\\n".join(lines)
@@ -108,8 +119,8 @@ def _fish(subcommands: dict[str, str]) -> str:
         lines.append(f"complete -c agent-shell -n __fish_use_subcommand -a {name} -d '{_plain(text)}'")
     for setting in _flags():
         line = f"complete -c agent-shell -l {str(setting.flag)[2:]} -d '{_plain(setting.help)}'"
-        if setting.choices:
-            line += f" -x -a '{' '.join(setting.choices)}'"
+        if _values(setting):
+            line += f" -x -a '{' '.join(_values(setting))}'"
         elif setting.kind != "bool":
             line += " -r" if setting.name in _FILES else " -x"
         lines.append(line)

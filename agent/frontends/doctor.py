@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from agent.emitters.console import complain
+from agent.emitters.console import complain, say
+from agent.emitters.paint import paint
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.services import Services
@@ -18,6 +20,7 @@ from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import ExitCode
 
 State = Literal["ok", "note", "broken"]
+_STYLES = {"ok": "green", "note": "yellow", "broken": "red"}
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,29 @@ async def run_doctor(services: Services, *, json_output: bool) -> int:
         checks = [await check(services) for check in CHECKS]
     finally:
         await services.shutdown()
-    rows = [asdict(check) for check in checks]
-    print_rows(rows, json=json_output, out=sink_of(sys.stdout))
-    if not json_output:
+    out = sink_of(sys.stdout)
+    if json_output:
+        print_rows([asdict(check) for check in checks], json=True, out=out)
+    else:
+        say(page(checks, columns=out.size()[0] if out.is_tty else 0, color=out.color), out)
         for warning in services.loaded.warnings:
             complain(f"agent-shell: {shown_line(warning)}", style="yellow")
     return ExitCode.FAILED if any(check.state == "broken" for check in checks) else ExitCode.DONE
+
+
+def page(checks: list[Check], *, columns: int, color: bool) -> str:
+    """The checks for a person: what to do stands below what was found, so that no width cuts it off. 0 columns: no wrapping."""
+    width = max(len(check.check) for check in checks)
+    lines = []
+    for check in checks:
+        state = paint(f"{check.state:<6}", _STYLES[check.state], color=color)
+        lines.append(f"{state}  {check.check:<{width}}  {check.found}")
+        indent = " " * (width + 10)
+        advice = f"{indent}→ {check.advice}" if check.advice else ""
+        lines += (
+            textwrap.wrap(advice, max(columns, width + 40), subsequent_indent=indent + "  ") if columns else [advice]
+        )
+    return "\n".join(line for line in lines if line)
 
 
 async def _planner(services: Services) -> Check:

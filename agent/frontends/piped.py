@@ -12,6 +12,7 @@ from agent.frontends.descriptor import wait_readable
 
 HEAD = 64 * 1024
 TAIL = 192 * 1024
+LONG = 64 * 1024 * 1024  # from here on a person wonders what we are doing: `yes | agent-shell why` never ends
 FIRST_BYTE = 0.3
 
 
@@ -42,11 +43,12 @@ async def read_piped(
         if not (patient or _writer_lives(descriptor)):
             return Piped(note="nothing came on standard input, so it is left out")
         say("waiting for standard input; Ctrl-C stops")
-    return await _read_all(descriptor, stopped, wait=not stat.S_ISREG(mode))
+    return await _read_all(descriptor, stopped, say, wait=not stat.S_ISREG(mode))
 
 
-async def _read_all(descriptor: int, stopped: Callable[[], bool], *, wait: bool) -> Piped:
+async def _read_all(descriptor: int, stopped: Callable[[], bool], say: Callable[[str], None], *, wait: bool) -> Piped:
     head, tail, total = bytearray(), bytearray(), 0
+    told = False
     while not stopped():
         if wait and not await wait_readable(descriptor, None, stopped):
             break
@@ -61,6 +63,9 @@ async def _read_all(descriptor: int, stopped: Callable[[], bool], *, wait: bool)
         head += chunk[:room]
         tail += chunk[max(room, 0) :]
         del tail[: max(0, len(tail) - TAIL)]
+        if total > LONG and not told:
+            say(f"still reading standard input, {LONG >> 20} MiB so far; Ctrl-C stops")
+            told = True
     return _decoded(head, tail, total)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.frontends import piped
 from agent.frontends.descriptor import read_lines
 from agent.frontends.piped import HEAD, TAIL, Piped, read_piped
 
@@ -134,3 +135,13 @@ def lines(data: bytes) -> list[str]:
 )
 def test_lines(data: bytes, expected: list[str]) -> None:
     assert lines(data) == expected
+
+
+def test_a_pipe_that_goes_on_and_on_says_so_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(piped, "LONG", 1 << 20)
+    path = tmp_path / "long"
+    path.write_bytes(b"x" * (3 << 20))
+    told: list[str] = []
+    with path.open("rb") as file:
+        asyncio.run(read_piped(file.fileno(), stopped=lambda: False, patient=True, say=told.append))
+    assert told == ["still reading standard input, 1 MiB so far; Ctrl-C stops"]

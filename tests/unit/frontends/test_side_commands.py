@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,7 +17,7 @@ from agent.config.settings import Settings
 from agent.config.table import SETTINGS
 from agent.frontends import completions
 from agent.frontends.config_cli import config_rows, run_config
-from agent.frontends.doctor import run_doctor
+from agent.frontends.doctor import Check, page, run_doctor
 from agent.frontends.plan_cli import run_plan
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
@@ -96,6 +97,15 @@ def test_plan_errors_have_exit_codes(tmp_path: Path, capsys: Capture) -> None:
     assert plan(World(FakePlanner(say()), tmp_path), batch="/nowhere/goals") == 1
 
 
+def test_doctor_keeps_its_advice_in_a_narrow_window() -> None:
+    checks = [Check("planner", "note", "offline", "set a key, " * 8 + "or run Ollama"), Check("bash", "ok", "5.2")]
+    told = page(checks, columns=60, color=False)
+    assert max(map(len, told.splitlines())) <= 60
+    assert " ".join(told.split()).endswith("or run Ollama ok bash 5.2")
+    assert "→ set a key" in told
+    assert len(page(checks, columns=0, color=False).splitlines()) == 3
+
+
 def test_doctor_reports_every_check_without_secrets(tmp_path: Path, capsys: Capture) -> None:
     world = World(FakePlanner(say()), tmp_path, session_dir=str(tmp_path))
     world.services.loaded.environ["OPENROUTER_API_KEY"] = "sk-or-secret"
@@ -156,3 +166,8 @@ COMP_WORDS=(agent-shell do); COMP_CWORD=1; _agent_shell; echo "${COMPREPLY[*]}"
     text = completions.script("bash") + tail
     done = subprocess.run(["bash", "--norc"], input=text, text=True, capture_output=True, check=True)
     assert done.stdout.splitlines() == ["--approve", "low", "doctor"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_know_the_planners(shell: str) -> None:
+    assert re.search(r"auto offline .*\bollama\b", completions.script(shell))
