@@ -37,9 +37,7 @@ def heading(request: ConfirmationRequest, *, fits: bool = True) -> list[Fragment
     big = size_note(request.proposal.command)
     if not fits:
         size = f"{big}, and only a part" if big else "only a part of it"
-        lines.append(
-            [("class:warn", f"a long command: {size} fits below; F2 shows all of it, and so does the first Enter")]
-        )
+        lines.append([("class:warn", f"a long command: {size} fits below; F2 or the first Enter shows it all")])
     elif big:
         lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
     if request.safety_off:
