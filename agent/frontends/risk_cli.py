@@ -99,6 +99,9 @@ def run_risk(
             warn("give a command to rate, for example: agent-shell risk 'rm -rf build'")
             return ExitCode.USAGE
         command = stdin.read().removesuffix("\n")
+        if not command.strip():  # a script whose first half failed must not read "low" here
+            warn("no command came on standard input")
+            return ExitCode.USAGE
     report = classify(command, context)
     if json_output:
         write(encode(_with_policy(report_object(report), report, policy)))

@@ -129,3 +129,9 @@ def test_cwd_gives_a_context(tmp_path: Path) -> None:
     code, _, warnings = run(command="ls", cwd=str(tmp_path / "none"))
     assert code == 2
     assert "not a folder" in warnings[0]
+
+
+def test_nothing_on_stdin_is_no_low_command() -> None:
+    code, out, warnings = run("\n")
+    assert (code, out) == (2, [])
+    assert "no command came" in warnings[0]
