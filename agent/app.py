@@ -96,7 +96,12 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
         return asyncio.run(run_lines(services))
     from agent.frontends.repl import run_repl
 
-    return asyncio.run(run_repl(services))
+    code = asyncio.run(run_repl(services))
+    from agent.execution.leaving import leave_terminal
+
+    sys.stdout.flush()
+    leave_terminal()
+    return code
 
 
 def _shell_words(words: list[str]) -> str:
