@@ -191,7 +191,11 @@ def secrets_stored(walker: Walker, invocation: Invocation, before: int) -> None:
     if not any(effect.kind == "secret" for effect in effects):
         return
     for effect in effects:
-        if effect.kind in ("write", "copy-to") and effect.scope in ("temp", "outside", "users", "system", "remote"):
+        if effect.kind not in ("write", "copy-to"):
+            continue
+        scopes = walker.rater.scopes
+        shared = any(scopes.public(absolute(text, invocation.cwd)) for text in effect.targets)
+        if shared or effect.scope in ("temp", "outside", "users", "system", "remote"):
             targets = [Word(text, *invocation.place) for text in effect.targets]
             reason = "stores secrets in {targets}"
             walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")

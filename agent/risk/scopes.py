@@ -10,6 +10,7 @@ from agent.risk.words import UNKNOWN, Word
 
 PSEUDO_HOME = "/home/~"
 PSEUDO_CWD = "/home/~/project/~"
+_NOWHERE = "\0"  # a folder that no path begins with
 
 _SYSTEM = (
     "bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "proc", "root", "run", "sbin", "sys", "usr", "var",
@@ -44,8 +45,16 @@ _SECRET = re.compile(
     r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
     r"|^/var/run/secrets",
 )
+# What follows is below home, and means there what it means whatever the workspace is.
 _CONFIG = re.compile(
-    r"^\.(?:bashrc|bash_profile|bash_login|profile|zshrc|zshenv|zprofile|gitconfig|vimrc|inputrc|tmux\.conf|config|local|ssh)\b"
+    r"^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login"
+    r"|xinitrc|xprofile|xsession|xsessionrc|pam_environment|gitconfig|hgrc|vimrc|vim|exrc|emacs|emacs\.d|nanorc|inputrc|screenrc|gdbinit"
+    r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local|ssh)\b"
+)
+_START = re.compile(r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)")
+# No project lives here: a working directory below these makes nothing in them the workspace.
+_NO_WORKSPACE = re.compile(
+    r"^/(?:(?:s?bin|boot|etc|lib\w*|proc|sys|dev|run|efi)(?:/|$)|usr(?!(?:/local)?/src/)(?:/|$)|(?:home|Users|var|opt|root|mnt|srv|tmp)?$)"
 )
 _VCS = re.compile(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
 _IMPORTANT_ALL = (
@@ -91,8 +100,16 @@ class Scopes:
     def __init__(self, context: RiskContext) -> None:
         self.home = context.home.rstrip("/") or PSEUDO_HOME
         self.cwd = context.cwd or PSEUDO_CWD
-        self.workspace = (context.workspace or context.cwd or PSEUDO_CWD).rstrip("/")
+        self.workspace = self._trusted(absolute(context.workspace or context.cwd or PSEUDO_CWD, "/"))
         self.home_known = bool(context.home)
+
+    def _trusted(self, workspace: str) -> str:
+        """The workspace; a path that nothing lies in where the folder is a part of the system or holds people's homes."""
+        if f"{self.home}/".startswith(f"{workspace}/") or workspace in _TEMP:
+            return workspace if workspace in (self.home, *_TEMP) else _NOWHERE
+        if workspace.startswith((f"{self.home}/", *(f"{temp}/" for temp in _TEMP))):
+            return workspace
+        return _NOWHERE if _NO_WORKSPACE.match(workspace) else workspace
 
     def of(self, word: Word, cwd: str, *, recursive: bool = False) -> str:
         """The scope of a path argument: a word of docs/risk.md."""
@@ -138,7 +155,13 @@ class Scopes:
             return "temp"
         return "workspace-all" if scope == "workspace" and folder in (".", "") and head.endswith("/") else scope
 
-    def of_path(self, path: str, *, glob: bool = False) -> str:  # noqa: PLR0912
+    def public(self, path: str) -> bool:
+        """Whether an absolute path lies in a folder for temporary files that is nobody's own."""
+        return path.startswith(tuple(f"{temp}/" for temp in _TEMP)) and not path.startswith(
+            (f"{self.workspace}/", f"{self.home}/")
+        )
+
+    def of_path(self, path: str, *, glob: bool = False) -> str:
         """The scope of an absolute, normal path."""
         bare = path.rstrip("*").rstrip("/") if glob else path
         if bare in ("", "/") or (glob and path.count("/") == 1):
@@ -149,29 +172,36 @@ class Scopes:
             return "remote"
         if _ACCOUNT.search(path):
             return "account" if not is_secret(path) else "account-secret"
-        for temp in _TEMP:
-            if path.startswith(temp):
-                if bare == temp:
-                    return "temp-all"
-                if path.startswith(temp + "/"):
-                    return "workspace" if path.startswith(self.workspace + "/") else "temp"
-        if path.startswith("/dev/") or path == "/dev":
+        if self.home in (bare, path):
+            return "home-all"
+        if path.startswith(f"{self.home}/") and _START.match(path[len(self.home) + 1 :]):
+            return "schedule"
+        if bare in _TEMP:
+            return "temp-all"
+        if path.startswith("/dev/") and not path.startswith("/dev/shm/") or path == "/dev":  # noqa: S108
             return "device"
         if is_secret(path):
             return "history" if path.endswith(("_history", ".histfile")) else "secrets"
-        if self.home in (bare, path):
-            return "home-all"
         if _VCS.search(path):
             return "vcs"
+        return self._of_place(path, bare)
+
+    def _of_place(self, path: str, bare: str) -> str:
+        """The scope of a path that means nothing special by its name: where it lies."""
+        relative = path[len(self.home) + 1 :] if path.startswith(f"{self.home}/") else ""
+        within = path.startswith(f"{self.workspace}/")
+        if relative and _CONFIG.match(relative) and (self.workspace == self.home or not (within or bare == self.workspace)):
+            return "config"
         if bare == self.workspace:
             return "workspace-all"
-        if path.startswith(self.workspace + "/") and self.workspace != "/":
+        if within:
             return "workspace"
+        if relative:
+            return "schedule" if _SCHEDULE.search(path) else "home"
+        if path.startswith(tuple(f"{temp}/" for temp in _TEMP)):
+            return "temp"
         if _SCHEDULE.search(path):
             return "schedule"
-        if path.startswith(self.home + "/"):
-            relative = path[len(self.home) + 1 :]
-            return "config" if _CONFIG.match(relative) else "home"
         first, _, rest = path[1:].partition("/")
         if first.lower() in ("home", "users"):
             return "users" if not rest or self.home_known or rest.strip("*/") == "" or "/" not in rest else "home"
