@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from agent.emitters.paint import paint, prose, safe, safe_line, seconds
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
@@ -54,8 +56,11 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
     return None
 
 
-def summary_line(event: GoalFinished, *, color: bool, shown: str = "") -> str:
-    """One line on how the goal went. `shown` is the last message that the person has seen already."""
+def summary_line(event: GoalFinished, *, color: bool, said: Collection[str] = (), planning: float = 0.0) -> str:
+    """One line on how the goal went. `said`: messages that the person has seen already. `planning`: seconds that the planner took.
+
+    The time is that of the commands, or the planner's where none ran: what the person spent on reading is not ours to count.
+    """
     style = _STATUS_STYLE.get(event.status, "red")
     words = event.status.replace("_", " ")
     parts = [f"{_MARKS[style]} {safe_line(words, 60)}"]
@@ -68,11 +73,13 @@ def summary_line(event: GoalFinished, *, color: bool, shown: str = "") -> str:
         )
     if event.exit_code != 0:
         parts.append(f"exit {event.exit_code}")
-    parts.append(seconds(event.duration))
+    took = _took(event, ran, planning)
+    if took is not None:
+        parts.append(seconds(took))
     parts += _cost(event.usage)
     line = paint(" · ".join(parts), "dim" if style == "green" else style, color=color)
     good = event.status in ("completed", "answered", "handed_off")
-    if event.message and not good and event.message not in (shown, event.status):
+    if event.message and not good and event.message not in said and event.message != event.status:
         line += paint(f" — {safe_line(event.message, 300)}", "dim", color=color)
     return line
 
@@ -86,6 +93,13 @@ def tool_result(event: ToolFinished, *, color: bool) -> str:
 def continuing(event: ContinueTriggered, *, color: bool) -> str:
     todos = "1 todo" if event.remaining_todos == 1 else f"{event.remaining_todos} todos"
     return paint(f"⟳ Continuing ({event.count}/{event.max}, {todos} remaining)", "yellow", color=color)
+
+
+def _took(event: GoalFinished, ran: int, planning: float) -> float | None:
+    """Seconds of work, None where nothing was done."""
+    if ran:
+        return sum(float(command.get("duration", 0.0)) for command in event.commands)
+    return planning or None
 
 
 def _counted(number: int, what: str) -> str:

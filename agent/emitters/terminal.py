@@ -44,6 +44,7 @@ from agent.protocol.events import (
     ToolStarted,
     Warned,
 )
+from agent.protocol.outcomes import WORD_NOT_TYPED
 
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
@@ -79,7 +80,8 @@ class TerminalEmitter:
         self._lock = threading.RLock()
         self._spinner = Spinner(self._display)
         self._words = AssistantText(self._display, self._renderer(), self._locked)
-        self._last_message = ""
+        self._said: set[str] = set()  # in this goal; the summary does not repeat it
+        self._planning = 0.0  # seconds that the planner took for this goal
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
         self._unseen: set[str] = set()
@@ -134,7 +136,7 @@ class TerminalEmitter:
         color = self._display.err.color
         match event:
             case AssistantMessage(text=text):
-                self._last_message = text
+                self._said.add(text)
                 self._words.message(text)
             case Notice(text=text):
                 self._answer(prose(text))
@@ -143,7 +145,7 @@ class TerminalEmitter:
             case Warned(text=text):
                 self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
             case Failed(error=error) if error.code != "cancelled":
-                self._last_message = error.message
+                self._said.add(error.message)
                 self._aside(describe.error_lines(error, color=color))
             case ContinueTriggered():
                 self._aside(describe.continuing(event, color=color))
@@ -154,11 +156,14 @@ class TerminalEmitter:
             case SessionNamed(name=name):
                 self._aside(f"Session auto-named: {safe_line(name)}")
             case GoalStarted():
-                self._last_message = ""
+                self._said.clear()
+                self._planning = 0.0
             case GoalFinished():
                 self._goal_finished(event)
 
     def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
+        if isinstance(event, PlannerFinished):
+            self._planning += event.duration
         if not self._options.verbose_tool_calls:
             return
         color = self._display.err.color
@@ -191,6 +196,9 @@ class TerminalEmitter:
         if event.by != "person" or self._options.show_commands:
             suffix = {"dry-run": "not run: dry run", "declined": "not run"}.get(event.decision, event.decision)
             self._command_line(key, event.command or self._proposed.get(key, ""), suffix)
+        elif event.decision == "declined" and event.command:  # confirmed, but the second prompt was not
+            self._said.add(WORD_NOT_TYPED)
+            self._aside(paint(WORD_NOT_TYPED, "yellow", color=self._display.err.color))
         self._forget(key)
 
     def _command_line(self, key: str, command: str, suffix: str = "") -> None:
@@ -216,7 +224,8 @@ class TerminalEmitter:
         self._words.end()
         self._fresh_lines()
         if self._options.summary:
-            self._aside(describe.summary_line(event, color=self._display.err.color, shown=self._last_message))
+            color = self._display.err.color
+            self._aside(describe.summary_line(event, color=color, said=self._said, planning=self._planning))
 
     # --- plumbing ---
 

@@ -12,7 +12,7 @@ from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
-from agent.engine.summary import command_summary, status_after_chat, status_of_direct
+from agent.engine.summary import command_summary, message_after_chat, not_run, status_after_chat, status_of_direct
 from agent.engine.tool_calls import ToolRunner
 from agent.gate import Gate, Judges
 from agent.protocol.decisions import Proposal
@@ -172,7 +172,7 @@ class GoalRun:
             self._ctx.history.append(item)
         status = status_of_direct(item)
         timed_out = ExitCode.TIMEOUT if item.timed_out else None
-        raise GoalEnded(status, item.remark, exit_code=timed_out)
+        raise GoalEnded(status, not_run(item), exit_code=timed_out)
 
     # --- the turn loop ---
 
@@ -183,7 +183,7 @@ class GoalRun:
             match answer.reply:
                 case Chat(message=message):
                     await self._say(message)
-                    raise GoalEnded(status_after_chat(self._items), message)
+                    raise GoalEnded(status_after_chat(self._items), message_after_chat(self._items, message))
                 case Command(command=command) if self._options.code_only:
                     await self._say(command)
                     raise GoalEnded(GoalStatus.ANSWERED, command)
@@ -350,7 +350,7 @@ class GoalRun:
             raise GoalEnded(GoalStatus.ANSWERED, finished.question)
         if finished.done:
             self.done = True
-            message = finished.message or reply.text
+            message = message_after_chat(self._items, finished.message or reply.text)
             if finished.message:
                 await self._say(finished.message)
             status = status_after_chat(self._items)

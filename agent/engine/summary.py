@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol.messages import CommandItem
-from agent.protocol.outcomes import CommandSummary, GoalStatus
+from agent.protocol.outcomes import WORD_NOT_TYPED, CommandSummary, GoalStatus
 
 _CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
 
@@ -32,6 +32,19 @@ def status_of_direct(item: CommandItem) -> GoalStatus:
         return GoalStatus.ANSWERED
     by_outcome = {"refused": GoalStatus.BLOCKED_BY_POLICY, "cancelled": GoalStatus.CANCELLED}
     return by_outcome.get(item.outcome, GoalStatus.SKIPPED)
+
+
+def not_run(item: CommandItem) -> str:
+    """Why a command did not run, in words for the person; "" where its outcome says it all."""
+    if item.outcome == "declined" and item.run:  # it was confirmed, and then the second prompt was not
+        return WORD_NOT_TYPED
+    return item.remark
+
+
+def message_after_chat(items: list[CommandItem], message: str) -> str:
+    """What a goal that a chat reply ended has to say: that nothing ran for want of the word outweighs the chat."""
+    skipped = items and status_after_chat(items) is GoalStatus.SKIPPED
+    return WORD_NOT_TYPED if skipped and not_run(items[-1]) == WORD_NOT_TYPED else message
 
 
 def command_summary(item: CommandItem) -> CommandSummary:

@@ -68,14 +68,14 @@ class PromptConfirmer:
 
             return await PlainConfirmer(self.screen).ask_word(request)
         try:
-            self.screen.say_all(word_heading(request))
+            self.screen.say_all(word_heading(request, columns=self.screen.columns))
             return await self._ask_line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
         except (EOFError, OSError):
             return None
 
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text, cursor = request.proposal.command, len(request.proposal.command)
-        self.screen.say_all(heading(request, fits=self._fits(request, text)))
+        self.screen.say_all(heading(request, fits=self._fits(request, text), columns=self.screen.columns))
         shown_whole = ""
         while True:
             editor = _Editor(self, request, text, cursor)
@@ -129,7 +129,7 @@ class PromptConfirmer:
         return text, cursor
 
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
-        self.screen.say_all(write_heading(request))
+        self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
         while True:
             answer = await self._ask_line(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
+from agent.frontends.wrapping import wrapped
 from agent.protocol.decisions import ConfirmationRequest, Finding, Level, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
@@ -18,8 +19,10 @@ def level_words(level: Level) -> str:
     return f"{MARKS[level]} {level.value} risk"
 
 
-def heading(request: ConfirmationRequest, *, fits: bool = True) -> list[Fragments]:
-    """Lines above the editable command. `fits`: the whole of it can be seen at once."""
+def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0) -> list[Fragments]:
+    """Lines above the editable command, broken between words to `columns` (0: not at all). `fits`: the whole of the command
+    can be seen at once.
+    """
     report = request.report
     lines: list[Fragments] = []
     if request.is_root and report.level is not Level.LOW:
@@ -42,7 +45,7 @@ def heading(request: ConfirmationRequest, *, fits: bool = True) -> list[Fragment
         lines.append([("class:warn", f"a long command: {big}; F2 shows all of it")])
     if request.safety_off:
         lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
-    return lines
+    return wrapped(lines, columns)
 
 
 def _is_built_in(rule: str) -> bool:
@@ -92,16 +95,16 @@ def _pointed_at(command: str, finding: Finding) -> list[str]:
     return [f"  in: {shown_line(part)}"] if part.strip() and part != command else []
 
 
-def word_heading(request: ConfirmationRequest) -> list[Fragments]:
-    """Lines above the second prompt: why this one needs the word."""
-    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
+def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
+    """Lines above the second prompt: why this one needs the word. The command stands there as it is, never wrapped by us."""
+    lines = wrapped(_findings(request.report, limit=_SHOWN_FINDINGS), columns)
     # Line by line as it will run: on one line, what follows a comment would look like a part of it.
     first, *rest = _quoted(request.proposal.command, rows=_SHOWN_ROWS)
     lines.append([("class:hint", "will run: "), ("class:strong", first)])
     lines += [[("class:hint", "        · "), ("class:strong", line)] for line in rest]
     word = shown_line(request.verdict.word, 40)
-    lines.append([("", "type "), ("class:strong", word), ("", " to run it; anything else does not")])
-    return lines
+    last: Fragments = [("", "type "), ("class:strong", word), ("", " to run it; anything else does not")]
+    return lines + wrapped([last], columns)
 
 
 def _quoted(text: str, *, rows: int) -> list[str]:
@@ -122,9 +125,9 @@ def is_previewed(content: str) -> bool:
     return len(lines) <= _SHOWN_PREVIEW and all(len(line) <= _SHOWN_WIDTH for line in lines)
 
 
-def write_heading(request: ConfirmationRequest) -> list[Fragments]:
+def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
-    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
+    lines = wrapped(_findings(request.report, limit=_SHOWN_FINDINGS), columns)
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW):
         lines.append([("class:hint", "  │ "), ("", line)])
     lines.append([("class:strong", shown_name(request.proposal.command))])

@@ -30,7 +30,8 @@ class PlainConfirmer:
         is_write = request.kind == "write"
         if is_write and not is_previewed(request.preview):
             self.screen.say(shown(request.preview))  # there is no pager here, and nothing is written unseen
-        self.screen.say_all(write_heading(request) if is_write else heading(request))
+        above = write_heading if is_write else heading
+        self.screen.say_all(above(request, columns=self.screen.columns))
         if not is_write:
             self.screen.say("$ " + shown(request.proposal.command))
         question = "write? [y/N]" if is_write else "y run · blank skip · ? WORDS remark · or type another command"
@@ -48,5 +49,5 @@ class PlainConfirmer:
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """What was typed, None at the end of input."""
-        self.screen.say_all(word_heading(request))
+        self.screen.say_all(word_heading(request, columns=self.screen.columns))
         return await read_plain_line(self.screen, "word")

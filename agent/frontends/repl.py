@@ -12,13 +12,14 @@ from agent.config.paths import state_dir
 from agent.frontends.goal_history import GoalHistory
 from agent.frontends.goal_prompt import GoalPrompt
 from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
-from agent.frontends.screen import Screen, open_screen
+from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_desk import SessionDesk
 from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
 from agent.frontends.toolbar import toolbar_text
 from agent.frontends.welcome import welcome
+from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.decisions import Confirmation, ConfirmationRequest
 from agent.protocol.errors import CoreError
@@ -119,10 +120,15 @@ class Repl:
     def _greet(self) -> None:
         settings = self._services.settings
         self._screen.say_all(
-            welcome(first_run=self._services.first_run, is_root=self._services.is_root, safety_off=settings.safety_off)
+            welcome(
+                first_run=self._services.first_run,
+                is_root=self._services.is_root,
+                safety_off=settings.safety_off,
+                columns=self._screen.columns,
+            )
         )
-        for warning in self._services.loaded.warnings:
-            self._screen.say(shown(warning), "class:warn")
+        warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
+        self._screen.say_all(wrapped(warnings, self._screen.columns))
 
     async def _read(self) -> str | None:
         if self._prompt is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.frontends.screen import Fragments
+from agent.frontends.wrapping import wrapped
 
 FIRST_RUN = (
     "Type what you want in plain words; see each command with its risk; edit it; run it.",
@@ -13,8 +14,8 @@ FIRST_RUN = (
 )
 
 
-def welcome(*, first_run: bool, is_root: bool, safety_off: bool) -> list[Fragments]:
-    """Styled lines before the first prompt; none for an ordinary start."""
+def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0) -> list[Fragments]:
+    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start."""
     lines: list[Fragments] = [[("class:hint", line)] for line in FIRST_RUN] if first_run else []
     if is_root:
         lines.append(
@@ -25,4 +26,4 @@ def welcome(*, first_run: bool, is_root: bool, safety_off: bool) -> list[Fragmen
         )
     if safety_off:
         lines.append([("class:alert", "safety is off: "), ("", "high-risk commands will not ask for the typed word")])
-    return lines
+    return wrapped(lines, columns)

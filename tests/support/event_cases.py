@@ -36,7 +36,7 @@ from agent.protocol.events import (
     UnknownEvent,
     Warned,
 )
-from agent.protocol.outcomes import ExecutionResult, RunOutcome
+from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome
 from agent.protocol.replies import Usage
 
 MODES = {
@@ -74,13 +74,22 @@ CASES: dict[str, list[Event]] = {
     "run.started": [RunStarted(request_id="r")],
     "run.finished": [RunFinished(outcome=RunOutcome(request_id="r"))],
     "goal.started": [GoalStarted(goal="list files")],
-    "goal.finished": [goal("completed", 0, commands=[{"outcome": "ran"}])],
-    "goal.finished-answered": [AssistantMessage(text="hi"), goal("answered", 0, message="hi")],
+    "goal.finished": [
+        PlannerFinished(step=1, reply="command", duration=0.25),
+        goal("completed", 0, commands=[{"outcome": "ran", "duration": 0.5}, {"outcome": "ran", "duration": 0.25}]),
+    ],
+    "goal.finished-answered": [
+        PlannerFinished(step=1, reply="chat", duration=0.75), AssistantMessage(text="hi"), goal("answered", 0, message="hi"),
+    ],
     "goal.finished-failed": [
         goal("failed", 2, commands=[{"outcome": "ran"}, {"outcome": "ran"}], message="it failed",
              usage=Usage(input_tokens=1200, output_tokens=34, cost=0.00123))
     ],
     "goal.finished-skipped": [goal("cancelled", 6, message="two skips in a row", commands=[{"outcome": "skipped"}] * 2)],
+    "goal.finished-word-not-typed": [
+        PROPOSED, RATED, confirmed("declined", "person", "rm -rf build"),
+        goal("skipped", 6, message=WORD_NOT_TYPED, commands=[{"outcome": "declined", "run": "rm -rf build"}]),
+    ],
     "goal.finished-planner-error": [
         Failed(error=ErrorInfo(code="planner", message="no reply")), goal("planner_error", 4, message="no reply"),
     ],
@@ -105,6 +114,7 @@ CASES: dict[str, list[Event]] = {
     "command.confirmed-unattended": [PROPOSED, RATED, confirmed("declined", "nobody")],
     "command.confirmed-dry-run": [PROPOSED, RATED, confirmed("dry-run", "policy")],
     "command.confirmed-skipped": [PROPOSED, RATED, confirmed("skipped", "person")],
+    "command.confirmed-word-not-typed": [PROPOSED, RATED, confirmed("declined", "person", "rm -rf build")],
     "command.started": [PROPOSED, RATED, confirmed("approved", "person", "rm -rf build"), STARTED],
     "command.started-unseen": [PROPOSED, RATED, confirmed("approved", "approve-mode", "rm -rf build"), STARTED],
     "command.started-hostile": [

@@ -118,7 +118,7 @@ def test_output_with_a_newline_gets_no_empty_line() -> None:
     emitter, sink = one_screen()
     emitter.output("stderr", b"error\n")
     emit(emitter, FINISHED, GoalFinished(goal="g", status="completed", exit_code=0))
-    assert sink.text == "error\n✓ completed · 0.00s\n"
+    assert sink.text == "error\n✓ completed\n"
 
 
 def test_pipes_get_exactly_what_the_command_wrote() -> None:
@@ -129,7 +129,7 @@ def test_pipes_get_exactly_what_the_command_wrote() -> None:
     emitter.output("stderr", data)
     emit(emitter, FINISHED, GoalFinished(goal="g", status="completed", exit_code=0))
     assert out.getvalue() == data
-    assert err.getvalue() == data + "✓ completed · 0.00s\n".encode()
+    assert err.getvalue() == data + "✓ completed\n".encode()
 
 
 def test_a_terminal_is_protected_from_output() -> None:

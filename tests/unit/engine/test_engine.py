@@ -255,6 +255,18 @@ def test_safety_off_needs_no_word_but_still_asks():
     assert person.asked_words == []
 
 
+@pytest.mark.parametrize("shell", [True, False])
+def test_a_goal_says_that_the_word_was_not_typed(shell):
+    person = FakePerson(Approved(command="danger"), words=["yes"])
+    outcome, *_ = sync(go(FakePlanner(run("ls"), say("hm")), "ls", person=person, shell=shell, options=ASK))
+    assert (outcome.goal.status, outcome.goal.message) == (GoalStatus.SKIPPED, "not run: the word was not typed")
+
+
+def test_the_chat_after_an_ordinary_skip_stays_the_message():
+    outcome, *_ = sync(go(FakePlanner(run("a"), say("fine")), person=FakePerson(Skipped()), options=ASK))
+    assert outcome.goal.message == "fine"
+
+
 def test_two_skips_in_a_row_cancel_the_goal_with_exit_code_6():
     person = FakePerson(Skipped(), Skipped())
     executor = FakeExecutor()
