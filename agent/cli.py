@@ -9,15 +9,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any, TextIO
 
-# name -> (usage after the name, one line of help); names of later versions are reserved, so that no goal comes to depend on them
-SUBCOMMANDS: dict[str, tuple[str, str]] = {
-    "plan": ("[options] [--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),
-    "risk": ("[--json] [--explain] [--policy] [--cwd DIR] [--batch FILE|-] [COMMAND]", "rate a command; run nothing"),
-    "exec": ("[options] COMMAND", "run your own command through gate, executor and log"),
-    "doctor": ("[--json]", "what works here, and what to do about the rest"),
-    "config": ("[show|path|edit] [--json]", "settings and where each came from"),
-    "completions": ("bash|zsh|fish", "a completion script for your shell"),
-}
+# Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
     "rehearse", "undo", "sessions", "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
     "mcp", "guard", "init",
@@ -121,6 +113,8 @@ def _main(arguments: list[str]) -> int:
             f"agent-shell: {name!r} is not part of this version; for a goal with this word, put it in quotes\n"
         )
         return 2
+    from agent.config.subcommands import SUBCOMMANDS
+
     sub = name if name in SUBCOMMANDS else ""
     options = _parse(sub, arguments[1:] if sub else arguments)
     if getattr(options, "version", False):
@@ -200,6 +194,8 @@ def _flags(options: argparse.Namespace) -> dict[str, Any]:
 def build_parser(sub: str = "") -> argparse.ArgumentParser:
     """The parser of the program itself (`sub` empty) or of one sub-command."""
     import argparse
+
+    from agent.config.subcommands import SUBCOMMANDS
 
     program = f"agent-shell {sub}".rstrip()
     if not sub:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.config.subcommands import SUBCOMMANDS
 from agent.config.table import SETTINGS, Setting
 
 _FILES = {"config", "session_dir", "telemetry_file", "cwd", "file", "ca_file"}
@@ -9,22 +10,12 @@ _PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "
 _RISK = ("--json", "--explain", "--policy", "--cwd", "--batch")
 
 
-SUBCOMMANDS = {
-    "plan": "ask the planner once and run nothing",
-    "risk": "rate a command and run nothing",
-    "exec": "run your own command through gate and log",
-    "doctor": "what works here",
-    "config": "settings and where each came from",
-    "completions": "a completion script for your shell",
-}
-
-
 def script(shell: str) -> str:
     """The script for `shell`. Raises ValueError for one that is not known."""
     makers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
     if shell not in makers:
         raise ValueError(f"no completion script for {shell!r}")
-    return makers[shell](SUBCOMMANDS)
+    return makers[shell]({name: text for name, (_, text) in SUBCOMMANDS.items()})
 
 
 def _flags() -> list[Setting]:

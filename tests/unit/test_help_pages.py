@@ -6,7 +6,8 @@ import shlex
 
 import pytest
 
-from agent.cli import EXAMPLES, SUBCOMMANDS, build_parser
+from agent.cli import EXAMPLES, build_parser
+from agent.config.subcommands import SUBCOMMANDS
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
