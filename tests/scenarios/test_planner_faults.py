@@ -204,8 +204,9 @@ def test_a_proposal_of_many_lines_is_rated_and_recorded_whole(world: World, text
     assert not (world.work / "ran").exists()
     (proposed,) = [event for event in world.events() if event["type"] == "command.proposed"]
     assert proposed["command"] == text
-    assert world.run(*world.scripted(command(text), chat("stop")), "--approve", "low", "do it").code == 0
-    assert world.goals()[-1]["commands"][0]["run"] == text
+    # even where low risk needs no person, a text that nobody could take in at a glance does
+    assert world.run(*world.scripted(command(text), chat("stop")), "--approve", "low", "do it").code == 6
+    assert not (world.work / "ran").exists()
 
 
 HOSTILE = [
