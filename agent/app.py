@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded, load_settings
+from agent.lazy import follows_folder
+from agent.parts import Parts
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
-    from agent.engine.context import AppState, RequestContext
-    from agent.engine.engine import Engine
     from agent.engine.facade import Conversation
     from agent.frontends.services import Services
-    from agent.protocol.cancel import CancellationToken
-    from agent.protocol.decisions import ApprovedCommand, RiskContext, RiskReport, Verdict
-    from agent.protocol.messages import ContextBlock
-    from agent.protocol.outcomes import ExecutionResult, GoalSummary
-    from agent.protocol.ports import (
-        Confirmer,
-        Emitter,
-        Executor,
-        OutputSink,
-        Processes,
-        Provider,
-        Recorder,
-        StreamRedaction,
-        Tool,
-    )
-    from agent.protocol.requests import Approval, RunOptions
-    from agent.recording.redaction import SecretRedactor
+    from agent.protocol.ports import Confirmer, Emitter, Provider, Tool
+    from agent.protocol.requests import RunOptions
 
 
 def load(flags: Mapping[str, Any]) -> Loaded:
@@ -57,7 +41,7 @@ def _search_own_programs_in_fixed_places() -> None:
     Commands get the person's PATH as it was; their rating knows about it.
     """
     path = os.environ.get("PATH", "")
-    if _follows_folder(path):
+    if follows_folder(path):
         from agent.execution.state import without_relative
 
         os.environ["PATH"] = without_relative(path) or os.defpath
@@ -115,7 +99,7 @@ def build_services(loaded: Loaded) -> Services:
     """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use."""
     from agent.frontends.services import Services
 
-    parts = _Parts(loaded)
+    parts = Parts(loaded)
     return Services(
         loaded=loaded,
         make_engine=parts.make_engine,
@@ -153,318 +137,10 @@ def open_conversation(
     from agent.planner.llm import LLMPlanner
     from agent.tools.write_file import WriteFile
 
-    parts = _Parts(loaded or load({"cwd": base_path}))
+    parts = Parts(loaded or load({"cwd": base_path}))
     app = replace(parts.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
     context = parts.open_context(None, base_path)
     context.planner = LLMPlanner(
         provider, model or "default", redactor=parts.redactor, codec=codec, system_prompt=system_prompt
     )
     return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)
-
-
-class _Parts:
-    """The long-lived parts of one process."""
-
-    def __init__(self, loaded: Loaded) -> None:
-        from agent.planner.facts import SystemFacts
-        from agent.planner_choice import PlannerChoice
-        from agent.recording.clock import SystemClock
-
-        self._loaded = loaded
-        self._settings = loaded.settings
-        self._clock = SystemClock()
-        self.processes = _LazyProcesses()
-        self._facts = SystemFacts(self.processes)
-        self.redactor = self._make_redactor()
-        self._choice = PlannerChoice(loaded, self.redactor)
-        self._contexts: list[RequestContext] = []
-        self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-
-    @property
-    def first_run(self) -> bool:
-        """Nothing was configured and nothing was ever run here."""
-        from agent.config.paths import config_dir, state_dir
-
-        environ = self._loaded.environ
-        return not any(os.path.exists(path) for path in (config_dir(environ), state_dir(environ)))
-
-    def _make_redactor(self) -> SecretRedactor:
-        from agent.config.paths import default_session_dir
-        from agent.recording.redaction import SecretRedactor, secrets_in
-        from agent.recording.redaction_key import folder_key
-
-        known = {**secrets_in(self._loaded.environ), **self._loaded.secrets}
-        if not self._settings.persist:
-            return SecretRedactor(known)
-        folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
-        return SecretRedactor(known, key=folder_key(folder))
-
-    def make_engine(self) -> Engine:
-        from agent.engine.engine import Engine
-
-        return Engine(self.app_state())
-
-    def app_state(self) -> AppState:
-        from agent.config.paths import config_dir
-        from agent.engine.context import AppState
-
-        config = self._settings.config or os.path.join(config_dir(self._loaded.environ), "config.toml")
-        return AppState(
-            classify=_classify,
-            decide=_decide,
-            normal_form=_normal_form,
-            facts=self._facts,
-            clock=self._clock,
-            redactor=self.redactor,
-            make_planner=self._choice.make,
-            open_stream_redaction=self._open_stream_redaction,
-            project_notes=self._project_notes,
-            settings_rows=self._settings_rows,
-            load_role=self._load_role,
-            config_path=config,
-            is_root=self.is_root,
-            debug=self._settings.debug,
-        )
-
-    def _open_stream_redaction(self) -> StreamRedaction:
-        from agent.recording.stream_redaction import StreamRedactor
-
-        return StreamRedactor(self.redactor)
-
-    def _load_role(self, name: str) -> str:
-        from agent.config.paths import config_dir
-        from agent.library.roles_store import RoleStore
-
-        return RoleStore(os.path.join(config_dir(self._loaded.environ), "roles")).load(name)
-
-    def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
-        from agent.planner.git_facts import workspace_of
-        from agent.planner.project_notes import load_project_notes
-
-        block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self.redactor)
-        return (block,) if block is not None else ()
-
-    def _settings_rows(self) -> list[dict[str, str]]:
-        from agent.config.table import SETTINGS
-
-        rows = []
-        for setting in SETTINGS:
-            value = getattr(self._settings, setting.name)
-            origin = self._loaded.origins.get(setting.name, "default")
-            rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
-        return rows
-
-    def open_context(self, session_id: str | None, cwd: str | None = None) -> RequestContext:
-        """A new session, or the named one with the history that its log tells; commands start in `cwd`."""
-        from agent.engine.context import RequestContext
-
-        settings = self._settings
-        path = self._loaded.environ.get("PATH", "")
-        executor = _LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor, path=path)
-        planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
-        recorder, history, earlier = self._open_log(session_id, executor.cwd)
-        context = RequestContext(
-            recorder=recorder,
-            planner=planner,
-            executor=executor,
-            approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
-            safety_off=settings.safety_off,
-            history=history,
-            earlier_goals=earlier,
-            show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
-        )
-        if settings.role:
-            context.role_name, context.role_text = settings.role, self._load_role(settings.role)
-        self._contexts.append(context)
-        return context
-
-    def _make_executor(self, cwd: str) -> Executor:
-        from agent.execution.executor import ShellExecutor
-
-        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not self._settings.json
-        return ShellExecutor(
-            cwd=cwd, env=dict(self._loaded.environ), terminal="tty" if terminal else "none", stdin="null"
-        )
-
-    def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:
-        from agent.config.paths import default_session_dir
-        from agent.protocol.events import SessionStarted
-        from agent.recording.null import NullRecorder
-        from agent.version import __version__
-
-        settings = self._settings
-        started = SessionStarted(
-            session_id="",
-            program=f"agent-shell {__version__}",
-            frontend="repl" if sys.stdin.isatty() else "cli",
-            cwd=cwd,
-            pid=os.getpid(),
-            is_root=self.is_root,
-            safety_off=settings.safety_off,
-        )
-        if not settings.persist:
-            return (
-                NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id, started=started),
-                [],
-                (),
-            )
-        from agent.recording.jsonl import open_session
-
-        recorder = open_session(
-            settings.session_dir or default_session_dir(self._loaded.environ),
-            clock=self._clock,
-            redactor=self.redactor,
-            session_id=session_id,
-            started=started,
-        )
-        if session_id is None or recorder.path is None:
-            return recorder, [], ()
-        from agent.recording.fold import goals, history
-        from agent.recording.reader import read_records
-
-        try:
-            told = list(history(read_records(recorder.path)))
-            return recorder, told, goals(read_records(recorder.path))
-        except BaseException:
-            recorder.close("unreadable")
-            raise
-
-    def make_emitter(self) -> Emitter:
-        """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""
-        from agent.emitters.jsonl import JsonlEmitter
-        from agent.emitters.memory import FanOut
-        from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-
-        settings = self._settings
-        emitter: Emitter
-        if settings.json:
-            emitter = JsonlEmitter(sys.stdout.buffer)
-        else:
-            options = TerminalEmitterOptions(
-                highlight=settings.highlight,
-                theme=settings.theme,
-                verbose_tool_calls=settings.verbose,
-                show_spinner=settings.spinner,
-            )
-            emitter = TerminalEmitter(options, sys.stdout, sys.stderr)
-        if settings.telemetry_file is None:
-            return emitter
-        return FanOut(emitter, JsonlEmitter(_private_append(settings.telemetry_file)))
-
-    def rate(self, command: str, cwd: str) -> RiskReport:
-        """For display: as the session opened last would run it now. The gate rates again."""
-        from agent.gate import with_session
-
-        context = self._facts.risk_context(command, cwd)
-        executor = self._contexts[-1].executor if self._contexts else None
-        return _classify(command, with_session(context, executor))
-
-    def warm(self) -> None:
-        """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
-        _classify("true", self._facts.risk_context("true", os.getcwd()))
-        self._choice.warm()
-        for context in self._contexts:
-            if isinstance(context.executor, _LazyExecutor):
-                context.executor.warm()
-
-    async def shutdown(self) -> None:
-        for context in self._contexts:
-            if context.executor is not None:
-                await context.executor.close()
-        await self._choice.aclose()
-
-
-class _LazyExecutor:
-    """ports.Executor, built when the first command runs or in the background: the first frame does not wait for it."""
-
-    def __init__(self, cwd: str, build: Callable[[str], Executor], *, path: str = "") -> None:
-        self._cwd = cwd
-        self._build = build
-        # As the executor says it: a PATH that follows the working folder lets that choose what runs.
-        self._exports = {"PATH": path} if path and _follows_folder(path) else {}
-        self._built: Executor | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def cwd(self) -> str:
-        return self._cwd if self._built is None else self._built.cwd
-
-    @property
-    def functions(self) -> str:
-        return "" if self._built is None else self._built.functions
-
-    @property
-    def aliases(self) -> str:
-        return "" if self._built is None else self._built.aliases
-
-    @property
-    def exports(self) -> dict[str, str]:
-        return self._exports if self._built is None else self._built.exports
-
-    async def execute(
-        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
-    ) -> ExecutionResult:
-        return await self._real().execute(command, sink, cancel)
-
-    def warm(self) -> None:
-        """Start what the first command will need."""
-        getattr(self._real(), "warm", lambda: None)()
-
-    async def close(self) -> None:
-        if self._built is not None:
-            await self._built.close()
-
-    def _real(self) -> Executor:
-        with self._lock:  # the background warms it while the first command may already want it
-            if self._built is None:
-                self._built = self._build(self._cwd)
-        return self._built
-
-
-class _LazyProcesses:
-    """ports.Processes, imported at the first use."""
-
-    async def run_attached(self, argv: tuple[str, ...]) -> int:
-        return await self._real().run_attached(argv)
-
-    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
-        return await self._real().capture(argv, cwd=cwd, timeout=timeout)
-
-    def _real(self) -> Processes:
-        from agent.execution.processes import HostProcesses
-
-        return HostProcesses()
-
-
-def _follows_folder(path: str) -> bool:
-    from agent.execution.state import follows_folder
-
-    return follows_folder(path)
-
-
-def _private_append(path: str) -> Any:
-    """A file that only its owner can read, opened for appending."""
-    try:
-        # Without waiting: a named pipe that nobody reads is an error, not a reason to hang.
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
-    except OSError as error:
-        raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
-    return os.fdopen(fd, "ab", buffering=0)
-
-
-def _classify(command: str, context: RiskContext) -> RiskReport:
-    from agent.risk.classifier import classify
-
-    return classify(command, context)
-
-
-def _decide(report: RiskReport, approval: Approval, origin: str) -> Verdict:
-    from agent.risk.policy import decide
-
-    return decide(report, approval, origin=origin)
-
-
-def _normal_form(command: str) -> tuple[str, ...]:
-    from agent.risk.normal_form import normal_form
-
-    return normal_form(command)

@@ -1,0 +1,82 @@
+"""Parts that are imported and built at their first use, so that the first frame does not wait for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.protocol.cancel import CancellationToken
+    from agent.protocol.decisions import ApprovedCommand
+    from agent.protocol.outcomes import ExecutionResult
+    from agent.protocol.ports import Executor, OutputSink, Processes
+
+
+class LazyExecutor:
+    """ports.Executor, built when the first command runs or in the background: the first frame does not wait for it."""
+
+    def __init__(self, cwd: str, build: Callable[[str], Executor], *, path: str = "") -> None:
+        self._cwd = cwd
+        self._build = build
+        # As the executor says it: a PATH that follows the working folder lets that choose what runs.
+        self._exports = {"PATH": path} if path and follows_folder(path) else {}
+        self._built: Executor | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def cwd(self) -> str:
+        return self._cwd if self._built is None else self._built.cwd
+
+    @property
+    def functions(self) -> str:
+        return "" if self._built is None else self._built.functions
+
+    @property
+    def aliases(self) -> str:
+        return "" if self._built is None else self._built.aliases
+
+    @property
+    def exports(self) -> dict[str, str]:
+        return self._exports if self._built is None else self._built.exports
+
+    async def execute(
+        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+    ) -> ExecutionResult:
+        return await self._real().execute(command, sink, cancel)
+
+    def warm(self) -> None:
+        """Start what the first command will need."""
+        getattr(self._real(), "warm", lambda: None)()
+
+    async def close(self) -> None:
+        if self._built is not None:
+            await self._built.close()
+
+    def _real(self) -> Executor:
+        with self._lock:  # the background warms it while the first command may already want it
+            if self._built is None:
+                self._built = self._build(self._cwd)
+        return self._built
+
+
+class LazyProcesses:
+    """ports.Processes, imported at the first use."""
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        return await self._real().run_attached(argv)
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        return await self._real().capture(argv, cwd=cwd, timeout=timeout)
+
+    def _real(self) -> Processes:
+        from agent.execution.processes import HostProcesses
+
+        return HostProcesses()
+
+
+def follows_folder(path: str) -> bool:
+    """Whether a PATH has an entry that depends on the working folder."""
+    from agent.execution import state
+
+    return state.follows_folder(path)
