@@ -13,10 +13,15 @@ from agent.risk.options import Args
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_GIT_RUNS = (
-    "alias.", "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.hookspath", "diff.external", "sequence.editor",
-    "credential.helper", "filter.", "uploadpack.", "receivepack.", "gpg.program", "pager.", "protocol.ext", "core.gitproxy", "core.askpass",
-)  # fmt: skip
+_GIT_RUNS = re.compile(
+    r"(?:alias|filter|uploadpack|receivepack|pager|hook)\.|protocol\.ext|includeif\.|include\.path|init\.templatedir|(?:credential\..*)?helper$"
+    r"|credential\.(?:.*\.)?helper|(?:core|sequence)\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)"
+    r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:diff|merge)tool\..*\.(?:cmd|path)|interactive\.difffilter"
+    r"|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|remote\..*\.(?:uploadpack|receivepack|vcs)|(?:man|browser)\..*\.(?:cmd|path)"
+    r"|submodule\..*\.update|trailer\..*\.(?:command|cmd)|sendemail\..*cmd|tar\..*\.command|imap\.tunnel|instaweb\.httpd"
+)
+_PRINTS = frozenset(("log", "diff", "show", "whatchanged", "reflog", "diff-tree", "diff-index", "diff-files", "format-patch", "range-diff",
+                     "stash", "archive"))  # fmt: skip
 _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
 
 
@@ -36,6 +41,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     texts = [word.text for word in invocation.words]
     if verb == "rebase" and "-x" in texts[:-1]:
         walker.script(texts[texts.index("-x") + 1], place, invocation)
+    _git_prints(walker, invocation, args, verb)
     if verb == "bisect" and "run" in verbs[:2]:
         walker.dispatch(invocation.inner(args.operands[2:], "git bisect")) if len(args.operands) > 2 else None
         return None, ""
@@ -43,7 +49,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         text = " ".join(word.text for word in args.operands[verbs.index("foreach") + 1 :])
         walker.script(text, place, invocation)
         return None, ""
-    if verb == "config" and len(verbs) > 2 and verbs[1].lower().startswith(_GIT_RUNS) and verbs[2] not in _SAFE_PAGERS:
+    if verb == "config" and len(verbs) > 2 and _GIT_RUNS.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
         walker.add(
             "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
         )
@@ -66,13 +72,39 @@ def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
     place = invocation.place
     for word in args.values("-c", "--config-env"):
         name, _, value = word.text.partition("=")
-        if name.lower().startswith(_GIT_RUNS) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
+        if _GIT_RUNS.match(name.lower()) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
             walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
             walker.script(value.removeprefix("!"), place, invocation)
     if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):
         walker.add(
             "environment", [], place, reason="has git take its programs from another folder", rule="git.exec-path"
         )
+
+
+def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:
+    """What only shows, unless told to write to a file or to start something."""
+    place = invocation.place
+    if verb in _PRINTS:
+        files = args.values("--output", "--output-directory")
+        if verb in ("format-patch", "archive"):
+            files += args.values("-o")
+        files = [word for word in files if word.text not in ("-", "/dev/stdout")]
+        if files:
+            walker.add("write", files, place, invocation=invocation, rule="git.output")
+    if verb == "bundle" and len(args.operands) > 2 and args.operands[1].text == "create":
+        walker.add("write", args.operands[2:3], place, invocation=invocation, rule="git.output")
+    if verb in _PRINTS and args.has("--ext-diff"):
+        walker.add("run", [], place, reason="has git run the programs that its settings name", rule="git.ext-diff")
+    if verb == "difftool":
+        follows = dict(zip(invocation.words, invocation.words[1:], strict=False))
+        commands = [follows[word] for word in invocation.words if word.text == "-x" and word in follows]
+        for word in (*commands, *args.values("--extcmd")):
+            walker.script(word.text, place, invocation)
+    if verb == "grep":
+        for word in invocation.words[1:]:
+            found = re.match(r"(?:-O|--open-files-in-pager=)(.+)", word.text, re.S)
+            if found:
+                walker.script(found.group(1), place, invocation)
 
 
 def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:

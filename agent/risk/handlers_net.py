@@ -20,6 +20,10 @@ _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspec
 _USER_TRICK = re.compile(r"https?://[^/\s]*@")
 
 
+_CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
+                "--hsts", "--alt-svc")  # fmt: skip
+
+
 def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """curl: method, what it sends, where the answer goes."""
     place = invocation.place
@@ -61,12 +65,10 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         _remember(walker, invocation, urls)
     for word in args.values("-K", "--config"):
         walker.add("read", [word], place, invocation=invocation)
-    if args.has("-D", "--dump-header", "-c", "--cookie-jar"):
-        words = [
-            w for w in args.values("-D", "--dump-header", "-c", "--cookie-jar") if w.text not in ("-", "/dev/null")
-        ]
-        if words:
-            walker.add("write", words, place, invocation=invocation)
+        walker.add("run", [word], place, reason="does what {targets} says: send, fetch, write", rule="curl.config")
+    words = [word for word in args.values(*_CURL_WRITES) if word.text not in ("-", "/dev/null", "%")]
+    if words:
+        walker.add("write", words, place, invocation=invocation)
     if any(url.text.startswith("file:") for url in urls):
         for url in urls:
             walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)

@@ -178,3 +178,12 @@ def interface(walker: Walker, invocation: Invocation, table: Program, args: Args
     if table.name in invocation.words[0].text and len(args.operands) == 1 and args.operands[0].text[-1:].isdigit():
         return None, ""
     return None
+
+
+def ldd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """ldd has the file's own loader print its libraries, so a file from elsewhere can run code."""
+    for word in args.operands:
+        if walker.rater.scopes.of(word, invocation.cwd) != "system":
+            reason = "may run the loader that {targets} names"
+            walker.add("run", [word], invocation.place, reason=reason, rule="ldd.loader")
+    return None

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.interpreters import program_file
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -31,6 +32,9 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not scripts and not args.has("-f", "--file") and operands:
         scripts, operands = operands[:1], operands[1:]
     in_place = any(name.startswith(("-i", "--in-place")) for name in args.names) or args.has("-I")
+    if not args.has("--sandbox"):
+        for file in args.values("-f", "--file"):
+            program_file(walker, invocation, file)
     for script in scripts:
         text = script.text
         for match in _SED_EXEC.finditer(text):
@@ -52,22 +56,23 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
                 reason="has sed run what it makes of its input",
                 rule="sed.execute",
             )
-        if re.search(r"w\s", text):
-            for match in _SED_WRITE.finditer(_strip_sed(text)):
-                if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
-                    walker.add(
-                        "write",
-                        [script.part(match.group(1))],
-                        invocation.place,
-                        invocation=invocation,
-                        rule="sed.write",
-                    )
+        _sed_writes(walker, invocation, script)
     if in_place:
         walker.add("modify", operands, invocation.place, invocation=invocation)
     else:
         for word in operands:
             walker.add("read", [word], invocation.place, invocation=invocation)
     return None
+
+
+def _sed_writes(walker: Walker, invocation: Invocation, script: Word) -> None:
+    """The files that `w` writes to."""
+    if not re.search(r"w\s", script.text):
+        return
+    for match in _SED_WRITE.finditer(_strip_sed(script.text)):
+        if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
+            target = script.part(match.group(1))
+            walker.add("write", [target], invocation.place, invocation=invocation, rule="sed.write")
 
 
 def _strip_sed(text: str) -> str:
@@ -89,6 +94,10 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     programs = args.values("-e", "--source")
     if not programs and not args.has("-f", "--file", "-E") and operands:
         programs, operands = operands[:1], operands[1:]
+    if not args.has("-S", "--sandbox"):
+        for file in args.values("-f", "--file", "-E", "--exec", "-l", "--load", "-i", "--include"):
+            if file.text != "inplace":
+                program_file(walker, invocation, file)
     for program in programs:
         _awk_program(walker, invocation, program)
     if args.has("-i") and any(word.text == "inplace" for word in args.values("-i", "--include")):
@@ -149,10 +158,30 @@ def _unescape(text: str) -> str:
     return text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
 
 
+_VI_SCRIPTS = ("-S", "-s", "-u")
+_EDITOR_SCRIPTS = {"emacs": ("-l", "--load", "--script", "-f", "--funcall")} | dict.fromkeys(
+    ("vim", "vi", "nvim", "gvim", "vimx", "rvim"), _VI_SCRIPTS
+)
+
+
+def _editor_scripts(walker: Walker, invocation: Invocation) -> None:
+    """Files of commands that an editor is told to go through."""
+    words = invocation.words
+    options = _EDITOR_SCRIPTS.get(words[0].text.rpartition("/")[2], ())
+    for index, word in enumerate(words[1:-1], 1):
+        if word.text in options and words[index + 1].text not in ("NONE", "NORC", "/dev/null"):
+            program_file(walker, invocation, words[index + 1])
+    for word in words[1:]:
+        name, equals, value = word.text.partition("=")
+        if equals and name.startswith("--") and name in options:
+            program_file(walker, invocation, word.part(value))
+
+
 def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """vim, ex, emacs: opening is fine; commands on the line may run or write."""
     commands = args.values("-c", "--cmd", "--eval", "-e", "--execute", "-S") if table.name != "nano" else []
     commands += [word.part(word.text[1:]) for word in args.operands if word.text.startswith("+")]
+    _editor_scripts(walker, invocation)
     for word in commands:
         match = re.search(r"(?:^|[:|])\s*(?:[%\d,$.]*)?(?:r|w|read|write)?\s*!\s*(.+)", word.text)
         if match:
@@ -177,3 +206,17 @@ def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     ):
         walker.add("modify", args.operands, invocation.place, level=Level.MEDIUM, invocation=invocation)
     return None, ""
+
+
+def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """dc: a line that begins with `!` is a shell command, except for the comparisons `!<r`, `!=r` and `!>r`."""
+    texts = [word.text for word in args.values("-e", "--expression")]
+    if invocation.stdin is not None and invocation.stdin[0]:
+        texts.append(invocation.stdin[0])
+    for text in texts:
+        for found in re.finditer(r"!([^<=>\n][^\n]*)", text):
+            walker.script(found.group(1), invocation.place, invocation)
+            walker.add("run", [], invocation.place, reason="has dc run a command", rule="dc.execute")
+    for word in (*args.values("-f", "--file"), *args.operands):
+        program_file(walker, invocation, word)
+    return None

@@ -54,6 +54,16 @@ def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
     return None, ""
 
 
+def program_file(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A file of code for something that is no shell, such as `sed -f`: from standard input it is not shell text."""
+    if word.text not in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") and "proc" not in word.taint:
+        script_file(walker, invocation, word)
+    elif "net" in (invocation.stdin or ("", ""))[1] or "net" in word.taint:
+        walker.add("run-remote", [word], invocation.place)
+    else:
+        walker.add("run", [word], invocation.place, reason="runs the output of another command", rule="run.script")
+
+
 def _opaque(walker: Walker, invocation: Invocation, word: Word) -> Output:
     if "secret" not in word.taint and "cmd" not in word.taint:
         walker.add("run", [word], invocation.place, reason="runs the output of another command")
@@ -111,6 +121,7 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         else:
             for word in args.operands:
                 walker.add("read", [word], invocation.place, invocation=invocation)
+        _opened_names(walker, invocation, table, args)
         return None, (invocation.stdin or (None, ""))[1]
     module = args.value("-m") if table.name == "python" else None
     if module is not None:
@@ -129,6 +140,17 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if text:
         inline_code.judge(walker, invocation, text, table.name, taint)
     return None, taint
+
+
+def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """With -n and -p, perl opens an operand `command|` as a pipe from that command."""
+    if table.name != "perl" or not args.has("-n", "-p"):
+        return
+    for word in args.operands:
+        if word.text.rstrip().endswith("|") or word.text.lstrip().startswith("|"):
+            walker.script(word.text.strip("| "), invocation.place, invocation)
+            reason = "has perl run what is named as a file"
+            walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
 
 
 _READING_MODULES = frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,26 @@ _TRUSTED = frozenset(
     )
 )
 _NETWORKED = frozenset(
-    ("ping", "telnet", "ssh", "http", "aria2c", "mosquitto_pub", "nmap", "wget", "curl", "nc", "scp")
+    (
+        "ping",
+        "telnet",
+        "ssh",
+        "http",
+        "aria2c",
+        "mosquitto_pub",
+        "nmap",
+        "wget",
+        "curl",
+        "nc",
+        "scp",
+        "socat",
+        "mail",
+        "mosquitto_sub",
+    )
 )
+_BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
+                      "browsh", "git", "ssh-keyscan", "resolvectl", "systemd-resolve"))  # fmt: skip
+_FROM_FILES = ("file", "input")
 _COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
@@ -169,8 +188,7 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if words and len(words) == 1 and words[0].text in ("--help", "--version") and not table.wrap:
         return None, ""
     before = len(walker.findings)
-    if table.name in _NETWORKED and any("secret" in word.taint for word in words):
-        walker.add("send-secret", [], invocation.place, invocation=invocation)
+    judge_sent_words(walker, invocation, table)
     if table.handler:
         result = handler(table.handler)(walker, invocation, table, args)
         if result is not None:
@@ -183,6 +201,33 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if table.name in _COPIERS:
         secrets_stored(walker, invocation, before)
     return output_of(walker, invocation, table, args)
+
+
+def judge_sent_words(walker: Walker, invocation: Invocation, table: Program) -> None:
+    """Data in an address or a name leaves the machine when it is looked up: `dig $(cat f).example.org`."""
+    program = invocation.words[0].text.rpartition("/")[2]
+    if table.name not in _NETWORKED and program not in _BY_NAME:
+        return
+    words = invocation.words[1:]
+    if program == "git":  # its other words stay here
+        words = [word for word in words if "://" in word.text]
+    if any("secret" in word.taint for word in words):
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+        return
+    told = [word for word in words if _tells(word)]
+    if told:
+        reason = "tells the network what it read here, as a part of {targets}"
+        walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
+
+
+def _tells(word: Word) -> bool:
+    """Whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
+    taints = word.taint.split()
+    if "file" in taints:
+        return True
+    if word.known or not {"cmd", "input", "found", "listed"}.intersection(taints):
+        return False
+    return re.search(r"\0[\w-]*\.[\w.-]*[A-Za-z]|://[^\0]*/[^\0]*\0|://\0\.", word.text) is not None
 
 
 def secrets_stored(walker: Walker, invocation: Invocation, before: int) -> None:

@@ -51,7 +51,9 @@ _CONFIG = re.compile(
     r"|xinitrc|xprofile|xsession|xsessionrc|pam_environment|gitconfig|hgrc|vimrc|vim|exrc|emacs|emacs\.d|nanorc|inputrc|screenrc|gdbinit"
     r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local|ssh)\b"
 )
-_START = re.compile(r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)")
+_START = re.compile(
+    r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)"
+)
 # No project lives here: a working directory below these makes nothing in them the workspace.
 _NO_WORKSPACE = re.compile(
     r"^/(?:(?:s?bin|boot|etc|lib\w*|proc|sys|dev|run|efi)(?:/|$)|usr(?!(?:/local)?/src/)(?:/|$)|(?:home|Users|var|opt|root|mnt|srv|tmp)?$)"
@@ -178,7 +180,7 @@ class Scopes:
             return "schedule"
         if bare in _TEMP:
             return "temp-all"
-        if path.startswith("/dev/") and not path.startswith("/dev/shm/") or path == "/dev":  # noqa: S108
+        if (path.startswith("/dev/") and not path.startswith("/dev/shm/")) or path == "/dev":  # noqa: S108
             return "device"
         if is_secret(path):
             return "history" if path.endswith(("_history", ".histfile")) else "secrets"
@@ -190,7 +192,11 @@ class Scopes:
         """The scope of a path that means nothing special by its name: where it lies."""
         relative = path[len(self.home) + 1 :] if path.startswith(f"{self.home}/") else ""
         within = path.startswith(f"{self.workspace}/")
-        if relative and _CONFIG.match(relative) and (self.workspace == self.home or not (within or bare == self.workspace)):
+        if (
+            relative
+            and _CONFIG.match(relative)
+            and (self.workspace == self.home or not (within or bare == self.workspace))
+        ):
             return "config"
         if bare == self.workspace:
             return "workspace-all"

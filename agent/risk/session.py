@@ -25,6 +25,13 @@ _SHOWN = 60
 _STANDARD_PATH = frozenset(
     ("/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin")
 )
+# Every system has these in a standard folder, so a folder behind those is never asked for them.
+_BASIC = (
+    "ls cat cp mv rm ln mkdir rmdir touch chmod chown chgrp dd df du head tail sort uniq wc cut tr tee paste comm join split expr seq "
+    "date sleep id whoami uname env printenv basename dirname readlink realpath stat test true false yes mktemp md5sum sha1sum "
+    "sha256sum base64 od nl tac fold sync sh bash grep egrep fgrep sed awk find xargs tar gzip gunzip zcat ps diff cmp"
+)
+_EVERYWHERE = frozenset(_BASIC.split())
 # Builtins that `shell_builtins` leaves to the tables; bash does not look for them in PATH.
 _NOT_SEARCHED = frozenset(("echo", "printf", "pwd", "type", "command", "builtin", "kill", "exec", "history", "time"))
 _WORDS = "if then elif else fi while until for select do done case esac function time coproc in [[ ]] { } !"
@@ -186,13 +193,13 @@ class Session:
         path = self.exports.get("PATH")
         if path is None or "/" in invocation.words[0].text or (name in _NOT_SEARCHED and not invocation.via):
             return
-        folder = _doubtful_folder(path, walker.rater.scopes)
-        if folder is not None:
-            named = make_visible(folder)[:_SHOWN] or "the current folder"
-            reason = (
-                f"{make_visible(name)} may be another program: PATH was changed in this session and begins with {named}"
-            )
-            self._add(walker, "session.path", reason, invocation)
+        folder, first = _doubtful_folder(path, walker.rater.scopes)
+        if folder is None or (not first and name in _EVERYWHERE):
+            return
+        named = make_visible(folder)[:_SHOWN] if folder not in ("", ".") else "the current folder"
+        where = "begins with" if first else "also has"
+        reason = f"{make_visible(name)} may be another program: PATH {where} {named}"
+        self._add(walker, "session.path", reason, invocation)
 
     def _judge_settings(self, walker: Walker, name: str, invocation: Invocation) -> None:
         """Variables that name code to run, as far as this program would read them."""
@@ -230,16 +237,21 @@ def _redefinition(kind: str, name: str, text: str, level: Level, place: tuple[in
     )
 
 
-def _doubtful_folder(path: str, scopes: Scopes) -> str | None:
-    """The first entry of PATH, before the standard folders, that a command of this session could have filled."""
+def _doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:
+    """The first entry of PATH that a command of this session could have filled; whether it comes before the standard folders.
+
+    Behind them, only what is not installed is taken from it.
+    """
+    first = True
     for folder in path.split(":"):
         if folder in _STANDARD_PATH:
-            return None
+            first = False
+            continue
         if not folder.startswith("/"):
-            return folder
+            return folder, first
         scope = scopes.of_path(folder.rstrip("/") or "/")
         if scope in ("workspace", "workspace-all", "temp", "temp-all", "vcs"):
-            return folder
-        if scope != "system" and not folder.rstrip("/").endswith("bin"):
-            return folder
-    return None
+            return folder, first
+        if first and scope != "system" and not folder.rstrip("/").endswith("bin"):
+            return folder, first
+    return None, first

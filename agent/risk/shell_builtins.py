@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.hidden_code import judge_hidden
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
 from agent.risk.state import Value
@@ -91,8 +92,13 @@ def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) 
 def _path(walker: Walker, word: Word) -> None:
     """PATH changes what a name means, unless only absolute folders come behind the old value."""
     first = word.text.split(":", 1)[0]
-    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")):  # noqa: S108
+    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")) or _relative_entry(word):  # noqa: S108
         walker.state.path_changed = True
+
+
+def _relative_entry(word: Word) -> bool:
+    """Whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
+    return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))
 
 
 def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place: tuple[int, int]) -> None:
@@ -121,7 +127,7 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
                 reason="keeps commands out of the history",
                 rule="history.off",
             )
-        elif name == "PATH" and not word.text.split(":", 1)[0].startswith(("/", "\0")):
+        elif name == "PATH" and _relative_entry(word):
             walker.add("environment", [Word(f"PATH={word.text}", *place)], place, rule="environment.path")
             walker.state.path_changed = True
 
@@ -129,6 +135,8 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
 def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | None:
     """Handle builtins that need the shell's state; None for every other name."""
     handler = _BUILTINS.get(name)
+    if handler is not None or name == "printf":
+        judge_hidden(walker, name, invocation)
     return None if handler is None else handler(walker, invocation)
 
 

@@ -23,6 +23,10 @@ def is_assignment(text: str) -> bool:
 def argv(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """nice, nohup, timeout, stdbuf …: after options and `skip` operands comes a command."""
     words = args.rest[table.skip :]
+    for name, word in args.options:
+        role = table.roles.get(name)
+        if role is not None and role != "text" and word is not None:
+            walker.add(role, [word], invocation.place, invocation=invocation)
     if args.names.isdisjoint(table.script):
         if not words:
             return None, ""

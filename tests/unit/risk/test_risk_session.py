@@ -150,6 +150,13 @@ def test_functions_that_call_each_other_end() -> None:
         ("ls", {"PATH": "/home/me/odd:/usr/bin"}, "session.path"),
         ("xargs echo", {"PATH": "/tmp/x:/usr/bin"}, "session.path"),
         ("ls", {"PATH": "/usr/bin:/tmp/x"}, ""),
+        ("tree", {"PATH": "/usr/bin:/tmp/x"}, "session.path"),
+        ("tree", {"PATH": "/usr/bin:."}, "session.path"),
+        ("tree", {"PATH": "/usr/bin:"}, "session.path"),
+        ("tree", {"PATH": "/usr/bin::/bin"}, "session.path"),
+        ("jq . x", {"PATH": "/usr/bin:node_modules/.bin"}, "session.path"),
+        ("ls", {"PATH": "/usr/bin:."}, ""),
+        ("tree", {"PATH": "/usr/bin:/home/me/tools"}, ""),
         ("ls", {"PATH": "/home/me/.cargo/bin:/usr/bin"}, ""),
         ("/bin/ls", {"PATH": "/tmp/x:/usr/bin"}, ""),
         ("echo hi", {"PATH": "/tmp/x:/usr/bin"}, ""),
@@ -168,6 +175,13 @@ def test_variables_that_change_what_programs_do(command: str, exports: dict[str,
     assert rule in rules if rule else not any(name.startswith("session.") for name in rules)
     if rule:
         assert rated(command, exports=exports).level != "low"
+
+
+def test_the_reason_names_the_folder() -> None:
+    (first,) = rated("ls", exports={"PATH": ".:/usr/bin"}).findings
+    (behind,) = rated("tree", exports={"PATH": "/usr/bin:bin"}).findings
+    assert first.reason == "ls may be another program: PATH begins with the current folder"
+    assert behind.reason == "tree may be another program: PATH also has bin"
 
 
 def test_knowing_a_variable_only_raises() -> None:

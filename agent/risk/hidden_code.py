@@ -1,0 +1,104 @@
+"""Builtins that run or load what an argument names, where one would expect plain data."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+# These take a variable's name or a number, and bash expands a subscript in it once more: `unset 'a[$(cmd)]'` runs cmd.
+_SUBSCRIPTS = frozenset(
+    ("test", "[", "let", "read", "unset", "declare", "typeset", "local", "export", "readonly", "printf", "wait", "mapfile",
+     "readarray", "getopts")
+)  # fmt: skip
+_SUBSCRIPT = re.compile(r"\[(.*)\]", re.S)
+
+
+def judge_hidden(walker: Walker, name: str, invocation: Invocation) -> None:
+    """Rate code that hides in the arguments of the builtin `name`; nothing for any other name."""
+    if name in _SUBSCRIPTS:
+        for word in invocation.words[1:]:
+            if "$(" in word.text or "`" in word.text or "${" in word.text:
+                _subscript(walker, word, invocation)
+    judge = _JUDGES.get(name)
+    if judge is not None:
+        judge(walker, invocation)
+
+
+def _subscript(walker: Walker, word: Word, invocation: Invocation) -> None:
+    found = _SUBSCRIPT.search(word.text)
+    if found is not None:
+        walker.script(f": {found.group(1)}", invocation.place, invocation, same_shell=True)
+
+
+def _values(invocation: Invocation, letter: str) -> list[Word]:
+    """The values of the one-letter option `letter`, given apart (`-C x`, `-tC x`) or joined to it (`-Cx`)."""
+    found: list[Word] = []
+    words = invocation.words
+    for index, word in enumerate(words[1:], 1):
+        if word.text == "--":
+            break
+        if not word.text.startswith("-") or letter not in word.text:
+            continue
+        joined = word.text.partition(letter)[2]
+        if joined:
+            found.append(word.part(joined))
+        elif index + 1 < len(words):
+            found.append(words[index + 1])
+    return found
+
+
+def _enable(walker: Walker, invocation: Invocation) -> None:
+    """`enable -f file name` loads machine code into the shell."""
+    from agent.risk.interpreters import script_file
+
+    for word in _values(invocation, "f"):
+        script_file(walker, invocation, word)
+
+
+def _hash(walker: Walker, invocation: Invocation) -> None:
+    """`hash -p file name`: from here on the name runs that file."""
+    for word in _values(invocation, "p"):
+        target = invocation.inner([word, Word(UNKNOWN, *invocation.place, taint="var")], "hash -p")
+        walker.dispatch(target)
+
+
+def _callback(walker: Walker, invocation: Invocation) -> None:
+    """`mapfile -C code`: run with a number and a line added."""
+    for word in _values(invocation, "C"):
+        walker.script(f"{word.text} 0 {UNKNOWN}", invocation.place, invocation, same_shell=True)
+
+
+def _complete(walker: Walker, invocation: Invocation) -> None:
+    """`complete`, `compgen`: -C names a command; the words of -W are expanded. Functions are rated where they are defined."""
+    for word in _values(invocation, "C"):
+        walker.script(f"{word.text} {UNKNOWN}", invocation.place, invocation, same_shell=True)
+    for word in _values(invocation, "W"):
+        if "$" in word.text or "`" in word.text:
+            walker.script(f": {word.text}", invocation.place, invocation, same_shell=True)
+
+
+def _bind(walker: Walker, invocation: Invocation) -> None:
+    """`bind -x keys:code`; `bind -f` reads a file that may hold key macros."""
+    for word in _values(invocation, "x"):
+        code = word.text.rpartition('":')[2] if '":' in word.text else word.text.partition(":")[2]
+        walker.script(code.strip().strip("\"'"), invocation.place, invocation)
+    for word in _values(invocation, "f"):
+        walker.add("environment", [word], invocation.place, invocation=invocation)
+
+
+def _fc(walker: Walker, invocation: Invocation) -> None:
+    """`fc` runs commands of the history again, unless it only lists them."""
+    if not any(word.text.startswith("-") and "l" in word.text for word in invocation.words[1:]):
+        walker.add("run", [], invocation.place, reason="runs an earlier command again", rule="run.history")
+
+
+_JUDGES = {
+    "enable": _enable, "hash": _hash, "mapfile": _callback, "readarray": _callback, "complete": _complete, "compgen": _complete,
+    "bind": _bind, "fc": _fc,
+}  # fmt: skip
