@@ -10,32 +10,39 @@ from collections.abc import Callable
 from msgspec import Struct, structs
 
 from agent.planner.offline.aftermath import Aftermath
+from agent.planner.offline.goals import last_goal, program_to_end, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Match, Matcher, Reading
 from agent.planner.offline.recipes import Form, Recipe, load_book
 from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.talk import Talk
 from agent.planner.offline.words import Token
-from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
+from agent.protocol.messages import CommandItem, GoalItem
 from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
 
-MAX_GOAL = 2000
 # `git commit -m x` is a command line; `find photos -please` is not.
 _WITH_SUBCOMMANDS = frozenset(
     {"git", "docker", "npm", "pip", "pip3", "cargo", "kubectl", "systemctl", "apt-get", "brew", "go"}
 )
 _BESIDE_A_NAME = frozenset({"the", "a", "my", "file", "folder", "directory", "called", "named", "one"})
-_UNUSABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Shown where nothing comes near.
+_SHOWCASE = (
+    "find the 5 largest files under this folder",
+    "how much disk space is free",
+    "count the lines of notes.txt",
+)
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What is true around the request: which programs and paths exist, the day, and whether we are root (no sudo then)."""
+    """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), and the
+    full name of a running process, "" where there is none."""
 
     present: Callable[[str], bool]
     today: datetime.date
     exists: Callable[[str], bool]
     is_root: bool = False
+    running: Callable[[str], str] = lambda name: ""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -60,8 +67,8 @@ class Answerer:
         if goal is None:
             return Chat(message="there is no goal to work on; type one in plain words")
         around = structs.replace(around, is_root=goal.environment.is_root)
-        text, context = _split_pasted(goal)
-        refusal = _unusable(text)
+        text, context = split_pasted(goal)
+        refusal = unusable(text)
         if refusal:
             return Chat(message=refusal)
         if not steps:
@@ -81,7 +88,8 @@ class Answerer:
             return typed
         reading = self._read(text, goal, around)
         offers = self._offers(reading, goal, around)
-        if offers:
+        # What fits less well than a recipe that cannot be used was not meant: "edit my crontab" is no file to edit.
+        if offers and _is_best(offers[0].match, reading):
             return self._command(offers[0])
         if reading.matches:
             return self._missing(reading.matches[0].recipe, goal, around)
@@ -99,7 +107,9 @@ class Answerer:
             return around.exists(os.path.join(cwd, path))
 
         return self._matcher.read(
-            text, Scene(lexicon=self._matcher.book.lexicon, today=around.today, exists=exists), also=also
+            text,
+            Scene(lexicon=self._matcher.book.lexicon, today=around.today, exists=exists, running=around.running),
+            also=also,
         )
 
     def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
@@ -139,12 +149,20 @@ class Answerer:
         if reading.unknown:
             words = ", ".join(repr(word[:40]) for word in reading.unknown[:4])
             lines = [f"I understood only a part of that; I do not know what to do with {words}."]
+        program = program_to_end(reading.tokens)
+        if program:
+            return Chat(
+                message=f"I see no running process called {program!r}, so there is nothing to end. "
+                "`show the running processes` lists them all."
+            )
         near = self._matcher.nearest(reading)
         if near:
             lines.append("The nearest things I can do:")
             lines += [f"  - {recipe.entry.examples[0].goal}" for recipe in near]
         else:
-            lines.append("Type `help` to see what I can do.")
+            lines.append("What I can do, for example:")
+            lines += [f"  - {goal}" for goal in _SHOWCASE]
+            lines.append("Type `help` for more.")
         return Chat(message="\n".join(lines))
 
     def _typed_command(self, text: str, around: Surroundings) -> Command | None:
@@ -169,7 +187,10 @@ class Answerer:
         entry = offer.match.recipe.entry if offer is not None else None
         if self._aftermath.succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
-        alternatives = [other.command for other in self._offers(self._read(text, goal, around), goal, around)]
+        reading = self._read(text, goal, around)
+        alternatives = [
+            other.command for other in self._offers(reading, goal, around) if _is_best(other.match, reading)
+        ]
         return self._aftermath.repair(steps, alternatives, goal.environment.cwd, around)
 
     def _origin(self, text: str, goal: GoalItem, steps: list[CommandItem], around: Surroundings) -> Offer | None:
@@ -195,7 +216,7 @@ class Answerer:
         self, text: str, goal: GoalItem, steps: list[CommandItem], tried: set[str], around: Surroundings
     ) -> Reply:
         remarks = [strip_remark(step.remark) for step in steps if step.outcome == "remark"]
-        refusal = _unusable(" ".join(remarks))
+        refusal = unusable(" ".join(remarks))
         if refusal:
             return Chat(message=refusal)
         latest = remarks[-1]
@@ -252,44 +273,7 @@ class Answerer:
         return plain and not self._matcher.book.lexicon.knows(token.low)
 
 
-def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[CommandItem]]:
-    """The last goal and the commands after it."""
-    steps: list[CommandItem] = []
-    for item in reversed(history):
-        if isinstance(item, GoalItem):
-            return item, steps[::-1]
-        if isinstance(item, CommandItem):
-            steps.append(item)
-    return None, []
-
-
-def strip_remark(remark: str) -> str:
-    """A remark without the words that only say that it is one."""
-    return re.sub(
-        r"(?i)\A\s*(?:(?:no|nope|but|only|just|please|actually|instead|rather|not that|use)[,;:.]?\s+)+",
-        "",
-        remark + " ",
-    ).strip()
-
-
-def _split_pasted(goal: GoalItem) -> tuple[str, str]:
-    """The goal's words, and everything that came with it as text: pipes, files, lines pasted below."""
-    text, *below = goal.text.strip().split("\n", 1)
-    blocks = [block.text for block in goal.context if "AGENTS.md" not in block.label]
-    blocks += [attached.content for attached in goal.files]
-    return text if not below or Talk.asks_why(text) else goal.text.strip(), "\n".join([*below, *blocks])
-
-
-def _unusable(text: str) -> str:
-    """Why a text cannot be a goal, empty if it can."""
-    if not text.strip():
-        return "the goal is empty; type what you want in plain words, or `help`"
-    if len(text) > MAX_GOAL:
-        return f"that is {len(text)} characters long; the offline planner reads goals of up to {MAX_GOAL}. Say it in one sentence."
-    if len([line for line in text.splitlines() if line.strip()]) > 1:
-        return (
-            "that is several lines; the offline planner does one thing at a time, so give it one line after the other"
-        )
-    if _UNUSABLE.search(text):
-        return "the goal has control characters or half characters in it that cannot go into a command; type it anew"
-    return ""
+def _is_best(match: Match, reading: Reading) -> bool:
+    """Whether nothing fits the goal better than `match` does."""
+    best = reading.matches[0]
+    return (round(match.score, 3), match.weight) == (round(best.score, 3), best.weight)

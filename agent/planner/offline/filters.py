@@ -16,6 +16,7 @@ from agent.planner.offline.words import Token
 
 _KIND_NOUNS = frozenset({"file", "files", "script", "scripts", "documents", "document"})
 _SINGULAR = frozenset({"file", "script", "folder"})
+_MANY = frozenset({"all", "every", "each", "any", "folders", "directories", "dirs", "recursively", "anywhere"})
 _STANDALONE_KINDS = frozenset({"images", "pictures", "photos", "videos", "movies", "logs"})
 # A path after one of these is where something goes, not where to look.
 _NOT_BEFORE_ROOT = frozenset(
@@ -48,6 +49,7 @@ class Frame(Struct, kw_only=True):
     used: set[int] = set()
     groups: set[str] = set()
     singular: bool = False
+    many: bool = False
 
     @property
     def is_about_files(self) -> bool:
@@ -100,6 +102,7 @@ class FilterReader:
             at = max(after, at + 1)
         lows = {tokens[at].low for at in frame.used}
         frame.singular = bool(lows & _SINGULAR) and not any(low + "s" in lows for low in _SINGULAR)
+        frame.many = any(token.low in _MANY for token in tokens)
         return frame
 
     def _read_one(self, frame: Frame, sentence: Sentence, at: int, ignored: tuple[str, ...]) -> int:
@@ -149,10 +152,15 @@ def _read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[s
         if names and low in ("and", "or", "&"):
             where += 1
             continue
-        if names and low in _KIND_NOUNS | _STANDALONE_KINDS:
+        joined = where > at and tokens[where - 1].low in ("and", "or", "&")  # "png images", but "images and videos"
+        if names and low in _KIND_NOUNS | (frozenset() if joined else _STANDALONE_KINDS):
             return where + 1, names
         if re.fullmatch(r"\*?\.[a-z0-9_+.]{1,12}", low):
             names.append("*" + tokens[where].raw.removeprefix("*"))
+        elif scene.lexicon.is_plural_extension(low):
+            names += [f"*.{extension}" for extension in scene.lexicon.kinds[low[:-1]]]
+            if where + 1 == len(tokens) or tokens[where + 1].low not in ("and", "or", "&", *_KIND_NOUNS):
+                return where + 1, names
         elif low in scene.lexicon.kinds:
             names += [f"*.{extension}" for extension in scene.lexicon.kinds[low]]
             if low in _STANDALONE_KINDS and (

@@ -16,6 +16,12 @@ from agent.planner.offline.words import Token
 THRESHOLD = 0.7
 UNEXPLAINED = 0.4
 WEAK = 0.05
+# Concepts of so many recipes that sharing one of them says nothing about what is wanted.
+_SAYS_LITTLE = frozenset({
+    "show", "what", "which", "who", "where", "find", "create", "with", "in", "from", "by", "of", "to", "on", "for",
+    "take", "set", "get", "first", "last", "named", "name", "open", "use", "long", "new", "other", "only", "running",
+    "current",
+})  # fmt: skip
 
 
 class Match(Struct, frozen=True, kw_only=True):
@@ -99,10 +105,10 @@ class Matcher:
         return Reading(goal=goal, tokens=tokens, frame=frame_without(()), matches=tuple(ranked), unknown=lost or ())
 
     def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:
-        """Recipes that share most with a goal nobody understands; fewer than `count` when little is shared."""
+        """Recipes that share most with a goal nobody understands; none where only words like "show" are shared."""
         concepts = {
             token.concept for token in reading.tokens if not token.quoted and not token.filler and not token.weak
-        }
+        } - _SAYS_LITTLE
         scored: dict[str, tuple[float, Recipe]] = {}
         for recipe, _, required in self._by_words:
             words = set().union(*required) if required else set()
@@ -125,6 +131,8 @@ def _suits(recipe: Recipe, frame: Frame) -> bool:
         return False
     if "narrow" in wants and not frame.groups - {"type"}:
         return False  # "delete files" does not say which
+    if "named" in wants and not ("name" in frame.tests and frame.many):
+        return False  # whole trees go only by their name, and several only where several were meant
     if "empty" in wants and "empty" not in frame.groups:
         return False
     return frame.is_about_files or "any" in wants

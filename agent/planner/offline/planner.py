@@ -17,6 +17,24 @@ def _on_path(name: str) -> bool:
     return shutil.which(name) is not None
 
 
+def running_process(name: str) -> str:
+    """The name of a process that runs now and is called `name`, in whatever case; "" for none, and without /proc."""
+    wanted = name.casefold()
+    try:
+        numbers = [entry for entry in os.listdir("/proc") if entry.isdigit()]
+    except OSError:
+        return ""
+    for number in numbers:
+        try:
+            with open(f"/proc/{number}/comm", encoding="utf-8", errors="replace") as file:
+                found = file.read().rstrip("\n")
+        except OSError:  # it has ended meanwhile
+            continue
+        if found.casefold() == wanted:
+            return found
+    return ""
+
+
 class OfflinePlanner:
     """Implements `ports.Planner` without network and without state: everything it needs is in the request."""
 
@@ -25,9 +43,11 @@ class OfflinePlanner:
         *,
         tools_present: Callable[[str], bool] = _on_path,
         today: Callable[[], datetime.date] = datetime.date.today,
+        running: Callable[[str], str] = running_process,
     ) -> None:
         self._tools_present = tools_present
         self._today = today
+        self._running = running
         self._answerer: Answerer | None = None
 
     @property
@@ -62,7 +82,8 @@ class OfflinePlanner:
                 known[name] = self._tools_present(name)
             return known[name]
 
-        return self._answerer.answer(request, Surroundings(present=present, today=self._today(), exists=_exists))
+        around = Surroundings(present=present, today=self._today(), exists=_exists, running=self._running)
+        return self._answerer.answer(request, around)
 
 
 def _exists(path: str) -> bool:

@@ -16,6 +16,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     lexicon: Lexicon
     today: datetime.date
     exists: Callable[[str], bool]
+    running: Callable[[str], str] = lambda name: ""
 
 
 class Sentence(Struct, frozen=True, kw_only=True):

@@ -46,6 +46,10 @@ _NAMES = {
     "service": re.compile(r"[\w][\w.@:-]*\Z"),
     "variable": re.compile(r"\$?[A-Za-z_]\w*\Z"),
 }
+# Folders that tools make, and make again; nobody calls anything else so.
+_ARTIFACT = re.compile(
+    r"(?:node_modules|bower_components|__pycache__|\.(?:pytest_cache|mypy_cache|ruff_cache|tox|nox|parcel-cache|next|nuxt))\Z"
+)
 _MODE = re.compile(r"[0-7]{3,4}\Z|[ugoa]*[-+=][rwxXst]+(?:,[ugoa]*[-+=][rwxXst]+)*\Z")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}\Z|HEAD(?:[~^]\d*)*\Z")
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
@@ -57,11 +61,14 @@ def read_text(sentence: Sentence, at: int, cued: str) -> Found:
     tokens, scene = sentence.tokens, sentence.scene
     token = tokens[at]
     code_like = re.search(r"[A-Z]{2}|[_(){}=$#@]|[a-z][A-Z]", token.raw) and not looks_like_path(token, scene)
+    code_like = code_like and not scene.lexicon.is_plural_extension(token.low)  # "PDFs" are files
     plain = cued and not token.filler and not token.weak
     if not (token.quoted or plain or code_like) or token.is_path or not token.raw or "\0" in token.raw:
         return None
     # Words that mean something to us, and paths, are taken for a text only when nothing better is found.
-    doubtful = not token.quoted and not code_like and (scene.lexicon.knows(token.low) or looks_like_path(token, scene))
+    lexicon = scene.lexicon
+    meant = lexicon.knows(token.low) or lexicon.is_plural_extension(token.low) or looks_like_path(token, scene)
+    doubtful = not token.quoted and not code_like and meant
     text = token.raw
     if not token.quoted and re.fullmatch(r"[A-Z]{3,}s", text):
         text = text[:-1]  # "all TODOs"
@@ -145,6 +152,26 @@ def read_rest(sentence: Sentence, at: int, cued: str) -> Found:
     return (len(sentence.tokens) - at, Value(text=text, origin=text)) if cued and text else None
 
 
+def read_zone(sentence: Sentence, at: int, cued: str) -> Found:
+    """A city or country of the lexicon as a name of the time-zone database, the longest name first."""
+    tokens, cities = sentence.tokens, sentence.scene.lexicon.cities
+    for end in range(min(at + 3, len(tokens)), at, -1):
+        said = sentence.text[tokens[at].start : tokens[end - 1].end]
+        zone = cities.get(" ".join(said.lower().split()))
+        if zone:
+            return end - at, Value(text=zone, origin=said)
+    return None
+
+
+def read_running(sentence: Sentence, at: int, cued: str) -> Found:
+    """The name of a process that runs now, as the last word of a goal. Any other word would make "stop worrying" a command."""
+    token = sentence.tokens[at]
+    if not cued or token.quoted or at + 1 != len(sentence.tokens) or not _NAMES["program"].match(token.raw):
+        return None
+    name = sentence.scene.running(token.raw)
+    return (1, Value(text=name, origin=token.raw)) if name and not name.startswith("-") else None
+
+
 Reader = Callable[[Sentence, int, str], Found]
 
 
@@ -199,7 +226,10 @@ READERS: dict[str, Reader] = {
     "port": _bounded_reader(1, 65535),
     "pid": _bounded_reader(2, 4_194_304),
     "glob": _shaped_reader(_GLOB),
+    "artifact": _shaped_reader(_ARTIFACT),
     "mode": _shaped_reader(_MODE),
+    "zone": read_zone,
+    "running": read_running,
     "commit": _shaped_reader(_COMMIT),
     **{kind: _named_reader(kind) for kind in _NAMES},
     **{ending: _ending_reader(ending) for ending in ("tar", "zip", "gz", "csv")},

@@ -50,6 +50,7 @@ class Lexicon:
         for word in sorted(vocabulary, key=len):
             self.concepts.setdefault(word, self.concept(word))
         self.numbers: dict[str, int] = data["numbers"]
+        self.cities: dict[str, str] = data["cities"]
         self.kinds: dict[str, list[str]] = data["kinds"]
         self.folders: dict[str, str] = data["folders"]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, bool]]] = {}
@@ -77,6 +78,11 @@ class Lexicon:
     def knows(self, word: str) -> bool:
         """Whether the word means something to any recipe."""
         return word in self.fillers or word in self.weak or self.concept(word) in self.concepts.values()
+
+    def is_plural_extension(self, word: str) -> bool:
+        """Whether a lower-case word is an extension with an s, which says "files" by itself: "jpgs", "pdfs"."""
+        stem = word[:-1]
+        return len(word) > 3 and word[-1] == "s" and word not in self.kinds and stem in self.kinds.get(stem, ())
 
     def phrase_at(self, lows: list[str], at: int) -> tuple[int, str, bool] | None:
         """The set phrase starting at `at`: its length in words, what it stands for, whether that is a folder."""

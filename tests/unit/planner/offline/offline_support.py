@@ -14,7 +14,8 @@ TODAY = datetime.date(2024, 5, 17)
 
 
 def planner(present: Callable[[str], bool] = lambda name: True) -> OfflinePlanner:
-    return OfflinePlanner(tools_present=present, today=lambda: TODAY)
+    running = {"firefox": "firefox", "Xorg": "Xorg"}
+    return OfflinePlanner(tools_present=present, today=lambda: TODAY, running=lambda name: running.get(name, ""))
 
 
 PLANNER = planner()
