@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.frontends.frontend_commands import help_text
 from agent.frontends.heading import heading, word_heading
 from agent.frontends.screen import Fragments
 from agent.frontends.welcome import welcome
@@ -62,3 +63,7 @@ def test_wide_characters_count_twice() -> None:
 @given(st.text(alphabet="ab  c危", max_size=80), st.integers(1, 40))
 def test_no_word_is_lost_or_broken(line: str, columns: int) -> None:
     assert " ".join(text(wrapped([[("", line[:9]), ("x", line[9:])]], columns))).split() == line.split()
+
+
+def test_help_says_what_ctrl_z_does_while_a_command_runs() -> None:
+    assert "ends a command; Ctrl-Z stops none" in help_text()
