@@ -18,8 +18,9 @@ _TYPED = (
     ("GOAL", "what you want, in plain words"),
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
-    ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line, ends a command; Ctrl-Z stops none"),
-    ("Alt-Enter", "a new line; Tab completes; Ctrl-R searches history"),
+    ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend us (prompts only, never a command)"),
+    ("Tab, Ctrl-R", "complete; search the history"),
 )
 
 
