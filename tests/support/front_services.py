@@ -26,7 +26,9 @@ from tests.support.prompt_desk import FakeProcesses
 class World:
     """Services with everything they opened in reach: `contexts`, `recorders`, one `executor`, one `emitter`."""
 
-    def __init__(self, planner: Planner, home: Path, /, executor: FakeExecutor | None = None, **settings: object) -> None:
+    def __init__(
+        self, planner: Planner, home: Path, /, executor: FakeExecutor | None = None, **settings: object
+    ) -> None:
         self.executor = executor or FakeExecutor(cwd=str(home))
         self.emitter = FakeEmitter()
         self.processes = FakeProcesses()
