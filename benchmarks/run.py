@@ -26,11 +26,19 @@ def main(names: list[str]) -> int:
         for figure in figures or ():
             print(figure)
             missed += not figure.holds
-            peer = f"{figure.peer_name} {figure.peer:.3g} {figure.unit} ({figure.ratio:.2f}x)" if figure.peer else ""
-            rows.append(f"| {figure.name} | {figure.ours:.3g} {figure.unit} | {peer} | {figure.wanted} |")
+            peer = (
+                f"{figure.peer_name} {_short(figure.peer)} {figure.unit} ({figure.ratio:.2f}x)" if figure.peer else ""
+            )
+            row = f"{figure.name} @ {_short(figure.ours)} {figure.unit} @ {peer} @ {figure.wanted}"
+            rows.append("| " + row.replace("|", "\\|").replace(" @ ", " | ") + " |")
     if markdown:
         print("\n".join(rows))
     return 1 if missed else 0
+
+
+def _short(number: float) -> str:
+    """Three digits, without exponents."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 if __name__ == "__main__":
