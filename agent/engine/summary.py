@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import WORD_NOT_TYPED, CommandSummary, GoalStatus
+from agent.recording.fold_command import summary_of
 
 _CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
 
@@ -48,20 +51,13 @@ def message_after_chat(items: list[CommandItem], message: str) -> str:
 
 
 def command_summary(item: CommandItem) -> CommandSummary:
-    """What `goal.finished` keeps of one command."""
-    return CommandSummary(
-        command_id=item.command_id,
-        proposed=item.proposed,
-        run=item.run,
-        outcome=item.outcome,
-        origin=item.origin,
-        risk=item.level,
-        exit_code=item.exit_code,
-        stdout=capped(item.stdout),
-        stderr=capped(item.stderr),
-        duration=round(item.duration, 6),
-        edited=bool(item.run) and item.run != item.proposed,
-        remark=item.remark,
+    """What `goal.finished` keeps of one command: outputs capped."""
+    summary = summary_of(item)
+    return replace(
+        summary,
+        stdout=capped(summary.stdout),
+        stderr=capped(summary.stderr),
+        duration=round(summary.duration, 6),
     )
 
 

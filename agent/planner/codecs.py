@@ -5,6 +5,7 @@ A codec belongs to the tools on offer. Adding one is a class with the attributes
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 from agent.planner import fields
@@ -56,7 +57,7 @@ def make_codec(name: str, tools: tuple[ToolSpec, ...] = ()) -> Codec:
     raise ConfigError(f"there is no codec called {name!r}", hint=f"choose one of {', '.join(CODEC_NAMES)}")
 
 
-class _JsonCodec:
+class _JsonCodec(ABC):
     """What the two JSON codecs share: tools are told in words, native calls are nobody's business."""
 
     name = ""
@@ -84,8 +85,9 @@ class _JsonCodec:
             raise
         return self.read(value)
 
+    @abstractmethod
     def read(self, value: dict[str, Any]) -> Reply:
-        raise NotImplementedError
+        """The reply that a decoded object stands for. Raises PlannerError."""
 
 
 class ModeJson(_JsonCodec):

@@ -99,7 +99,11 @@ def command_state(event: CommandProposed, call_id: str = "") -> CommandState:
 
 def command_summary(state: CommandState) -> CommandSummary:
     """The command as a goal's summary keeps it, finished or not."""
-    item = state.item if state.settled else state.interrupted()
+    return summary_of(state.item if state.settled else state.interrupted())
+
+
+def summary_of(item: CommandItem) -> CommandSummary:
+    """What a goal's summary keeps of one item of the history; the engine and the fold must agree on it."""
     return CommandSummary(
         command_id=item.command_id,
         proposed=item.proposed,
