@@ -35,7 +35,10 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One reason for a level. `span`: character offsets into the command; `safer`: what to do instead."""
+    """One reason for a level. `span`: character offsets into the command; `safer`: what to do instead.
+
+    `program` is an index into the report's `programs`, -1 where it is about no program (a redirection, a hidden character).
+    """
 
     rule: str
     level: Level
@@ -43,15 +46,36 @@ class Finding(Struct, frozen=True, kw_only=True):
     span: tuple[int, int]
     effect: Effect | None = None
     safer: str = ""
+    program: int = -1
+
+
+class ProgramRun(Struct, frozen=True, kw_only=True):
+    """One program that the command would run, after expansion and unwrapping; `words` begin with its name.
+
+    Parts not known before it runs stand as "…", and then (or where words were left out) `whole` is false. `via` names the
+    wrappers around it, outermost first; `parent` is the index of the program that starts it, -1 for the shell itself.
+    `level` is the worst of what was found about this program alone.
+    """
+
+    words: tuple[str, ...]
+    span: tuple[int, int]
+    whole: bool = True
+    via: tuple[str, ...] = ()
+    remote: bool = False
+    elevated: bool = False
+    cwd: str = ""
+    level: Level = Level.LOW
+    parent: int = -1
 
 
 class RiskReport(Struct, frozen=True, kw_only=True):
-    """The rating of exactly `command`; findings worst first."""
+    """The rating of exactly `command`; findings worst first, programs in the order they would start."""
 
     command: str
     level: Level
     parse: Literal["ok", "partial", "failed"] = "ok"
     findings: tuple[Finding, ...] = ()
+    programs: tuple[ProgramRun, ...] = ()
 
 
 class RiskContext(Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
+from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
 from agent.risk.cursor import BudgetError
 from agent.risk.visible import deceptions, make_visible
 from agent.risk.words import PRIVATE
@@ -60,6 +60,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     parser = Parser(text)
     tree = parser.parse()
     findings = list(hidden)
+    programs: tuple[ProgramRun, ...] = ()
     abandoned = False
     # With variables of the session at hand, once without and once with their values: knowing them can only raise.
     for informed in (False, True) if context.exports else (False,):
@@ -67,7 +68,8 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         walker.sequence(tree)
         if walker.state.functions:
             walker.finish()
-        findings.extend(walker.findings)
+        findings.extend(_shifted(walker.findings, len(programs)))
+        programs += walker.programs.report(len(programs))
         findings.extend(context_findings(text, tree, walker))
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
@@ -87,7 +89,17 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         findings = [_raise(finding) for finding in findings]
     ordered = _order(findings, len(command))
     level = ordered[0].level if ordered else Level.LOW
-    return RiskReport(command=command, level=level, parse=parse, findings=ordered)
+    return RiskReport(command=command, level=level, parse=parse, findings=ordered, programs=programs)
+
+
+def _shifted(findings: list[Finding], first: int) -> list[Finding]:
+    """Findings of a second walk, whose programs are reported behind `first` others."""
+    if not first:
+        return findings
+    return [
+        msgspec.structs.replace(finding, program=finding.program + first) if finding.program >= 0 else finding
+        for finding in findings
+    ]
 
 
 def _parse_finding(error: tuple[int, str], parse: Parse, size: int) -> Finding:
@@ -113,13 +125,13 @@ def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:
     """Worst first, each thing said once, spans inside the text."""
     if not findings:
         return ()
-    seen: set[tuple[str, tuple[int, int], str]] = set()
+    seen: set[tuple[str, tuple[int, int], str, bool]] = set()
     kept: list[Finding] = []
     for finding in findings:
         if not finding.reason.isprintable():  # a reason is one line, whatever the text holds that it quotes
             shown = make_visible(finding.reason).replace("\n", "⏎").replace("\t", " ")
             finding = msgspec.structs.replace(finding, reason=shown)  # noqa: PLW2901
-        key = (finding.rule, finding.span, finding.reason)
+        key = (finding.rule, finding.span, finding.reason, finding.program < 0)
         if key in seen:
             continue
         seen.add(key)

@@ -71,7 +71,17 @@ def handler(path: str) -> Handler:
 
 def judge(walker: Walker, invocation: Invocation) -> Output:
     """Everything about one program; its output, as far as it is known."""
+    outer = walker.programs.current
+    try:
+        return peel(walker, invocation)
+    finally:
+        walker.programs.current = outer
+
+
+def peel(walker: Walker, invocation: Invocation) -> Output:
+    """`judge`, for a program and each one that it wraps."""
     for _ in range(MAX_WRAPPERS):
+        walker.programs.begin(invocation)
         name = program_name(walker, invocation)
         if name is None:
             return None, invocation.words[0].taint or "cmd"

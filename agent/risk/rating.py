@@ -86,6 +86,7 @@ class Rater:
         level: Level | None = None,
         reason: str = "",
         rule: str = "",
+        program: int = -1,
     ) -> Finding | None:
         """The finding for one effect; None for plain reading."""
         row = level_row(kind)
@@ -95,10 +96,10 @@ class Rater:
             if kind == "read":
                 if scope not in ("secrets", "account-secret", "history"):
                     return None
-                return self.rate("secret", [worst_word] if worst_word else [], place=place, cwd=cwd)
+                return self.rate("secret", [worst_word] if worst_word else [], place=place, cwd=cwd, program=program)
             if kind in _CHANGING:
                 if scope == "history":
-                    return self.rate("erase-log", words, place=place, cwd=cwd)
+                    return self.rate("erase-log", words, place=place, cwd=cwd, program=program)
                 rated = self._facts(kind, words, cwd, recursive, rated)
                 if (elevated or self.context.is_root) and scope not in ("workspace", "workspace-all", "temp", "null"):
                     rated = max(rated, Level.MEDIUM, key=_RANK.__getitem__)
@@ -124,6 +125,7 @@ class Rater:
                 reversible=row.reversible,
             ),
             safer=row.safer if rated is not Level.LOW else "",
+            program=program,
         )
 
     def _sentence(self, reason: str, words: list[Word], cwd: str, *, row_is_path: bool) -> str:

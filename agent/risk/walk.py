@@ -13,6 +13,7 @@ from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.knowledge_store import program as find_program
+from agent.risk.programs import Programs
 from agent.risk.rating import Rater
 from agent.risk.session import session_of
 from agent.risk.state import State, Value
@@ -44,6 +45,7 @@ class Walker:
         self.rater = Rater(context)
         self.session = session_of(context)
         self.findings: list[Finding] = []
+        self.programs = Programs()
         self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)
         if informed and self.session is not None:
             self.state.variables = self.session.variables()
@@ -127,9 +129,11 @@ class Walker:
             level=level,
             reason=reason,
             rule=rule,
+            program=self.programs.current,
         )
         if finding is not None:
             self.findings.append(finding)
+            self.programs.found(finding.level)
 
     # --- control flow ---
 

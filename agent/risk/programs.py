@@ -1,0 +1,49 @@
+"""What a rating kept of each program that would run: for policy rules, and for explaining a command."""
+
+from __future__ import annotations
+
+from agent.protocol.decisions import Level, ProgramRun
+from agent.risk.invocation import Invocation
+from agent.risk.rating import show
+
+MAX_PROGRAMS = 400
+MAX_WORDS = 100
+_NOBODY = -1
+
+
+class Programs:
+    """The programs of one walk, in the order met. `current` is the index of the one being judged, -1 for none."""
+
+    def __init__(self) -> None:
+        self.met: list[tuple[Invocation, int]] = []
+        self.levels: list[Level] = []
+        self.current = _NOBODY
+
+    def begin(self, invocation: Invocation) -> None:
+        """What is found from now on belongs to `invocation`, until `current` is put back."""
+        if len(self.met) < MAX_PROGRAMS:
+            self.met.append((invocation, self.current))
+            self.levels.append(Level.LOW)
+        self.current = len(self.met) - 1
+
+    def found(self, level: Level) -> None:
+        """Something of `level` was found about the current program."""
+        if self.current >= 0 and level.rank > self.levels[self.current].rank:
+            self.levels[self.current] = level
+
+    def report(self, first: int = 0) -> tuple[ProgramRun, ...]:
+        """As data; parents count from `first`, the number of programs that are reported before these."""
+        return tuple(
+            ProgramRun(
+                words=tuple(show(word) for word in invocation.words[:MAX_WORDS]),
+                whole=len(invocation.words) <= MAX_WORDS and all(word.known for word in invocation.words),
+                span=invocation.place,
+                via=invocation.via,
+                remote=invocation.remote,
+                elevated=invocation.elevated,
+                cwd=invocation.cwd,
+                level=level,
+                parent=parent + first if parent >= 0 else _NOBODY,
+            )
+            for (invocation, parent), level in zip(self.met, self.levels, strict=True)
+        )
