@@ -1,0 +1,104 @@
+"""Policy as values: rules, where they come from, and who may loosen anything. Format: docs/policy.md."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from agent.protocol.decisions import Level
+
+Action = Literal["allow", "ask", "type", "deny"]
+"""What a rule asks for: run without asking, ask, ask and have the word typed, refuse."""
+
+STRICTNESS: tuple[Action, ...] = ("allow", "ask", "type", "deny")
+"""From loose to strict; of all rules that match, the strictest counts."""
+
+Trust = Literal["user", "session", "safety", "site", "project"]
+"""Whose file a rule stands in. Only "user" and "session" rules may allow; "safety", "site" and "project" only tighten."""
+
+MAY_ALLOW: frozenset[Trust] = frozenset(("user", "session"))
+
+
+class OptionTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A test of the options a program was given, each in any of its spellings (`-rf` is `-r` and `-f`).
+
+    `any`: at least one of these is there. `all`: each is there. `none`: none is there. `only`: nothing else is there.
+    """
+
+    any: tuple[str, ...] = ()
+    all: tuple[str, ...] = ()
+    none: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule on one program that a command would run. All tests that are given must hold.
+
+    `program`: names (without folder). `words`: what follows the name once options are left out, from the front; each place
+    is a tuple of alternatives ("*": anything known). `exact_words`: no operand more than these. `paths`: folders or globs, absolute or
+    beginning with `./` (the workspace) or `~/`. For `allow`, every path operand must lie in one of them; for the others, one is enough.
+    `scopes` and `effects`: words of docs/risk.md, found about this program (same quantifiers as `paths`). `via`: wrappers it may stand
+    behind; for `allow` the program must stand alone unless each wrapper around it is named here, for the others any wrapper is looked through.
+    `up_to`: an `allow` covers findings up to this level (never high). `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule.
+    """
+
+    name: str
+    action: Action
+    program: tuple[str, ...]
+    reason: str = ""
+    words: tuple[tuple[str, ...], ...] = ()
+    exact_words: bool = False
+    options: OptionTest = OptionTest()
+    paths: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
+    up_to: Level = Level.MEDIUM
+    workspace: str = ""
+    session: str = ""
+    until: str = ""
+    match: tuple[str, ...] = ()
+    not_match: tuple[str, ...] = ()
+
+
+class PatternRule(Struct, frozen=True, kw_only=True):
+    """A rule of a `--safety-policy` file: a regular expression on the command's text. It can only raise and tighten.
+
+    `level`: at least this. `require_confirmation`: ask even where the approve mode would run it. `allowed_flags`: options with which the
+    pattern does not count. `deny`: refuse.
+    """
+
+    name: str
+    pattern: str
+    level: Level = Level.MEDIUM
+    require_confirmation: bool = True
+    allowed_flags: tuple[str, ...] = ()
+    description: str = ""
+    deny: bool = False
+
+
+class PolicyFile(Struct, frozen=True, kw_only=True):
+    """The rules of one file. `error` is set where it could not be used: then nothing runs unasked (fail closed)."""
+
+    path: str
+    trust: Trust
+    rules: tuple[Rule, ...] = ()
+    patterns: tuple[PatternRule, ...] = ()
+    error: str = ""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Where and when a rule is to count. Paths are absolute; `now` is RFC 3339 in UTC."""
+
+    workspace: str = ""
+    home: str = ""
+    session: str = ""
+    now: str = ""
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """All files that count, and the place. An empty one decides by level alone."""
+
+    files: tuple[PolicyFile, ...] = ()
+    place: Place = Place()
