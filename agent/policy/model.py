@@ -37,9 +37,9 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     `program`: names (without folder). `words`: what follows the name once options are left out, from the front; each place
     is a tuple of alternatives ("*": anything known). `exact_words`: no operand more than these. `paths`: folders or globs, absolute or
-    beginning with `./` (the workspace) or `~/`. For `allow`, every path operand must lie in one of them; for the others, one is enough.
-    `scopes` and `effects`: words of docs/risk.md, found about this program (same quantifiers as `paths`). `via`: wrappers it may stand
-    behind; for `allow` the program must stand alone unless each wrapper around it is named here, for the others any wrapper is looked through.
+    beginning with `./` (the workspace) or `~/`: for `allow` every path operand lies in one, for the others one is enough.
+    `scopes` and `effects`: words of docs/risk.md, found about this program (same quantifiers as `paths`). `via`: for `allow`,
+    the wrappers it may stand behind (none: it stands alone); the others look through any wrapper.
     `up_to`: an `allow` covers findings up to this level (never high). `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule.
     """
 
