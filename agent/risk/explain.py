@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskReport
-from agent.risk.knowledge_store import program
+from agent.risk.knowledge_help import help_for
 from agent.risk.visible import make_visible
 
 _SIGN = {Level.LOW: "·", Level.MEDIUM: "!", Level.HIGH: "‼"}
@@ -66,7 +66,7 @@ def _programs(command: str) -> list[tuple[str, str]]:
     for word in command.split()[:60]:
         name = word.strip("\"'();|&`$").rpartition("/")[2]
         if name and name not in seen and len(seen) < 8:
-            table = program(name)
-            if table is not None and table.about:
-                seen[name] = table.about
+            about = help_for(name).about
+            if about:
+                seen[name] = about
     return list(seen.items())

@@ -1,4 +1,6 @@
-"""Compile `knowledge/*.toml` to the file that `knowledge_store` reads. Run: `python -m agent.risk.knowledge_build`.
+"""Compile `knowledge/*.toml` to the files that `knowledge_store` and `knowledge_help` read.
+
+Run: `python -m agent.risk.knowledge_build`.
 
 Not imported when commands are rated. Raises ValueError that names file, program and key for anything not understood.
 """
@@ -11,15 +13,18 @@ from typing import Any
 
 import msgspec
 
+from agent.risk.knowledge_help import COMPILED_HELP, ProgramHelp
 from agent.risk.knowledge_store import COMPILED, FOLDER, CaseRule, LevelRow, Program
 
 _LEVELS = ("low", "medium", "high")
-_TEXT_KEYS = ("about", "style", "effect", "bare", "otherwise", "wrap", "handler", "output")
+_TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "script")
+MAX_MEANING = 60  # characters, so that a line of an explanation holds it
 _KNOWN = frozenset(
     (
         *_TEXT_KEYS,
         *_LIST_KEYS,
+        "about",
         "also",
         "opts",
         "operands",
@@ -97,7 +102,6 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         longs.update(text for text in table.get(key, "").split() if text.startswith("--"))
     return Program(
         name=name,
-        about=table.get("about", ""),
         style=table.get("style", "posix" if "wrap" in table else "gnu"),
         value=frozenset(value),
         longs=tuple(sorted(longs)),
@@ -119,7 +123,6 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         script=frozenset(table.get("script", "").split()),
         handler=_WRAPS.get(table.get("wrap", ""), table.get("handler", "")),
         output=table.get("output", ""),
-        help=table.get("help", {}),
     )
 
 
@@ -140,8 +143,46 @@ def check(programs: dict[str, Program], levels: dict[str, LevelRow]) -> None:
             raise ValueError(f"{name}: no such effect: {', '.join(sorted(missing))}")
 
 
+def compile_help(name: str, table: dict[str, Any]) -> ProgramHelp:
+    """What people are told about a program. Raises ValueError for what is too long, unprintable or named twice."""
+    where = f"{table.get('_file')}: {name}"
+    about, entries = table.get("about", ""), table.get("help", {})
+    seen: dict[str, str] = {}
+    for key, meaning in (("about", about), *entries.items()):
+        if not isinstance(meaning, str) or not meaning.isprintable() or len(meaning) > MAX_MEANING:
+            raise ValueError(f"{where}: {key}: a meaning is one printable line of at most {MAX_MEANING} characters")
+        if key != "about" and not meaning.strip():
+            raise ValueError(f"{where}: {key}: has no meaning")
+    for key in entries:
+        for single in help_keys(key, where):
+            if single in seen:
+                raise ValueError(f"{where}: {single} is in {seen[single]!r} and in {key!r}")
+            seen[single] = key
+    return ProgramHelp(about, dict(entries))
+
+
+def help_keys(key: str, where: str) -> list[str]:
+    """What a key of `help` stands for: "-r --recursive" for two options, "push -f" for an option of a sub-command."""
+    tokens = key.split(" ")
+    first = next((index for index, token in enumerate(tokens) if token[:1] in ("-", "+")), len(tokens))
+    words, options = tokens[:first], tokens[first:]
+    if not key.isprintable() or "" in tokens or any(option[:1] not in ("-", "+") for option in options):
+        raise ValueError(f'{where}: {key!r} is neither "-o --option" nor "sub command" nor "sub command -o --option"')
+    front = " ".join(words)
+    return [f"{front} {option}".strip() for option in options] or [front]
+
+
+def build_help() -> bytes:
+    """The content of the file with descriptions for people."""
+    tables, _ = load_tables()
+    encoder = msgspec.msgpack.Encoder(order="deterministic")
+    rows = {name: compile_help(name, table) for name, table in tables.items()}
+    known = {name: msgspec.Raw(encoder.encode(row)) for name, row in sorted(rows.items()) if row.about or row.entries}
+    return encoder.encode(known)
+
+
 def build() -> bytes:
-    """The compiled file's content."""
+    """The content of the file that ratings read."""
     tables, levels = load_tables()
     programs: dict[str, Program] = {}
     aliases: dict[str, str] = {}
@@ -158,10 +199,10 @@ def build() -> bytes:
 
 
 def main() -> None:
-    """Write the compiled file."""
-    content = build()
-    with open(COMPILED, "wb") as file:
-        file.write(content)
+    """Write the compiled files, or neither."""
+    for path, content in [(COMPILED, build()), (COMPILED_HELP, build_help())]:
+        with open(path, "wb") as file:
+            file.write(content)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Load what is known about programs: `knowledge/_compiled.msgpack`, made from `knowledge/*.toml` by `knowledge_build`.
 
-The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets.
+The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets. Descriptions
+for people are in a file of their own (`knowledge_help`), which no rating reads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ class Program(Struct, frozen=True, array_like=True):
     """One program. Meaning of the fields: docs/risk.md, "Adding a program"."""
 
     name: str
-    about: str = ""
     style: str = "gnu"
     value: frozenset[str] = frozenset()
     longs: tuple[str, ...] = ()
@@ -49,7 +49,6 @@ class Program(Struct, frozen=True, array_like=True):
     script: frozenset[str] = frozenset()
     handler: str = ""
     output: str = ""
-    help: dict[str, str] = {}
 
 
 class LevelRow(Struct, frozen=True):
@@ -99,6 +98,11 @@ def program(name: str) -> Program | None:
 def level_row(kind: str) -> LevelRow:
     """How effects of `kind` are rated. Raises KeyError for a kind that the table does not name."""
     return store().levels[kind]
+
+
+def table_name(name: str) -> str:
+    """The name of the table that describes the program `name`: its own, or that of the group it belongs to."""
+    return store().aliases.get(name, name)
 
 
 def program_names() -> tuple[str, ...]:
