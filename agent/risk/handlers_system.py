@@ -187,3 +187,16 @@ def ldd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
             reason = "may run the loader that {targets} names"
             walker.add("run", [word], invocation.place, reason=reason, rule="ldd.loader")
     return None
+
+
+def sops(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`sops exec-env FILE COMMAND`: the command runs with the decrypted secrets."""
+    verbs = [word.text for word in args.operands[:1]]
+    if verbs and verbs[0] in ("exec-env", "exec-file") and len(args.operands) > 2:
+        walker.add(
+            "secret", args.operands[1:2], invocation.place, reason="gives secrets to a program", rule="secret.run"
+        )
+        for word in args.operands[2:]:
+            walker.script(word.text, invocation.place, invocation)
+        return None, ""
+    return None
