@@ -1,0 +1,123 @@
+"""A folder's own policy file is shown, whole, before it first counts, and again when it changes.
+
+It can only tighten, so nobody is asked to agree; but a person who is suddenly asked for more should know why. What was shown is
+kept as path and SHA-256 in the state folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from msgspec import Struct
+
+from agent.policy.text_files import Unreadable, read_own_text
+
+PROJECT_FILE = ".agent-shell-policy.toml"
+MOST_SHOWN = 64 * 1024
+"""Bytes. Nobody reads more; a larger file cannot be used, and then nothing runs unasked (`read_project_text` raises)."""
+_MOST_KEPT = 1_000
+
+
+class Showing(Struct, frozen=True):
+    """What the person has to see: `text` is safe to print, `digest` stands for the file's content."""
+
+    path: str
+    text: str
+    digest: str
+
+
+def read_project_text(path: str) -> str:
+    """The text of a folder's policy file, "" where there is none. Raises Unreadable (too large, no UTF-8, a link) and OSError."""
+    return read_own_text(path, limit=MOST_SHOWN, follow=False)
+
+
+class ShownFiles:
+    """What has been shown, kept in the file at `path` (mode 0600), and in memory where that cannot be written."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._digests: dict[str, str] | None = None
+
+    def due(self, workspace: str) -> Showing | None:
+        """The policy file of `workspace` if the person has not seen it as it is now, or why it cannot be shown. Never raises."""
+        if not workspace:
+            return None
+        path = os.path.join(workspace, PROJECT_FILE)
+        try:
+            content = read_project_text(path)
+            showing = _as_it_is(path, content) if content.strip() else None
+        except Unreadable as error:
+            showing = _unusable(path, str(error))
+        except OSError as error:
+            showing = _unusable(path, f"{path}: {error.strerror or error}")
+        if showing is None or self._known().get(path) == showing.digest:
+            return None
+        return showing
+
+    def seen(self, showing: Showing) -> None:
+        """`showing` stood on the person's screen. A state folder that cannot be written means that it is shown again next time."""
+        known = self._known()
+        known.pop(showing.path, None)
+        known[showing.path] = showing.digest
+        while len(known) > _MOST_KEPT:
+            known.pop(next(iter(known)))
+        try:
+            _write(self._path, known)
+        except OSError:
+            pass
+
+    def _known(self) -> dict[str, str]:
+        if self._digests is None:
+            self._digests = _read(self._path)
+        return self._digests
+
+
+def _as_it_is(path: str, content: str) -> Showing:
+    from agent.risk.visible import make_visible
+
+    lines = "\n".join(f"  │ {line}" for line in make_visible(content).rstrip("\n").split("\n"))
+    text = f"{_visible_name(path)} counts here from now on; it can only make things stricter:\n{lines}"
+    return Showing(path, text, hashlib.sha256(content.encode("utf-8")).hexdigest())
+
+
+def _unusable(path: str, why: str) -> Showing:
+    from agent.risk.visible import make_visible
+
+    why = make_visible(why).replace("\n", "␊")
+    text = f"this folder's policy file cannot be used, so nothing runs unasked here: {why}"
+    return Showing(path, text, hashlib.sha256(why.encode("utf-8", "replace")).hexdigest())
+
+
+def _visible_name(path: str) -> str:
+    from agent.risk.visible import make_visible
+
+    return make_visible(path).replace("\n", "␊").replace("\t", "␉")
+
+
+def _read(path: str) -> dict[str, str]:
+    import json
+
+    try:
+        found = json.loads(read_own_text(path, missing="{}"))
+    except (OSError, Unreadable, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: digest for name, digest in found.items() if isinstance(digest, str)}
+
+
+def _write(path: str, known: dict[str, str]) -> None:
+    import json
+    import tempfile
+
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    descriptor, fresh = tempfile.mkstemp(prefix=".shown-", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(known, file, indent=0)
+        os.replace(fresh, path)
+    except BaseException:
+        os.unlink(fresh)
+        raise
