@@ -150,25 +150,26 @@ def matches_options(rule: CaseRule, args: Args) -> bool:
 
 
 def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
-    """Roles of operands in order; the one with a star takes all that is left over."""
+    """An effect for the targets of each role."""
+    for role, targets in operand_roles(table, args):
+        if role != "text" and targets:
+            walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
+
+
+def operand_roles(table: Program, args: Args) -> list[tuple[str, list[Word]]]:
+    """Roles of operands in order, each with its words; the one with a star takes all that is left over."""
     roles = list(table.operands)
     words = args.operands
     if table.drop_first and not args.names.isdisjoint(table.drop_first):
         roles = roles[1:]
-    if not words:
-        return
+    if not words or not roles:
+        return []
     star = next((index for index, role in enumerate(roles) if role.endswith("*")), -1)
-    if star >= 0:
-        tail = len(roles) - star - 1
-        if len(words) < len(roles):
-            groups = [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
-        else:
-            groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
-            groups.append((roles[star][:-1], words[star : len(words) - tail]))
-            if tail:
-                groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
-    else:
-        groups = [(role, [word]) for role, word in zip(roles, words, strict=False)]
-    for role, targets in groups:
-        if role != "text" and targets:
-            walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
+    if star < 0 or len(words) < len(roles):
+        return [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
+    tail = len(roles) - star - 1
+    groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
+    groups.append((roles[star][:-1], words[star : len(words) - tail]))
+    if tail:
+        groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
+    return groups
