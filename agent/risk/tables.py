@@ -14,6 +14,7 @@ from agent.risk.words import UNKNOWN, Word
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
+_TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "run-unknown", "package-install"))
 
 
@@ -31,7 +32,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         return
     for name, word in args.options:
         role = table.roles.get(name)
-        if role is not None and role != "text" and word is not None:
+        if role is not None and role != "text" and word is not None and not to_screen(role, word):
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     rule, used = choose_case(table, args)
     if rule is not None and rule.effect == "none":
@@ -51,6 +52,11 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+def to_screen(role: str, word: Word) -> bool:
+    """Whether `-` stands where a program asks for a file to write: its output then goes on to stdout."""
+    return word.text == "-" and role in _TO_FILES
 
 
 def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
@@ -151,7 +157,8 @@ def matches_options(rule: CaseRule, args: Args) -> bool:
 
 def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
     """An effect for the targets of each role."""
-    for role, targets in operand_roles(table, args):
+    for role, words in operand_roles(table, args):
+        targets = [word for word in words if not to_screen(role, word)]
         if role != "text" and targets:
             walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
 
