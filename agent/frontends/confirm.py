@@ -179,6 +179,7 @@ class _Editor:
 
     def __init__(self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int) -> None:
         self._request = request
+        self._screen = owner.screen
         self._original = request.proposal.command
         self.buffer = Buffer(
             document=Document(text, cursor),
@@ -210,19 +211,21 @@ class _Editor:
     def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
         if line or wrap:
             return [("class:hint", "  · " if wrap == 0 else "    ")]
+        return [*self._badge(), ("class:arrow", " ❯ ")]
+
+    def _badge(self) -> StyleAndTextTuples:
+        """The level of exactly what stands in the editor, or that it is not known yet."""
         text = self.buffer.text
+        level = self.rating.level(text)
         if not text.strip():
             badge: StyleAndTextTuples = [("class:unrated", "skip")]
+        elif level is None:
+            badge = [("class:unrated", "? not rated")]
         else:
-            level = self.rating.level(text)
-            badge = (
-                [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
-                if level
-                else [("class:unrated", "? not rated")]
-            )
+            badge = [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
         if text != self._original:
             badge.append(("class:edited", " edited"))
-        return [*badge, ("class:arrow", " ❯ ")]
+        return badge
 
     def _toolbar(self) -> StyleAndTextTuples:
         words = " F1 keys · Enter run · blank skips · Ctrl-C cancels"
@@ -234,7 +237,11 @@ class _Editor:
         """Why an edited text has its level; the reasons of the original stand above the prompt."""
         text = self.buffer.text
         report = self.rating.report(text) if text != self._original else None
+        # The badge stands before the first row, which a long text scrolls out of sight.
+        long = rows_of(text, self._screen.columns) > editor_rows(self._screen)
+        badge: StyleAndTextTuples = [("", " "), *self._badge(), ("", " ·")] if long else []
         if report is None or not report.findings:
-            return []
+            return badge
         level = report.level
-        return [(f"class:{level.value}", f" {MARKS[level]} {shown_line(report.findings[0].reason, 70)}"), ("", " ·")]
+        mark = "" if long else f"{MARKS[level]} "
+        return [*badge, (f"class:{level.value}", f" {mark}{shown_line(report.findings[0].reason, 70)}"), ("", " ·")]

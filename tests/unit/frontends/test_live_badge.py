@@ -1,0 +1,162 @@
+"""The badge in front of the text being edited: that of exactly this text, or none."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import threading
+import zlib
+from collections.abc import Iterator
+
+import pyte
+import pytest
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from agent.frontends.confirm import PromptConfirmer
+from agent.frontends.screen import Screen
+from agent.protocol.decisions import CancelGoal, RiskReport
+from tests.support.prompt_desk import Desk, FakeProcesses, Recording, report_of, request_for
+
+CTRL_C, CTRL_U = "\x03", "\x15"
+ROWS, COLUMNS = 24, 80
+LEVELS = ("low", "medium", "high")
+BADGE = re.compile(r"^(?:[●▲■] (low|medium|high)|\? not rated|skip)( edited)? ❯ ?(.*)$")
+
+
+def level_of(text: str) -> str:
+    """A level for tests: each keystroke is likely to change it. Blanks at the end cannot be seen and do not count."""
+    return LEVELS[zlib.crc32(text.rstrip().encode()) % 3]
+
+
+class Frames(Recording):
+    """Keeps the screen as it stood after each frame: one flush is one frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._display = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.Stream(self._display)
+        self._fed = 0
+        self.seen: list[list[str]] = []
+
+    def flush(self) -> None:
+        super().flush()
+        written = self.getvalue()
+        self._stream.feed(written[self._fed :])
+        self._fed = len(written)
+        self.seen.append([row.rstrip() for row in self._display.display])
+
+    def prompts(self) -> Iterator[tuple[str | None, str]]:
+        """(level or None, text) of each frame that shows the prompt; for texts of one row."""
+        for rows in self.seen:
+            found = next((match for row in rows if (match := BADGE.match(row))), None)
+            if found is not None:
+                yield found[1], found[3]
+
+
+@pytest.fixture
+def frames() -> Iterator[tuple[Desk, Frames]]:
+    stream = Frames()
+    with create_pipe_input() as keys:
+        output = Vt100_Output(
+            stream,
+            lambda: Size(ROWS, COLUMNS),
+            term="xterm",
+            default_color_depth=ColorDepth.DEPTH_1_BIT,
+            enable_cpr=False,
+        )
+        yield Desk(Screen(input=keys, output=output), keys, stream), stream
+
+
+class Slow:
+    """A classifier that answers when it likes: each text takes another time, so answers are late in every way."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._never = threading.Event()
+        self.asked: list[str] = []
+
+    def __call__(self, command: str, cwd: str) -> RiskReport:
+        self.asked.append(command)
+        self._never.wait(self._random.choice((0, 0, 0.001, 0.004, 0.012)))
+        return report_of(command, level_of(command))
+
+
+def edit(desk: Desk, stream: Frames, rate: Slow, start: str, keys: list[str], last: str) -> None:
+    """Type `keys`, some of them in one go, and leave when the badge of `last` stands on the screen."""
+
+    async def type_them() -> None:
+        for part in keys:
+            desk.keys.send_text(part)
+            await asyncio.sleep(0)
+            if random.Random(part + str(len(stream.seen))).random() < 0.5:
+                await asyncio.sleep(0.002)
+        async with asyncio.timeout(10):
+            while (level_of(last), last.rstrip()) not in list(stream.prompts())[-1:]:
+                await asyncio.sleep(0.005)
+        desk.keys.send_text(CTRL_C)
+
+    async def run() -> None:
+        request = request_for(start, level_of(start))
+        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, rate)
+        answer, _ = await asyncio.gather(confirmer.confirm(request), type_them())
+        assert answer == CancelGoal()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_frame_shows_the_level_of_another_text(frames: tuple[Desk, Frames], seed: int) -> None:
+    desk, stream = frames
+    generator = random.Random(seed)
+    text, keys = "rm -rf build", []
+    for _ in range(120):
+        if text and generator.random() < 0.35:
+            text, key = text[:-1], "\x7f"
+        else:
+            key = generator.choice("abcrm/ -*~")
+            text = (text + key)[:50]
+            if len(text) == 50:
+                text, key = "", CTRL_U
+        keys.append(key)
+    text += "x"
+    keys.append("x")
+    edit(desk, stream, Slow(seed), "rm -rf build", keys, text)
+    shown = list(stream.prompts())
+    assert len(shown) > 20
+    assert len({level for level, _ in shown}) > 1
+    for level, visible in shown:
+        assert level in (None, level_of(visible)), visible
+
+
+def test_badge_is_there_for_a_text_whose_beginning_is_out_of_sight(frames: tuple[Desk, Frames]) -> None:
+    desk, stream = frames
+    pasted = "echo " + "x" * 10_000
+
+    async def person() -> None:
+        desk.keys.send_text(CTRL_U + f"\x1b[200~{pasted}\x1b[201~")
+        for last in (pasted, pasted + "y"):
+            wanted = f" {level_of(last)} "
+            async with asyncio.timeout(10):
+                while not any("F1 keys" in row and wanted in row for row in stream.seen[-1]):
+                    await asyncio.sleep(0.005)
+            assert not any(BADGE.match(row) for row in stream.seen[-1]), "the beginning is not on the screen"
+            desk.keys.send_text("y")
+        desk.keys.send_text(CTRL_C)
+
+    async def run() -> None:
+        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, Slow(1))
+        await asyncio.gather(confirmer.confirm(request_for("ls", "low")), person())
+
+    asyncio.run(run())
+
+
+def test_one_rating_at_a_time_and_the_newest_text_last(frames: tuple[Desk, Frames]) -> None:
+    desk, stream = frames
+    rate = Slow(7)
+    edit(desk, stream, rate, "ls", list(" /some/folder/with/many/names"), "ls /some/folder/with/many/names")
+    assert rate.asked[-1] == "ls /some/folder/with/many/names"
+    assert len(rate.asked) <= 29
