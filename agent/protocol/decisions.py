@@ -26,12 +26,16 @@ def worst(levels: tuple[Level, ...]) -> Level:
 
 
 class Effect(Struct, frozen=True, kw_only=True):
-    """What would be done, to what, and how far. `kind` and `scope` are words of docs/risk.md."""
+    """What would be done, to what, and how far. `kind` and `scope` are words of docs/risk.md.
+
+    `whole`: of which places it takes all that is there (`agent.risk.wholes`): "home", "everything", "system", "mount", "disk".
+    """
 
     kind: str
     scope: str = "unknown"
     targets: tuple[str, ...] = ()
     reversible: bool = True
+    whole: tuple[str, ...] = ()
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -54,7 +58,8 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
 
     Parts not known before it runs stand as "…", and then (or where words were left out) `whole` is false. `via` names the
     wrappers around it, outermost first; `parent` is the index of the program that starts it, -1 for the shell itself.
-    `level` is the worst of what was found about this program alone.
+    `level` is the worst of what was found about this program alone. `suspected`: only words behind another program, which may run
+    them or may not.
     """
 
     words: tuple[str, ...]
@@ -66,16 +71,21 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     level: Level = Level.LOW
     parent: int = -1
+    suspected: bool = False
 
 
 class RiskReport(Struct, frozen=True, kw_only=True):
-    """The rating of exactly `command`; findings worst first, programs in the order they would start."""
+    """The rating of exactly `command`; findings worst first, programs in the order they would start.
+
+    `cut`: there are more programs or findings than are told here.
+    """
 
     command: str
     level: Level
     parse: Literal["ok", "partial", "failed"] = "ok"
     findings: tuple[Finding, ...] = ()
     programs: tuple[ProgramRun, ...] = ()
+    cut: bool = False
 
 
 class RiskContext(Struct, frozen=True, kw_only=True):
@@ -169,9 +179,9 @@ Confirmation = Approved | Skipped | Declined | CancelGoal | Remark | Regenerate
 
 
 class Consent(Struct, frozen=True, kw_only=True):
-    """How the final text came to be approved: by a person at a prompt, or by the approve mode."""
+    """How the final text came to be approved: by a person at a prompt, by the approve mode, or by a rule of the person's policy."""
 
-    by: Literal["person", "approve-mode"]
+    by: Literal["person", "approve-mode", "policy"]
     edited: bool = False
     word_typed: bool = False
     safety_off: bool = False

@@ -13,6 +13,7 @@ from agent.risk.words import PRIVATE
 from agent.risk.wordscan import MAX_HEREDOCS
 
 MAX_LENGTH = 100_000
+MAX_FINDINGS = 200
 _ORDER = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
 Parse = Literal["ok", "partial", "failed"]
 
@@ -61,7 +62,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     tree = parser.parse()
     findings = list(hidden)
     programs: tuple[ProgramRun, ...] = ()
-    abandoned = False
+    abandoned = cut = False
     # With variables of the session at hand, once without and once with their values: knowing them can only raise.
     for informed in (False, True) if context.exports else (False,):
         walker = Walker(text, context, informed=informed)
@@ -70,6 +71,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
             walker.finish()
         findings.extend(_shifted(walker.findings, len(programs)))
         programs += walker.programs.report(len(programs))
+        cut = cut or walker.programs.cut
         findings.extend(context_findings(text, tree, walker))
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
@@ -87,9 +89,12 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         parse = "partial"
     if parse != "ok":
         findings = [_raise(finding) for finding in findings]
-    ordered = _order(findings, len(command))
+    ordered = _order(findings)
     level = ordered[0].level if ordered else Level.LOW
-    return RiskReport(command=command, level=level, parse=parse, findings=ordered, programs=programs)
+    cut = cut or len(ordered) > MAX_FINDINGS
+    return RiskReport(
+        command=command, level=level, parse=parse, findings=ordered[:MAX_FINDINGS], programs=programs, cut=cut
+    )
 
 
 def _shifted(findings: list[Finding], first: int) -> list[Finding]:
@@ -121,8 +126,8 @@ def _raise(finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, level=Level.HIGH)
 
 
-def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:
-    """Worst first, each thing said once, spans inside the text."""
+def _order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Worst first, each thing said once."""
     if not findings:
         return ()
     seen: set[tuple[str, tuple[int, int], str, bool]] = set()
@@ -136,7 +141,6 @@ def _order(findings: list[Finding], size: int) -> tuple[Finding, ...]:
             continue
         seen.add(key)
         kept.append(finding)
-    kept.sort(key=lambda f: _ORDER[f.level])
-    if len(kept) > 200:
-        kept = kept[:200]
+    # What takes a whole place comes first of all, so that no number of other findings hides it.
+    kept.sort(key=lambda f: (_ORDER[f.level], f.effect is None or not f.effect.whole))
     return tuple(kept)

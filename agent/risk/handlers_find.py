@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -81,7 +81,7 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 def _found_in(roots: list[Word], narrowed: bool) -> list[Word]:
     """The names find hands on, as words."""
     if not narrowed:
-        return roots
+        return [Word(root.text, root.start, root.end, glob=root.glob, taint=join_taint(root.taint, "all")) for root in roots]
     return [Word(f"{root.text.rstrip('/')}/{UNKNOWN}", root.start, root.end, taint="found") for root in roots]
 
 

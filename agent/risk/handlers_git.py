@@ -9,6 +9,8 @@ from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.scopes import absolute
+from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -62,9 +64,21 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.add("force-push", args.operands[1:], place, rule="force-push.refspec")
     if verb == "push" and any(re.match(r":[^:/]", v) for v in verbs[1:]):
         walker.add("force-push", args.operands[1:], place, rule="force-push.delete")
+    if verb == "clean" and args.has("-f", "--force") and not args.has("-n", "--dry-run"):
+        _git_clean(walker, invocation, args)
     if verb in ("checkout", "restore"):
         return _git_discard(walker, invocation, args, verb)
     return None
+
+
+def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """What is not tracked goes: of a home or a system that stands in a repository, that is nearly all."""
+    folder = invocation.cwd
+    for word in args.values("-C"):
+        folder = absolute(word.text, folder)
+    top = Word(folder, *invocation.place)
+    if UNKNOWN not in folder and walker.rater.scopes.of(top, folder) in ("home-all", "everything", "system", "users"):
+        walker.add("delete", [top], invocation.place, recursive=True, rule="delete.clean", invocation=invocation)
 
 
 def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:

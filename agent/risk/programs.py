@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.invocation import Invocation
-from agent.risk.rating import show
+from agent.risk.rating import MAX_SHOWN, show
 
 MAX_PROGRAMS = 400
 MAX_WORDS = 100
@@ -17,13 +17,20 @@ class Programs:
     def __init__(self) -> None:
         self.met: list[tuple[Invocation, int]] = []
         self.levels: list[Level] = []
+        self.guesses: set[int] = set()
+        self.guessing = False  # what is met now are words that may be run, or may not
         self.current = _NOBODY
+        self.cut = False
 
     def begin(self, invocation: Invocation) -> None:
         """What is found from now on belongs to `invocation`, until `current` is put back."""
         if len(self.met) < MAX_PROGRAMS:
+            if self.guessing:
+                self.guesses.add(len(self.met))
             self.met.append((invocation, self.current))
             self.levels.append(Level.LOW)
+        else:
+            self.cut = True
         self.current = len(self.met) - 1
 
     def found(self, level: Level) -> None:
@@ -36,7 +43,8 @@ class Programs:
         return tuple(
             ProgramRun(
                 words=tuple(show(word) for word in invocation.words[:MAX_WORDS]),
-                whole=len(invocation.words) <= MAX_WORDS and all(word.known for word in invocation.words),
+                whole=len(invocation.words) <= MAX_WORDS
+                and all(word.known and len(word.text) <= MAX_SHOWN for word in invocation.words),
                 span=invocation.place,
                 via=invocation.via,
                 remote=invocation.remote,
@@ -44,6 +52,7 @@ class Programs:
                 cwd=invocation.cwd,
                 level=level,
                 parent=parent + first if parent >= 0 else _NOBODY,
+                suspected=index in self.guesses,
             )
-            for (invocation, parent), level in zip(self.met, self.levels, strict=True)
+            for index, ((invocation, parent), level) in enumerate(zip(self.met, self.levels, strict=True))
         )

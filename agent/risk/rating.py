@@ -5,11 +5,14 @@ from __future__ import annotations
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext
 from agent.risk.knowledge_store import level_row
 from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
+from agent.risk.wholes import whole_places
 from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word
 
 _LEVELS = {"L": Level.LOW, "M": Level.MEDIUM, "H": Level.HIGH}
 _RANK = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}
 _MAX_TARGETS = 12
+MAX_SHOWN = 200
+"""Characters of a word that are told."""
 _PUBLIC_SCOPE = {
     "home-all": "home",
     "workspace-all": "workspace",
@@ -48,7 +51,7 @@ def show(word: Word) -> str:
     text = word.text
     if PSEUDO_HOME in text:
         text = text.replace(PSEUDO_CWD, ".").replace(PSEUDO_HOME, "~")
-    return text.replace(UNKNOWN, "…").replace(UNKNOWN_VARIABLE, "…")[:200]
+    return text.replace(UNKNOWN, "…").replace(UNKNOWN_VARIABLE, "…")[:MAX_SHOWN]
 
 
 def describe(word: Word, cwd: str, start: str) -> str:
@@ -123,6 +126,9 @@ class Rater:
                 scope=_PUBLIC_SCOPE.get(scope, scope),
                 targets=targets,
                 reversible=row.reversible,
+                whole=whole_places(kind, words, cwd, recursive=recursive or rule == "delete.sync", rater=self)
+                if rated is Level.HIGH
+                else (),
             ),
             safer=row.safer if rated is not Level.LOW else "",
             program=program,

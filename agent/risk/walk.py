@@ -301,9 +301,11 @@ class Walker:
         if self.suspecting:
             return
         self.suspecting += 1
+        self.programs.guessing = True
         before = len(self.findings)
         self.dispatch(invocation.inner(words, invocation.words[0].text))
         self.findings[before:] = [f for f in self.findings[before:] if f.level is Level.HIGH]
+        self.programs.guessing = False
         self.suspecting -= 1
 
     def finish(self) -> None:

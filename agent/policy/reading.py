@@ -1,0 +1,191 @@
+"""How the words of one program are read for policy: its name, options in any spelling, operands. Pure.
+
+Every question here has a strict and a doubtful side. What loosens (`allow`) counts only what is certain; what tightens counts
+what may be as well, and then asks.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+
+from agent.protocol.decisions import ProgramRun
+
+UNKNOWN_PART = "…"
+"""How a report writes what is not known before a command runs."""
+
+STANDARD_FOLDERS = frozenset(
+    (
+        "/bin",
+        "/usr/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "/opt/homebrew/bin",
+        "/snap/bin",
+    )
+)
+
+
+class Reading:
+    """`name` without folder; `operands` in order; `names` of options, clusters taken apart; `raws` as they were written.
+
+    `values` are what options were given, with their names. `doubtful` are places where the operands may begin instead of the front,
+    because an option that nothing is known about stands before them and may take a value.
+    """
+
+    __slots__ = ("doubtful", "folder", "name", "names", "operands", "raws", "values", "words")
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        self.folder, _, self.name = words[0].rpartition("/") if words else ("", "", "")
+        end = words.index("--") if "--" in words else len(words)
+        self.raws = frozenset(_bare(word) for word in words[1:end] if len(word) > 1 and word[0] == "-")
+        self.names, self.operands, self.values = split(self.name, words[1:])
+        self.doubtful = self._doubtful(end)
+
+    def _doubtful(self, end: int) -> tuple[int, ...]:
+        """For each unknown option: the index of the operand behind the one that may be its value."""
+        found = []
+        operand = 0
+        for before, word in zip(self.words, self.words[1:end], strict=False):
+            if operand >= len(self.operands):
+                break
+            if word == self.operands[operand]:
+                operand += 1
+                if len(before) > 1 and before[0] == "-" and "=" not in before and before != self.words[0]:
+                    found.append(operand)
+            elif word[:1] != "-":
+                continue
+        return tuple(found)
+
+    @property
+    def by_path(self) -> bool:
+        """Whether the program was named by a path that is no standard folder."""
+        return "/" in self.words[0] and self.folder not in STANDARD_FOLDERS
+
+    def certainly(self, option: str) -> bool:
+        """Whether `option` was given beyond doubt."""
+        return option in self.names or option in self.raws
+
+    def possibly(self, option: str) -> bool:
+        """Whether `option` was given, or something that may be short for it."""
+        if self.certainly(option):
+            return True
+        return option.startswith("--") and any(
+            len(name) > 2 and name.startswith("--") and option.startswith(name) for name in self.raws
+        )
+
+    def nothing_but(self, options: tuple[str, ...]) -> bool:
+        """Whether every option is one of `options`."""
+        kept = [word for word in self.words[1:] if not (word[:1] == "-" and _bare(word) in options)]
+        names, _, _ = split(self.name, tuple(kept))
+        return names.issubset(options)
+
+
+@lru_cache(maxsize=512)
+def reading_of(words: tuple[str, ...]) -> Reading:
+    """The reading of a program's words."""
+    return Reading(words)
+
+
+def split(name: str, words: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Option names, operands, and the values of options, as the knowledge table of `name` has it."""
+    from msgspec.structs import replace
+
+    from agent.risk.knowledge_store import Program
+    from agent.risk.knowledge_store import program as find_program
+    from agent.risk.options import split_args
+    from agent.risk.words import Word
+
+    table = find_program(name) or Program(name=name)
+    if table.style == "posix":  # what follows the first operand is another program's, and is read as well
+        table = replace(table, style="gnu")
+    args = split_args([Word(word, 0, 0) for word in words], table)
+    values = tuple((option, word.text) for option, word in args.options if word is not None)
+    return frozenset(args.names), tuple(word.text for word in args.operands), values
+
+
+def _bare(word: str) -> str:
+    return word.partition("=")[0]
+
+
+def absolute(text: str, cwd: str) -> str:
+    """`text` made absolute and normal by its letters alone; "" where `cwd` is needed and not known."""
+    if not text.startswith("/"):
+        if not cwd.startswith("/") or UNKNOWN_PART in cwd or "~" in cwd or "\0" in cwd:
+            return ""
+        text = f"{cwd}/{text}"
+    path = posixpath.normpath(text)
+    return "/" + path.lstrip("/")
+
+
+_GLOB = re.compile(r"[*?\[\]{}]")
+
+
+def certain_path(text: str, cwd: str) -> str:
+    """The path that `text` certainly is, or the folder that all it can match lies in; "" where that is not certain.
+
+    A `..` behind a name is not: the name may be a link that leads elsewhere. Neither is a wildcard that may match `..`.
+    """
+    if UNKNOWN_PART in text or "\0" in text or text.startswith("~") or "://" in text or re.match(r"[\w.@-]+:", text):
+        return ""
+    parts = text.split("/")
+    named = False
+    for index, part in enumerate(parts):
+        if _GLOB.search(part):
+            rest = parts[index:]
+            if ".." in rest or any(piece.startswith(".") and _GLOB.search(piece) for piece in rest):
+                return ""
+            folder = "/".join(parts[:index])
+            return absolute(folder or ("/" if text.startswith("/") else "."), cwd)
+        if part == ".." and named:
+            return ""
+        named = named or part not in ("", ".", "..")
+    return absolute(text, cwd)
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether the absolute `path` is `folder` or below it. `folder` may hold `*` and `?` within, and `**` across, its parts."""
+    if not path or not folder:
+        return False
+    if not _GLOB.search(folder):
+        return folder in (path, "/") or path.startswith(folder + "/")
+    return _begins(path.strip("/").split("/"), folder.strip("/").split("/"))
+
+
+def _begins(parts: list[str], pattern: list[str]) -> bool:
+    """Whether some beginning of `parts` matches all of `pattern`."""
+    from fnmatch import fnmatchcase
+
+    reached = {0}
+    for piece in pattern:
+        following: set[int] = set()
+        for index in reached:
+            if piece == "**":
+                following.update(range(index, len(parts) + 1))
+            elif index < len(parts) and fnmatchcase(parts[index], piece):
+                following.add(index + 1)
+        reached = following
+    return bool(reached)
+
+
+def same_program(run: ProgramRun, name: str, *, workspace: str, certain: bool) -> bool:
+    """Whether `run` is the program `name` of a rule: a bare name, "*", or a path (`./x` is below the workspace).
+
+    `certain`: a bare name counts only for a program that is found in PATH or stands in a standard folder.
+    """
+    reading = reading_of(run.words)
+    if "/" in name:
+        wanted = absolute(name, workspace) if not name.startswith("~") else ""
+        return bool(wanted) and absolute(run.words[0], run.cwd) == wanted and "/" in run.words[0]
+    if certain:
+        return reading.name == name and not reading.by_path
+    if name == "*":
+        return True
+    given, name = reading.name.casefold(), name.casefold()
+    if given == name:
+        return True
+    return given.startswith(name) and name[-1:].isalpha() and re.fullmatch(r"[\d.-]+", given[len(name) :]) is not None
