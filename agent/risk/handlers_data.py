@@ -83,3 +83,14 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
     only_shows = re.match(r"\s*(?:EXPLAIN|SHOW|DESCRIBE)\b(?!\s+ANALYZE)", bare, re.I)
     if (_SQL_CHANGE.search(bare) and not only_shows) or _MONGO_CHANGE.search(text):
         walker.add("db-change", [], place)
+
+
+def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`dolt sql -q STATEMENTS`; everything else is as the table says."""
+    if args.operands and args.operands[0].text == "sql":
+        for word in args.values(*table.script):
+            judge_sql(walker, invocation, word.text)
+        if not args.has(*table.script):
+            walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
+        return None, ""
+    return None

@@ -110,12 +110,12 @@ def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
 
 
 def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
-    """The rule for the sub-command: most words first, then one that names options before one that does not, then the worst."""
+    """The rule for the sub-command: most words that it names, then most words, then one with options, then the worst."""
     if not table.cases or not args.operands:
         return None, 0
     verbs = [word.text for word in args.operands[:5]]
     best: CaseRule | None = None
-    best_key = (-1, -1, -1)
+    best_key = (-1, -1, -1, -1)
     for first in (verbs[0], "*"):
         for rule in table.cases.get(first, ()):
             size = len(rule.verbs)
@@ -131,7 +131,8 @@ def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
                 if rule.level
                 else {"L": 0, "M": 1, "H": 2}.get(row.level, 1)
             )
-            key = (size if first != "*" else 0, 1 if rule.options else 0, badness or 0)
+            named = size - rule.verbs.count("*")
+            key = (named, size, 1 if rule.options else 0, badness or 0)
             if key > best_key:
                 best, best_key = rule, key
     return best, len(best.verbs) if best is not None else 0
