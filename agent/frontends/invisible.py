@@ -20,15 +20,11 @@ def _beyond_ascii() -> re.Pattern[str]:
     return re.compile(r"[^\x00-\x7f]")
 
 
-@lru_cache(maxsize=4096)
-def written_out(char: str, before: str = " ", after: str = " ") -> str:
-    """How `char` is shown in the editor between its neighbours: itself, or `<U+XXXX>` for what is hidden or misleads."""
-    if char < "\x80":
-        return char
-    from agent.risk.visible import make_visible
+def written_out(line: str) -> list[str]:
+    """How each character of `line` is shown in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
+    from agent.risk.visible import visible_pieces
 
-    before, after = (other if " " <= other < "\x7f" else " " for other in (before, after))
-    return make_visible(before + char + after)[1:-1]
+    return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]
 
 
 class InvisibleCharacters(Processor):
@@ -42,10 +38,9 @@ class InvisibleCharacters(Processor):
         starts: list[int] = []
         position = 0
         exploded = explode_text_fragments(fragments)
-        line = "".join(fragment[1] for fragment in exploded)
-        for index, fragment in enumerate(exploded):
+        pieces = written_out("".join(fragment[1] for fragment in exploded))
+        for fragment, text in zip(exploded, pieces, strict=True):
             style, char = fragment[0], fragment[1]
-            text = written_out(char, line[index - 1 : index] or " ", line[index + 1 : index + 2] or " ")
             starts.append(position)
             position += len(text)
             out.append((style if text == char else "class:invisible", text))

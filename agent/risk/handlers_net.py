@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _DESTROYS = re.compile(r"doDelete|/delete\b|_delete_by_query|/flush|/shutdown|action=delete|/purge", re.I)
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
-_USER_TRICK = re.compile(r"https?://[^/\s]*@")
 
 
 _CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
@@ -43,8 +42,6 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         "--form-string",
     )
     upload = args.values("-T", "--upload-file")
-    for url in urls:
-        judge_url(walker, invocation, url)
     secret = _secret_sent(
         walker, invocation, [*data, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls], upload
     )
@@ -84,28 +81,6 @@ def _remember(walker: Walker, invocation: Invocation, urls: list[Word]) -> None:
             walker.downloads.add(absolute(name, invocation.cwd))
 
 
-def judge_url(walker: Walker, invocation: Invocation, url: Word) -> None:
-    """Addresses that are made to be misread."""
-    text = url.text
-    found = _USER_TRICK.match(text)
-    if found and "." in text.split("//", 1)[1].split("@", 1)[0] and ":" not in text.split("//", 1)[1].split("@", 1)[0]:
-        walker.add(
-            "deception",
-            [url],
-            (url.start, url.end),
-            reason="the address looks like another host: {targets}",
-            rule="deception.url",
-        )
-    if re.match(r"https?://[^/]*xn--", text):
-        walker.add(
-            "deception",
-            [url],
-            (url.start, url.end),
-            reason="the host name is written to look like another",
-            rule="deception.host",
-        )
-
-
 def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], files: list[Word]) -> bool:
     """Whether what is sent is secret: by its taint, by `@file` in a text, or as a file of its own."""
     named = list(files)
@@ -130,8 +105,6 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
 def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """wget: saves by default."""
     place = invocation.place
-    for url in args.operands:
-        judge_url(walker, invocation, url)
     data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
     if data or args.has("--method"):
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]

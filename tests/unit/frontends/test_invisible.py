@@ -34,6 +34,7 @@ def transform(text: str) -> tuple[str, list[int], list[int]]:
         ("c\u0430t x", "c<U+0430>t x"),
         ("echo größe 漢字", "echo größe 漢字"),
         ("rm\u00a0-rf", "rm<U+00A0>-rf"),
+        ("echo 👩\u200d👧 修复，好", "echo 👩\u200d👧 修复，好"),
     ],
 )
 def test_written_out(text: str, display: str) -> None:
@@ -49,7 +50,8 @@ def test_positions_go_there_and_back(text: str) -> None:
 
 
 def test_plain_characters_stay() -> None:
-    assert written_out("a") == "a"
+    assert written_out("a") == ["a"]
+    assert written_out("я\u200d") == ["я", "<U+200D>"]
 
 
 @given(st.text())

@@ -56,9 +56,3 @@ def test_nothing_that_acts_on_a_terminal_is_left(text: str) -> None:
     assert not any((ord(char) < 0x20 and char not in "\n\t") or 0x7F <= ord(char) < 0xA0 for char in shown)
     assert not any(char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u200b\u200e\u200f\u2028\u2029" for char in shown)
     shown.encode()
-
-
-def test_addresses_made_to_be_misread() -> None:
-    assert "deception.url" in [f.rule for f in classify("curl https://github.com@evil.example/x").findings]
-    assert "deception.host" in [f.rule for f in classify("curl https://xn--pple-43d.com/x").findings]
-    assert classify("curl https://user:password@example.org/x").level == "low"
