@@ -35,12 +35,14 @@ class OptionTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Rule(Struct, frozen=True, kw_only=True):
     """One rule on one program that a command would run. All tests that are given must hold.
 
-    `program`: names (without folder). `words`: what follows the name once options are left out, from the front; each place
-    is a tuple of alternatives ("*": anything known). `exact_words`: no operand more than these. `paths`: folders or globs, absolute or
-    beginning with `./` (the workspace) or `~/`: for `allow` every path operand lies in one, for the others one is enough.
-    `scopes` and `effects`: words of docs/risk.md, found about this program (same quantifiers as `paths`). `via`: for `allow`,
-    the wrappers it may stand behind (none: it stands alone); the others look through any wrapper.
-    `up_to`: an `allow` covers findings up to this level (never high). `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule.
+    `program`: names (without folder), or paths ("/opt/x/run", "./test.sh" in the workspace); for others than `allow` also "*".
+    `words`: what follows the name once options are left out, from the front; each place is a tuple of alternatives ("*": anything
+    known). `exact_words`: no operand more than these. `paths`: folders or globs, absolute or beginning with `./` (the workspace) or
+    `~/`: for `allow` every path operand lies in one, for the others one is enough. `scopes` and `effects`: words of docs/risk.md,
+    found about this program (same quantifiers as `paths`). `via`: for `allow`, the wrappers it may stand behind (none: it stands
+    alone); the others look through any wrapper. What is secret to read, and environment that later programs load, an `allow` covers
+    only where its `effects` name "secret" or "environment". `up_to`: an `allow` covers findings up to this level (never high).
+    `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule.
     """
 
     name: str

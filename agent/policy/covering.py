@@ -1,0 +1,68 @@
+"""Whether rules that allow cover all of a command. Pure.
+
+Every program that was rated above low must be covered, or be nothing but the wrapper of covered ones; what belongs to no program
+(a redirection, a hidden character) is covered by nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from agent.policy.matching import carries, covers
+from agent.policy.model import Place, Rule
+from agent.protocol.decisions import Level, RiskReport
+
+
+class Coverage(Struct, frozen=True):
+    """`by`: for each covered program, which rule (an index into the rules given) covers it. `why_not`: "" where all is covered."""
+
+    by: Mapping[int, int]
+    why_not: str = ""
+
+
+def coverage(rules: Sequence[Rule], report: RiskReport, place: Place, *, up_to: Level = Level.LOW) -> Coverage:
+    """How far `rules` cover what in `report` is above `up_to`, which runs without asking anyway."""
+    by = _covered(rules, report, place)
+    return Coverage(by, _why_not(by, report, up_to))
+
+
+def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[int, int]:
+    by: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for index, run in enumerate(report.programs):
+        children.setdefault(run.parent, []).append(index)
+        for number, rule in enumerate(rules):
+            if covers(rule, index, report, place).says == "yes":
+                by[index] = number
+                break
+    for index in range(len(report.programs) - 1, -1, -1):  # wrappers, from the innermost
+        inner = children.get(index, [])
+        if index in by or not inner or not all(child in by for child in inner):
+            continue
+        if all(carries(rules[by[child]], index, report) for child in inner):
+            by[index] = by[inner[0]]
+    return by
+
+
+def _why_not(by: Mapping[int, int], report: RiskReport, up_to: Level) -> str:
+    if report.level is Level.HIGH:
+        return "high risk is never allowed by a rule"
+    if report.parse != "ok":
+        return "the command could not be read to its end"
+    if report.cut:
+        return "the command does more than its report tells"
+    if not by:
+        return "no rule covers any of its programs"
+    for finding in report.findings:
+        if finding.level.rank <= up_to.rank or finding.program in by:
+            continue
+        if finding.program < 0:
+            return f"{finding.rule} belongs to no program"
+        words = report.programs[finding.program].words
+        return f"no rule covers {words[0] if words else 'a program'} ({finding.rule})"
+    for index, run in enumerate(report.programs):
+        if run.level.rank > up_to.rank and index not in by:
+            return f"no rule covers {run.words[0] if run.words else 'a program'}"
+    return ""
