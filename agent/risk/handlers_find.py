@@ -107,9 +107,7 @@ def _find_exec(
         else:
             command.append(word)
     if command:
-        inner = invocation.inner(command, "find")
-        inner.stdin = ("", "")
-        walker.dispatch(inner)
+        walker.dispatch(invocation.inner(command, "find"))
     return end + 1
 
 

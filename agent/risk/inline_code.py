@@ -26,13 +26,18 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "shell": re.compile(
             r"(?:\b(?:os\.(?:system|popen)|subprocess\.\w+|commands\.getoutput|pty\.spawn|popen\d?|system|exec|execSync|execFile(?:Sync)?|"
             r"spawn(?:Sync)?|shell_exec|passthru|proc_open|os\.execute|io\.popen|Kernel\.\w+|Open3\.\w+|qx|os\.exec\w*|os\.spawn\w*|"
-            r"Process\.spawn|getline|do shell script|spawn -noecho|spawn)\s*\(?\s*\[?\s*)" + _STRING,
+            r"Process\.spawn|getline|do shell script|spawn -noecho|spawn|pcntl_exec|posix\.exec|callCommand|rawSystem|"
+            r"(?:new\s+)?ProcessBuilder|"
+            r"getRuntime\(\)\.exec|exec\.Command|async-shell-command|shell-command(?:-to-string)?|call-process|run-shell-command|run-program|"
+            r"(?:ansi-)?term|Process\.Start)\s*\(?\s*\[?\s*)" + _STRING,
             re.S,
         ),
         "runs": re.compile(
             r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
-            r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy)\b|\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)"
-            r"\s*[\s(\"'/]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script"
+            r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy|ProcessBuilder|getRuntime|exec\.Command|callCommand|"
+            r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process)\b|"
+            r"\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)\s*[\s(\"'/$]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script|"
+            r"\((?:ansi-)?term\b"
         ),
         "list": re.compile(
             r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*)\s*\(?\s*\[?(\s*['\"][^\])};]{1,2000})"
@@ -59,7 +64,9 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "network": re.compile(
             r"\b(?:urllib|requests|http\.client|httpx|aiohttp|socket|ftplib|smtplib|paramiko|telnetlib|xmlrpc|Net::|LWP|IO::Socket|TCPSocket|"
             r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"
-            r"createConnection)|fsockopen|curl_exec|stream_socket_client|file_get_contents\s*\(\s*['\"]https?:|socket_create|Socket)\b"
+            r"createConnection)|fsockopen|curl_exec|stream_socket_client|socket_create|socket_connect|Sockets?|java\.net|net\.Dial|TcpStream|TCPClient|"
+            r"WebClient|Invoke-WebRequest|iwr|irm)\b|file_get_contents\s*\(\s*['\"]https?:|require\s*\(?\s*['\"](?:socket|https?|net|tls|dgram)['\"]|"
+            r"\bsocket\s+[\w.$]+\s+\d|\bget\s*\(\s*['\"]https?://|__import__[^;]{0,80}['\"]socket['\"]"
         ),
         "send": re.compile(
             r"\.(?:post|put|sendall|send|sendto|sendmail|storbinary)\s*\(|method\s*[:=]\s*['\"](?:POST|PUT)|\bPOST\b|\bPUT\b"
@@ -85,13 +92,21 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "device": re.compile(r"['\"]/dev/(?:sd|nvme|hd|vd|mmcblk|disk|mem|kmem)"),
         "backtick": re.compile(r"`([^`]+)`|%x[\[{(]([^\])}]+)[\])}]|\bqx[{(/|!]([^})/|!]+)"),
         "fork": re.compile(
-            r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)[^\n]{0,20}fork|fork\s+while|loop\s*\{?\s*fork|os\.fork\(\)\s*while"
+            r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)\s*[:{(\n]?\s*[^\n]{0,20}fork|fork\s+while|loop\s*(?:\{|do)?\s*\{?\s*fork|os\.fork\(\)\s*while|"
+            r"fork\(\)\s+for\s+\w+\s+in\s+(?:iter\(|itertools\.(?:count|cycle|repeat))|fork\s*\(?\)?\s*(?:or|\|\|)?\s*fork\s*\(?\)?\s*while"
         ),
         "sql": re.compile(r"\b(?:DROP|TRUNCATE)\s+(?:TABLE|DATABASE|SCHEMA)\b|\bDELETE\s+FROM\b", re.I),
         "string": re.compile(_STRING, re.S),
         "dynamic": re.compile(
             r"getattr\s*\(\s*(?:os|subprocess|__builtins__|builtins|sys|shutil)\b|__builtins__|globals\(\)\s*\[|process\.binding|vars\(\w+\)\s*\["
         ),
+        "setuid": re.compile(
+            r"\bset(?:e|re|res|fs)?[ug]id\s*(?:\(|,?\s*0\b)|\$[<>]\s*=\s*0|\bprctl\b|\bsetgroups\s*\("
+        ),
+        "library": re.compile(
+            r"\bdlopen\b|cdll|CDLL|LoadLibrary|Fiddle|package\.loadlib|DynaLoader|\bLibdl\b|process\.dlopen|load_extension|\bload\s+['\"]?[\w./]+\.so"
+        ),
+        "serve": re.compile(r"\bhttp\.server|SimpleHTTPServer|-run\s|\bhttpd\b|createServer\s*\(|TCPServer|HTTPServer"),
         "path_method": re.compile(
             r"Path\s*\(\s*" + _STRING + r"\s*\)\s*\.(?:unlink|rmdir|rename|replace|touch|chmod|write_\w+)\s*\(", re.S
         ),
@@ -114,10 +129,17 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     elif UNKNOWN in code:
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
     patterns = _patterns()
-    runs = bool(patterns["runs"].search(code)) or (language in ("ruby", "perl", "php") and "`" in code)
+    runs = bool(patterns["runs"].search(code)) or (
+        language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code
+    )
     network = bool(patterns["network"].search(code))
     if network and patterns["reverse"].search(code) and (runs or "dup2" in code or "sh" in code):
         walker.add("reverse-shell", [], place)
+    if patterns["setuid"].search(code):
+        reason = "takes the rights of another user from inline code"
+        walker.add("elevate", [], place, level=Level.HIGH, reason=reason, rule="inline.setuid")
+    if patterns["library"].search(code):
+        walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")
     if patterns["fork"].search(code):
         walker.add("fork-bomb", [], place)
     if patterns["hidden"].search(code) and (patterns["eval"].search(code) or runs):
@@ -144,7 +166,9 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add(
             "send" if patterns["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
-        if re.search(r"\b(?:exec|eval)\s*\(", code):
+        if re.search(
+            r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]", code, re.I
+        ):
             walker.add("run-remote", [], place)
     if patterns["kill"].search(code):
         walker.add("kill", [], place)
@@ -203,8 +227,16 @@ def _suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
     ]
 
 
+_GLOBBED = re.compile(
+    r"""\b(?:unlink|rmtree|remove_tree|rm_rf?)\b[\s(]*(?:glob|<|Dir(?:\.glob|\[)|glob\.glob)?[\s(<\["']*((?:/|~)[\w./~]*\*[\w.*]*)"""
+)
+
+
 def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
     patterns = _patterns()
+    for found in list(_GLOBBED.finditer(code))[:20]:
+        word = Word(found.group(1), *invocation.place, glob=True)
+        walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
     for match in list(patterns["delete"].finditer(code))[:20]:
         name = match.group().split("(")[0].strip()
         if (

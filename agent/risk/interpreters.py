@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.knowledge_store import program as find_program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.shell_builtins import judge_code
@@ -79,16 +81,47 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
         walker.add("reverse-shell", [], invocation.place)
         return None, "shell"
     if stdin is None:
-        if invocation.elevated:
-            walker.add("elevate-shell", [], invocation.place)
-        else:
-            walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
+        open_shell(walker, invocation)
         return None, "shell"
     text, taint = stdin
     feed_findings(walker, invocation, text, taint)
     if text and text.strip(UNKNOWN + " \n"):
         return walker.script(text, invocation.place, invocation.inner([], "stdin"))
     return None, join_taint(taint, "shell")
+
+
+# These run what they are told to, a shell like anything else. Whatever else opens a shell is not meant for it.
+_CARRIERS = (
+    "wrappers:",
+    "interpreters:shell",
+    "handlers_elsewhere:",
+    "handlers_containers:",
+    "handlers_system:secret_store",
+)
+
+
+def open_shell(walker: Walker, invocation: Invocation) -> None:
+    """A shell that takes what is typed. Nothing of that is seen, so what counts is whose it is and how it is come by."""
+    if invocation.elevated:
+        walker.add("elevate-shell", [], invocation.place)
+    elif any(re.fullmatch(r"-[a-zA-Z]*p[a-zA-Z]*", word.text) for word in invocation.words[1:]):
+        reason = "opens a shell that keeps the rights of a set-uid program"
+        walker.add("elevate-shell", [], invocation.place, reason=reason, rule="elevate-shell.kept")
+    elif (carrier := _odd_carrier(walker)) and not walker.suspecting:
+        reason = f"has {carrier} open a shell, in which nothing is checked"
+        walker.add("shell-escape", [], invocation.place, reason=reason)
+    else:
+        walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
+
+
+def _odd_carrier(walker: Walker) -> str:
+    """The program around this one that is no wrapper, if there is one: an editor, a pager, an archiver, an interpreter."""
+    for outer in walker.programs.around():
+        name = outer.words[0].text.rpartition("/")[2]
+        table = find_program(name)
+        if table is not None and table.handler and not table.handler.startswith(_CARRIERS):
+            return name
+    return ""
 
 
 def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:

@@ -15,6 +15,7 @@ from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.tables import apply_table, may_be_command
+from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return result
         if walker.session is not None:
             walker.session.judge_program(walker, name, invocation)
+        judge_ways_out(walker, name, invocation)
         table = find_program(name)
         if table is None:
             if walker.session is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.invocation import Invocation
 from agent.risk.rating import MAX_SHOWN, show
@@ -32,6 +34,13 @@ class Programs:
         else:
             self.cut = True
         self.current = len(self.met) - 1
+
+    def around(self) -> Iterator[Invocation]:
+        """The programs that the current one is run by, innermost first."""
+        index = self.met[self.current][1] if self.current >= 0 else _NOBODY
+        while index >= 0:
+            invocation, index = self.met[index]
+            yield invocation
 
     def found(self, level: Level) -> None:
         """Something of `level` was found about the current program."""

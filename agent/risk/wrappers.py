@@ -162,7 +162,8 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     else:
         words = words + items
     inner = invocation.inner(words, table.name)
-    inner.stdin = ("", "")
+    if table.name != "xargs" or not (files or args.has("-o", "--open-tty")):
+        inner.stdin = ("", "")
     return inner
 
 
