@@ -15,7 +15,7 @@ from agent.risk.knowledge_store import COMPILED, CaseRule, LevelRow, Program, le
 TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
 # Files whose tables show two levels each, and whose names and options are all tried; to be all of them.
-COMPLETE = [file for file in FILES if file in ("text.toml", "media.toml", "documents.toml")]
+COMPLETE = [file for file in FILES if file in ("text.toml", "media.toml", "documents.toml", "disks.toml")]
 RANK = {"low": 0, "medium": 1, "high": 2}
 CELL = {"L": "low", "M": "medium", "H": "high"}
 

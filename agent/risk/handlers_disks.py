@@ -1,0 +1,37 @@
+"""Programs that only show a disk until one option makes them write to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.knowledge_store import Program
+from agent.risk.options import Args
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_HDPARM_SHOWS = frozenset(
+    "-I -i -t -T -tT -Tt -g -C -v -V -h -q --direct --Istdout --read-sector --fibmap --offset --version --help".split()
+)
+_HDPARM_SETS = frozenset("-a -A -B -c -d -D -H -k -K -m -M -N -P -Q -r -s -S -u -W -x -X -y -Y -z -Z -f -F -J".split())
+
+
+def wipefs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """wipefs lists until it is told what to wipe; blkdiscard always wipes."""
+    if args.has("-n", "--no-act") or args.has("-V", "--version", "-h", "--help"):
+        return None, ""
+    if args.has("-a", "--all", "-o", "--offset") or invocation.words[0].text.endswith("blkdiscard"):
+        walker.add("device-write", args.operands, invocation.place, invocation=invocation)
+    return None, ""
+
+
+def hdparm(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """hdparm: letters show, or set a value that a restart takes back; the long options erase, lock and overwrite."""
+    for word in invocation.words[1:]:
+        option = word.text.partition("=")[0]
+        if option[:1] != "-" or option in _HDPARM_SHOWS:
+            continue
+        level = "device-write" if option[:2] == "--" or option[:2] not in _HDPARM_SETS else "configure-system"
+        walker.add(level, [word], invocation.place, invocation=invocation)
+    return None, ""
