@@ -8,7 +8,8 @@ import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
 from agent.risk.cursor import BudgetError
-from agent.risk.visible import deceptions, make_visible
+from agent.risk.deception import deceptions, far_right
+from agent.risk.visible import make_visible
 from agent.risk.words import PRIVATE
 from agent.risk.wordscan import MAX_HEREDOCS
 
@@ -76,6 +77,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
         abandoned = abandoned or walker.abandoned
+    findings.extend(_disguises(text, programs))
     parse: Parse = "ok"
     if parser.errors:
         parse = "failed" if parser.abandoned or not tree.items else "partial"
@@ -95,6 +97,20 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     return RiskReport(
         command=command, level=level, parse=parse, findings=ordered[:MAX_FINDINGS], programs=programs, cut=cut
     )
+
+
+def _disguises(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
+    """What only the programs show: names and addresses that look like others, and what begins out of sight."""
+    found = list(far_right(text, programs))
+    if "." in text or "://" in text:
+        from agent.risk.deceptive_hosts import host_findings
+
+        found.extend(host_findings(programs))
+    if not text.isascii():
+        from agent.risk.deceptive_names import name_findings
+
+        found.extend(name_findings(text, programs))
+    return found
 
 
 def _shifted(findings: list[Finding], first: int) -> list[Finding]:
