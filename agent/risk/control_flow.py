@@ -19,6 +19,7 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
     for command in node.commands:
         if last and not isinstance(command, Simple):
             saved = walker.state
+            walker.work.spend(len(saved.variables) / 16)
             walker.state = walker.expander.state = saved.copy()
             flow = walker.node(command, flow)
             walker.state = walker.expander.state = saved

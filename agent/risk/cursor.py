@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.risk.tree import Redirect
 
 MAX_DEPTH = 40
-MAX_COMMANDS = 2_000
+MAX_COMMANDS = 2_000  # and one more for every ten characters of a long text
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 
@@ -32,6 +32,7 @@ class Cursor:
         self.last_end = pos
         self.depth = depth
         self.commands = 0
+        self.max_commands = MAX_COMMANDS + len(text) // 10
         self.starts: list[int] = []  # where the first word of each simple command begins
         self.blurred: list[tuple[int, int]] = []  # parts read from an unescaped copy: `starts` has nothing of them
         self.heredocs: list[Redirect] = []
@@ -52,7 +53,7 @@ class Cursor:
 
     def count_command(self) -> None:
         self.commands += 1
-        if self.commands > MAX_COMMANDS:
+        if self.commands > self.max_commands:
             raise BudgetError("too many commands")
 
     # --- blanks and comments ---
@@ -80,7 +81,7 @@ class Cursor:
         from agent.risk.syntax import Parser
 
         child = Parser(text, pos, limit, depth=self.depth)
-        child.commands = self.commands
+        child.commands, child.max_commands = self.commands, self.max_commands
         return child
 
     def adopt(self, child: Cursor) -> None:

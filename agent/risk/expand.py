@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.risk.braces import edit_value, expand_braces
-from agent.risk.cursor import BudgetError
+from agent.risk.budget import Work
 from agent.risk.state import State, Value, known_variable
 from agent.risk.words import MAX_FIELDS, MAX_VALUE, UNKNOWN, Word, join_taint
 
@@ -23,20 +23,24 @@ _PLAIN_AFTER = {ord(char): _HIDE[ord(char)] for char in "{},~"}
 _BREAK = chr(_BASE + 0x20)  # where an unquoted expansion splits
 _NEEDS_HIDING = re.compile("[" + re.escape(_SPECIAL) + "]")
 _HIDDEN = re.compile("[\ue000-\ue020]")
-_GLOB = re.compile(r"[*?]|\[[^\]]+\]")
 
 
-MAX_EXPANDED = 1_000_000  # characters, over the whole command
+def has_wildcard(text: str) -> bool:
+    """Whether unquoted `text` is a pattern that bash compares with file names."""
+    if "*" in text or "?" in text:
+        return True
+    bracket = text.find("[")
+    return bracket >= 0 and text.find("]", bracket + 2) >= 0
 
 
 class Expander:
     """Expands words in a state. `substitute` runs a nested command list and gives its output as (text or None, taint)."""
 
-    def __init__(self, state: State, substitute: Callable[[object, str], tuple[str | None, str]]) -> None:
+    def __init__(self, state: State, substitute: Callable[[object, str], tuple[str | None, str]], work: Work) -> None:
         self.state = state
         self.substitute = substitute
         self.place = (0, 0)
-        self.spent = 0
+        self.work = work
 
     def fields(self, node: WordNode, place: tuple[int, int]) -> list[Word]:
         """The arguments a word becomes: none, one, or several."""
@@ -58,7 +62,7 @@ class Expander:
         raw, taint = self.join(node.parts)
         raw = raw.replace(_BREAK, " ")
         raw = self.tilde(raw)
-        return Word(raw.translate(_SHOW), *place, taint=taint, glob=bool(_GLOB.search(raw)))
+        return Word(raw.translate(_SHOW), *place, taint=taint, glob=has_wildcard(raw))
 
     def body(self, parts: list[Part], place: tuple[int, int]) -> tuple[str, str]:
         """A here-document: text and taint."""
@@ -99,9 +103,7 @@ class Expander:
             taint = join_taint(taint, found)
             pieces.append(text.translate(_HIDE) if quoted else self.split_marks(text))
         raw = "".join(pieces)[:MAX_VALUE]
-        self.spent += len(raw)
-        if self.spent > MAX_EXPANDED:
-            raise BudgetError("expands to too much text")
+        self.work.spend(1 + len(raw) / 15)
         return raw, taint
 
     def parameter(self, part: Part) -> tuple[str, str]:
@@ -155,6 +157,8 @@ class Expander:
         text = text.translate(_SHOW)
         if value is None or UNKNOWN in text:
             return UNKNOWN, "var"
+        for old in value.texts:
+            self.work.spend(10 + len(old) ** 2 / 500)
         return _BREAK.join(edit_value(old, text) for old in value.texts), value.taint
 
     def split_marks(self, text: str) -> str:
@@ -196,7 +200,8 @@ class Expander:
                 if text == "" and not quoted:
                     continue
                 value = self.tilde(text) if text.startswith("~") else text
-                glob = glob_ok and bool(_GLOB.search(value))
+                glob = glob_ok and has_wildcard(value)
                 shown = value.translate(_SHOW) if _HIDDEN.search(value) else value
                 result.append(Word(shown, *place, glob=glob, taint=taint, quoted=quoted))
+        self.work.spend(len(result))
         return result[:MAX_FIELDS]

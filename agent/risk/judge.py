@@ -56,6 +56,9 @@ _NETWORKED = frozenset(
 _BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
                       "browsh", "git", "ssh-keyscan", "resolvectl", "systemd-resolve"))  # fmt: skip
 _FROM_FILES = ("file", "input")
+_LOOKS_AT_WORDS = frozenset(
+    ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
+)  # these read all words of what they wrap
 _COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
@@ -196,6 +199,7 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
     """A known program: help and dry runs, then its handler, its cases, its operands."""
     words = invocation.words[1:]
+    walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.015 if table.style == "posix" else 0.4))
     args = split_args(words, table)
     if words and len(words) == 1 and words[0].text in ("--help", "--version") and not table.wrap:
         return None, ""

@@ -90,6 +90,7 @@ class Rater:
         reason: str = "",
         rule: str = "",
         program: int = -1,
+        brief: bool = False,
     ) -> Finding | None:
         """The finding for one effect; None for plain reading."""
         row = level_row(kind)
@@ -113,7 +114,8 @@ class Rater:
         targets = tuple(show(word) for word in words[:_MAX_TARGETS])
         if scope == "null" and kind in ("write", "append") and rated is Level.LOW:
             return None  # output thrown away
-        text = self._sentence(reason or row.reason, words, cwd, row_is_path=bool(row.scopes))
+        told = [] if brief and rated is not Level.HIGH else words
+        text = self._sentence(reason or row.reason, told, cwd, row_is_path=bool(row.scopes))
         if recursive and kind in _DEEP and not all("found" in word.taint for word in words):
             text += ", with everything below" if text.endswith("runs") else " with everything below"
         return Finding(

@@ -49,6 +49,9 @@ _PLAIN_PROGRAMS = frozenset(
 )
 
 
+_MAX_CWD = 1_000  # characters: a folder further down is taken for unknown
+
+
 def quote(text: str) -> str:
     return shlex.quote(text.replace(UNKNOWN, "…"))
 
@@ -151,6 +154,8 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
         state.cwd = (
             absolute(words[0].text, state.cwd) if state.cwd != UNKNOWN or words[0].text.startswith("/") else UNKNOWN
         )
+        if len(state.cwd) > _MAX_CWD:
+            state.cwd = UNKNOWN
     return "", ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.budget import STEP
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.tree import Redirect
@@ -83,7 +84,7 @@ def redirects(
     """Judge redirections; what stdin becomes, and the resolved targets."""
     targets: list[Target] = []
     for redirect in redirects:
-        walker.step()
+        walker.work.spend(STEP)
         if redirect.operator == "<<":
             if redirect.body is not None:
                 body, taint = walker.expander.body(redirect.body, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import control_flow, shell_builtins, streams
-from agent.risk.cursor import MAX_COMMANDS, BudgetError
+from agent.risk.budget import FINDING, SCRIPT, STEP, Work
 from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
 from agent.risk.invocation import Invocation, Output, Target
@@ -34,7 +34,7 @@ from agent.risk.tree import (
 from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 
 MAX_SCRIPTS = 12
-MAX_STEPS = 3_000
+_MANY = 400  # findings, after which lesser ones are kept without being told in full
 
 
 class Walker:
@@ -50,11 +50,11 @@ class Walker:
         if informed and self.session is not None:
             self.state.variables = self.session.variables()
             self.state.home = context.exports.get("HOME") or self.state.home
-        self.expander = Expander(self.state, self.substitute)
+        self.work = Work(len(text))
+        self.expander = Expander(self.state, self.substitute, self.work)
         self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
         self.fixed = (0, len(text))
         self.depth = 0
-        self.steps = 0
         self.suspecting = 0
         self.calls: list[str] = []
         self.active: list[Function] = []
@@ -80,6 +80,7 @@ class Walker:
             return None, "opaque"
         if UNKNOWN in text:
             text = text.replace(UNKNOWN, UNKNOWN_VARIABLE)
+        self.work.spend(SCRIPT + len(text))
         saved = self.shift, self.fixed, self.outer
         found = self.text.find(text, place[0], place[1]) if text else -1
         self.shift = found if found >= 0 and self.shift is not None else None
@@ -88,7 +89,6 @@ class Walker:
         self.depth += 1
         try:
             parser = Parser(text)
-            parser.commands = min(self.steps // 2, MAX_COMMANDS - 100)
             tree = parser.parse()
             if parser.errors:
                 self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
@@ -119,6 +119,7 @@ class Walker:
         invocation: Invocation | None = None,
     ) -> None:
         """Rate an effect and keep its finding."""
+        self.work.spend(FINDING)
         finding = self.rater.rate(
             kind,
             words,
@@ -130,6 +131,7 @@ class Walker:
             reason=reason,
             rule=rule,
             program=self.programs.current,
+            brief=len(self.findings) > _MANY,
         )
         if finding is not None:
             self.findings.append(finding)
@@ -146,6 +148,7 @@ class Walker:
             if joiner in ("&&", "||"):
                 if before is None:
                     before = dict(self.state.variables)
+                    self.work.spend(len(before) / 8)
             elif before is not None:
                 self.merge(before)
                 before = None
@@ -170,14 +173,15 @@ class Walker:
                 texts = list(dict.fromkeys(old.texts + value.texts))[:MAX_ALTERNATIVES]
                 variables[name] = Value(texts, join_taint(old.taint, value.taint), array=value.array)
 
-    def step(self) -> None:
-        """Count work; a text that makes too much of it is not read to its end. Raises BudgetError."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise BudgetError("too many commands")
-
     def node(self, node: Node, stdin: Output | None) -> Output:
-        self.step()
+        """One command of any kind; its output."""
+        self.work.spend(STEP)
+        self.work.enter()
+        output = self.one_of(node, stdin)
+        self.work.leave()
+        return output
+
+    def one_of(self, node: Node, stdin: Output | None) -> Output:
         if isinstance(node, Simple):
             return self.simple(node, stdin)
         if isinstance(node, Pipeline):
@@ -206,6 +210,7 @@ class Walker:
     def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
         """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""
         saved, session = self.state, self.session
+        self.work.spend(STEP + len(saved.variables) / 16)
         self.state = self.expander.state = saved.copy()
         if new_shell:
             self.state.functions, self.state.aliases = {}, {}
@@ -285,7 +290,13 @@ class Walker:
 
         A program of the same name is judged as well: the definition may not happen, and aliases may be off.
         """
-        self.step()
+        self.work.spend(STEP)
+        self.work.enter()
+        output = self.dispatch_any(invocation, direct=direct)
+        self.work.leave()
+        return output
+
+    def dispatch_any(self, invocation: Invocation, *, direct: bool) -> Output:
         if direct and self.session is not None:
             output = self.session.redefined(self, invocation)
             if output is not None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.risk.budget import Work
 from agent.risk.expand import Expander
 from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
@@ -23,7 +24,7 @@ def ours(words: str, variables: dict[str, str]) -> list[str]:
     state = State("/w", "/home/me")
     for name, value in variables.items():
         state.variables[name] = Value([value])
-    expander = Expander(state, lambda body, kind: (None, "cmd"))
+    expander = Expander(state, lambda body, kind: (None, "cmd"), Work(10_000))
     node = Parser("x " + words).parse().items[0][1]
     assert isinstance(node, Simple)
     return [field.text for item in node.words[1:] for field in expander.fields(item, (0, 0))]

@@ -251,7 +251,7 @@ def test_any_mixture_of_tokens_has_an_answer(tokens: list[str], glue: str) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        "a" * 1_000_000,
+        "a" * 1_000_001,
         "a;" * 60_000,
         "sudo " * 2_000 + "rm -rf /",
         "true && " * 3_000 + "rm -rf /",
@@ -280,7 +280,7 @@ def test_any_mixture_of_tokens_has_an_answer(tokens: list[str], glue: str) -> No
 def test_hostile_sizes_end_in_an_answer(text: str) -> None:
     report = classify(text)
     assert report.command == text
-    if "rm -rf /" in text or len(text) > 100_000:
+    if "rm -rf /" in text or len(text) > 1_000_000:
         assert report.level == "high"
 
 
