@@ -28,6 +28,8 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         return None
     place = invocation.place
     text_words = [word.text for word in invocation.words]
+    if text_words[text_words.index(verb) + 1 :] == ["--help"]:
+        return None, ""
     wide = args.has("--privileged", "--cap-add") or any(
         w.text in ("host",) for w in args.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")
     )
@@ -58,7 +60,9 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
 
 
 def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """kubectl exec POD -- command."""
+    """kubectl exec POD -- command; `--dry-run=none` is not dry."""
+    if any(word.text in ("none", "false") for word in args.values("--dry-run")):
+        args.names.discard("--dry-run")
     verbs = [word.text for word in args.operands]
     texts = [word.text for word in invocation.words]
     if "exec" in verbs[:3] or (verbs[:1] == ["run"] and "--" in texts) or verbs[:1] == ["debug"]:
