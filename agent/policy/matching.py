@@ -159,6 +159,8 @@ def _touches_options(rule: Rule, reading: Reading, *, whole: bool) -> Match:
         return Match("no", "an option that rules it out")
     if test.only is not None and not reading.nothing_but(test.only):
         return Match("maybe" if doubt else "no", "other options")
+    if test.values is not None and not any(value in test.values for _, value in reading.values):
+        return Match("maybe" if doubt else "no", "other values of its options")
     return _YES
 
 
@@ -273,6 +275,8 @@ def _covers_options(rule: Rule, reading: Reading) -> Match:
         return Match("no", "an option that it rules out")
     if test.only is not None and not reading.nothing_but(test.only):
         return Match("no", "other options")
+    if test.values is not None and any(value not in test.values for _, value in reading.values):
+        return Match("no", "other values of its options")
     return _YES
 
 

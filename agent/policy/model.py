@@ -24,12 +24,14 @@ class OptionTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A test of the options a program was given, each in any of its spellings (`-rf` is `-r` and `-f`).
 
     `any`: at least one of these is there. `all`: each is there. `none`: none is there. `only`: nothing else is there.
+    `values`: what options are given (`-n staging`) is one of these; for `allow` every value, for the others one is enough.
     """
 
     any: tuple[str, ...] = ()
     all: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    values: tuple[str, ...] | None = None
 
 
 class Rule(Struct, frozen=True, kw_only=True):

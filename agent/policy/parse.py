@@ -19,7 +19,7 @@ _MAX_SHOWN = 300
 _LISTS = ("program", "paths", "scopes", "effects", "via", "match", "not_match")
 _TEXTS = ("name", "action", "reason", "workspace", "session", "until", "up_to")
 _KEYS = frozenset((*_LISTS, *_TEXTS, "words", "exact_words", "options"))
-_OPTION_KEYS = frozenset(("any", "all", "none", "only"))
+_OPTION_KEYS = frozenset(("any", "all", "none", "only", "values"))
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}", re.ASCII)
 
 
@@ -61,8 +61,8 @@ def rules_of(tables: Any, *, path: str, trust: Trust, home: str = "", check_exam
             names.add(rule.name)
             if check_examples and (wrong := failing_example(rule, home)):
                 raise PolicyError(f"rule {rule.name}: {wrong}")
-        except PolicyError as error:
-            errors.append(str(error))
+        except PolicyError as wrong_rule:
+            errors.append(str(wrong_rule))
             continue
         rules.append(rule)
     error = f"{path}: {'; '.join(errors[:3])}" if errors else ""
@@ -189,10 +189,10 @@ def _words(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
 
 def _options(value: Any, where: str) -> OptionTest:
     if not isinstance(value, dict):
-        raise PolicyError(f"{where} must be a table with any, all, none or only")
+        raise PolicyError(f"{where} must be a table with any, all, none, only or values")
     for key in value:
         if key not in _OPTION_KEYS:
-            raise PolicyError(f"{where}: unknown key {_brief(key)}; there are any, all, none and only")
+            raise PolicyError(f"{where}: unknown key {_brief(key)}; there are any, all, none, only and values")
     return OptionTest(**{key: _texts(item, f"{where}.{key}") for key, item in value.items()})
 
 
