@@ -1,72 +1,91 @@
-"""A rating in words: the command, and under each part what it does, worst first."""
+"""A rating in words: the command, what was found under the text it points at, and what each part means.
+
+Works without a network and without looking at the machine, for any text: what could not be read is said to be so.
+"""
 
 from __future__ import annotations
 
-from agent.protocol.decisions import Finding, Level, RiskReport
-from agent.risk.knowledge_help import help_for
-from agent.risk.visible import make_visible
+from typing import Any
 
-_SIGN = {Level.LOW: "·", Level.MEDIUM: "!", Level.HIGH: "‼"}
-_MAX_SHOWN = 12
-_MAX_LINE = 110
+from agent.protocol.decisions import RiskContext, RiskReport
+from agent.risk.cursor import BudgetError
+from agent.risk.explain_layout import MIN_WIDTH, columns, cut, wrap
+from agent.risk.explain_nesting import MAX_SCRIPT
+from agent.risk.explain_parts import Part, one_line
+from agent.risk.explain_pointers import pointed
+from agent.risk.explain_programs import Explainer
+from agent.risk.words import PRIVATE
+
+WIDTH = 100
+_NO_CONTEXT = RiskContext()
 
 
-def explain(report: RiskReport) -> str:
-    """Plain text for a terminal or a file: level, the command, the findings under the text they point at."""
+def explain(report: RiskReport, *, width: int = WIDTH, context: RiskContext = _NO_CONTEXT) -> str:
+    """Plain text for a terminal or a file, in lines of at most `width` columns (40 at least). Never raises.
+
+    `context` is what the rating was made with: it tells where paths lie.
+    """
+    width = max(width, MIN_WIDTH)
     lines = [f"{report.level.value} risk" + ("" if report.parse == "ok" else f" (parse: {report.parse})")]
-    if report.level is Level.LOW and not report.findings:
+    lines.extend(pointed(report.command, report.findings, width))
+    if not report.findings:
         lines.append("  only reads, or does nothing that lasts")
-    groups: dict[tuple[int, int], list[Finding]] = {}
-    for finding in report.findings[:_MAX_SHOWN]:
-        groups.setdefault(finding.span, []).append(finding)
-    whole = make_visible(report.command)
-    if len(whole) <= _MAX_LINE and "\n" not in whole and len(whole) == len(report.command):
-        lines.extend(_underlined(whole, groups))
-    else:
-        for span, findings in groups.items():
-            lines.append("  " + _shorten(make_visible(report.command[span[0] : span[1]])))
-            lines.extend(_reasons(findings, "  "))
-    hidden = len(report.findings) - _MAX_SHOWN
-    if hidden > 0:
-        lines.append(f"  … and {hidden} more")
-    for name, about in _programs(report.command):
-        lines.append(f"  {name}: {about}")
-    return "\n".join(lines)
+    parts, note = parts_of(report, context)
+    if parts:
+        lines += ["", "part by part" if report.parse == "ok" else "part by part, as far as it could be read"]
+        lines.extend(columns(parts, width))
+    if note:
+        lines.extend(f"  {line}" for line in wrap(f"… {note}", width - 2))
+    return "\n".join(cut(line.rstrip(), width) for line in lines)
 
 
-def _underlined(whole: str, groups: dict[tuple[int, int], list[Finding]]) -> list[str]:
-    lines = ["  " + whole]
-    for (start, end), findings in sorted(groups.items(), key=lambda item: (item[0][0], -item[0][1])):
-        lines.append("  " + " " * start + "~" * max(min(end, len(whole)) - start, 1))
-        lines.extend(_reasons(findings, "  " + " " * min(start, 40)))
-    return lines
+def explanation(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> dict[str, Any]:
+    """The parts as plain data: `{"parts": […], "note": "what was left out"}`."""
+    import msgspec
+
+    parts, note = parts_of(report, context)
+    return {"parts": [_plain(part) for part in msgspec.to_builtins(parts)], "note": note}
 
 
-def _reasons(findings: list[Finding], indent: str) -> list[str]:
-    lines: list[str] = []
-    for finding in findings:
-        lines.append(
-            f"{indent}{_SIGN[finding.level]} {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]"
-        )
-        if finding.effect is not None and not finding.effect.reversible and finding.level is not Level.LOW:
-            lines.append(f"{indent}    cannot be taken back")
-        if finding.safer:
-            lines.append(f"{indent}    safer: {finding.safer}")
-    return lines
+def parts_of(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> tuple[list[Part], str]:
+    """What each part of the command means, and in words what is not told."""
+    text = PRIVATE.sub("\ufffd", report.command.replace("\0", "\ufffd"))
+    cut_off = len(text) - MAX_SCRIPT
+    explainer = Explainer(report, context)
+    try:
+        parts = explainer.budget.keep(explainer.whole(text[:MAX_SCRIPT]))
+    except (BudgetError, RecursionError):
+        parts = [part for index in explainer.children.get(-1, []) for part in explainer.program(index, [], [])]
+        return parts, "nests too deep to be explained part by part"
+    except Exception as error:  # a defect here must not keep anybody from seeing the findings
+        return [], f"could not be explained part by part ({type(error).__name__})"
+    notes = []
+    if cut_off > 0:
+        notes.append(f"the last {cut_off:,} characters are not explained")
+    if explainer.budget.left_out:
+        notes.append(f"{explainer.budget.left_out:,} more parts are not explained")
+    told = _words(parts)
+    names = dict.fromkeys(one_line(run.words[0], 40) for run in report.programs if run.words)
+    missing = [name for name in names if name not in told and name.strip("…")]
+    if missing:
+        notes.append("also runs " + ", ".join(missing))
+    return parts, "; ".join(notes)
 
 
-def _shorten(text: str) -> str:
-    text = text.replace("\n", "⏎")
-    return text if len(text) <= _MAX_LINE else text[: _MAX_LINE - 20] + " … " + text[-16:]
+def _words(parts: list[Part]) -> str:
+    """All that is told, in one text."""
+    words: list[str] = []
+    queue = list(parts)
+    while queue:
+        part = queue.pop()
+        words += (part.text, part.meaning)
+        queue.extend(part.parts)
+    return " ".join(words)
 
 
-def _programs(command: str) -> list[tuple[str, str]]:
-    """The programs named in the command that have a description, each once."""
-    seen: dict[str, str] = {}
-    for word in command.split()[:60]:
-        name = word.strip("\"'();|&`$").rpartition("/")[2]
-        if name and name not in seen and len(seen) < 8:
-            about = help_for(name).about
-            if about:
-                seen[name] = about
-    return list(seen.items())
+def _plain(part: dict[str, Any]) -> dict[str, Any]:
+    """A part without its empty fields."""
+    kept = {key: value for key, value in part.items() if value not in ("", None, [])}
+    if part["parts"]:
+        kept["parts"] = [_plain(inner) for inner in part["parts"]]
+    return kept

@@ -19,6 +19,7 @@ from agent.risk.knowledge_store import COMPILED, FOLDER, CaseRule, LevelRow, Pro
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "script")
+BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
 _KNOWN = frozenset(
     (
@@ -47,7 +48,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
     tables: dict[str, dict[str, Any]] = {}
     levels: dict[str, LevelRow] = {}
     for name in sorted(os.listdir(FOLDER)):
-        if not name.endswith(".toml"):
+        if not name.endswith(".toml") or name == BUILTINS:
             continue
         with open(os.path.join(FOLDER, name), "rb") as file:
             content = tomllib.load(file)
@@ -175,6 +176,11 @@ def help_keys(key: str, where: str) -> list[str]:
 def build_help() -> bytes:
     """The content of the file with descriptions for people."""
     tables, _ = load_tables()
+    with open(os.path.join(FOLDER, BUILTINS), "rb") as file:
+        for name, table in tomllib.load(file).items():
+            if unknown := set(table) - {"about", "help"}:
+                raise ValueError(f"{BUILTINS}: {name}: unknown key {', '.join(sorted(unknown))}")
+            tables.setdefault(name, {**table, "_file": BUILTINS})
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     rows = {name: compile_help(name, table) for name, table in tables.items()}
     known = {name: msgspec.Raw(encoder.encode(row)) for name, row in sorted(rows.items()) if row.about or row.entries}

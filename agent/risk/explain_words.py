@@ -1,0 +1,238 @@
+"""What each word of one program means: options with their values, sub-commands, operands and their roles."""
+
+from __future__ import annotations
+
+from agent.protocol.decisions import Effect
+from agent.risk.explain_roles import place_phrase, role_phrase
+from agent.risk.knowledge_help import Help
+from agent.risk.knowledge_store import Program, level_row
+from agent.risk.options import Args, split_args
+from agent.risk.scopes import Scopes
+from agent.risk.tables import choose_case, operand_roles
+from agent.risk.words import Word
+
+_GENERAL = {
+    "--help": "shows how it is used", "--version": "shows its version", "--dry-run": "only shows what would be done",
+    "--verbose": "says more", "--quiet": "says less", "--silent": "says less",
+}  # fmt: skip
+_UNTOLD = "not described here"
+_SIGNS = {"!": "not", "(": "begins a group", ")": "ends a group", ";": "ends what is run", "+": "as many names at once as fit",
+          "=": "same text", "==": "same text", "!=": "another text", "]": ""}  # fmt: skip
+_EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+_ALONE = frozenset(  # words of find that no value follows
+    (
+        *(
+            "-print",
+            "-print0",
+            "-delete",
+            "-empty",
+            "-ls",
+            "-prune",
+            "-depth",
+            "-d",
+            "-xdev",
+            "-mount",
+            "-not",
+            "-o",
+            "-a",
+            "-and",
+        ),
+        *(
+            "-or",
+            "-executable",
+            "-readable",
+            "-writable",
+            "-nouser",
+            "-nogroup",
+            "-daystart",
+            "-follow",
+            "-quit",
+            "-true",
+            "-false",
+        ),
+        *("-noleaf", "-ignore_readdir_race", "-H", "-L", "-P"),
+    )
+)
+
+
+class Told:
+    """What is known about the words at `first` up to `last` (both counted without the program's name)."""
+
+    __slots__ = ("first", "last", "meaning", "text")
+
+    def __init__(self, first: int, last: int, meaning: str, text: str = "") -> None:
+        self.first = first
+        self.last = last
+        self.meaning = meaning
+        self.text = text  # where it is not just the words: one option out of a cluster
+
+
+class WordReader:
+    """Reads the words of a program (without its name) by its table. `hidden`: words that are explained elsewhere."""
+
+    def __init__(
+        self,
+        words: list[str],
+        hidden: frozenset[int],
+        table: Program | None,
+        told: Help,
+        *,
+        effects: list[Effect],
+        scopes: Scopes,
+        cwd: str,
+        remote: bool,
+    ) -> None:
+        self.table = table or Program(name="")
+        self.known = table is not None
+        self.told = told
+        self.effects = effects
+        self.scopes = scopes
+        self.cwd = cwd
+        self.remote = remote
+        self.hidden = hidden
+        self.words = [
+            Word(text, index, index + 1, glob=any(char in text for char in "*?[")) for index, text in enumerate(words)
+        ]
+        self.args: Args = split_args(self.words, self.table)
+        self.verbs: tuple[str, ...] = ()
+
+    def read(self) -> list[Told]:
+        """In the order of the words."""
+        if self.table.style == "none" or self.table.name == "find":
+            return self._expression()
+        operands = {id(word) for word in self.args.operands}
+        values = {id(word) for _, word in self.args.options if word is not None}
+        result = self._sub_command()
+        covered = {index for told in result for index in range(told.first, told.last)}
+        roles = self._roles(len(covered))
+        index = 0
+        while index < len(self.words):
+            word = self.words[index]
+            index += 1
+            if index - 1 in covered or index - 1 in self.hidden:
+                continue
+            if id(word) in operands:
+                result.append(Told(index - 1, index, self._operand(word, roles.get(word.start, ""))))
+            elif word.text == "--":
+                result.append(Told(index - 1, index, "what follows are no options"))
+            elif id(word) not in values:
+                with_value = index < len(self.words) and id(self.words[index]) in values
+                result.extend(self._option(word, self.words[index] if with_value else None))
+        result.sort(key=lambda told: told.first)
+        return result
+
+    def _expression(self) -> list[Told]:
+        """Words that are no options in the usual sense: find's tests, dd's `if=`, test's operators."""
+        result: list[Told] = []
+        roots = self.table.name == "find"
+        index = 0
+        while index < len(self.words):
+            word = self.words[index]
+            text = word.text
+            index += 1
+            if index - 1 in self.hidden:
+                continue
+            roots = roots and text[:1] not in ("-", "(", "!", ")")
+            name, equals, value = text.partition("=")
+            meaning = self.told.option(text)
+            if roots:
+                result.append(
+                    Told(index - 1, index, ", ".join(filter(None, ("is searched", self._place(word, "read")))))
+                )
+            elif self.table.name == "find" and text[:1] == "-" and text not in _ALONE and index < len(self.words):
+                with_value = text not in _EXEC and index not in self.hidden
+                result.append(Told(index - 1, index + with_value, meaning or _UNTOLD))
+                index += with_value
+            elif equals and self.told.option(name + equals):
+                place = self._place(word.part(value), "write" if name == "of" else "read")
+                result.append(Told(index - 1, index, ", ".join(filter(None, (self.told.option(name + equals), place)))))
+            else:
+                result.append(Told(index - 1, index, meaning or _SIGNS.get(text, "")))
+        return result
+
+    # --- options ---
+
+    def _option(self, word: Word, value: Word | None) -> list[Told]:
+        """An option word: one row for each option in it, the last with the value that stands behind it."""
+        found = split_args([word] if value is None else [word, value], self.table).options
+        first, last = word.start, word.end if value is None else value.end
+        if len(found) < 2:
+            name, given = found[0] if found else (word.text, None)
+            return [Told(first, last, self._meaning(name, given))]
+        if all(self._meaning(name, given) in ("", _UNTOLD) for name, given in found):
+            return [Told(first, last, _UNTOLD if self.known else "")]
+        rows = []
+        for name, given in found:
+            text = name
+            if given is not None:
+                text = f"{name} {given.text}" if given is value else name + given.text
+            rows.append(Told(first, last, self._meaning(name, given), text))
+        return rows
+
+    def _meaning(self, name: str, value: Word | None) -> str:
+        table = self.table
+        meaning = self.told.option(name, self.verbs) or _GENERAL.get(name, "")
+        if not meaning and name in table.recursive:
+            meaning = "with everything below"
+        if not meaning and name in table.dry:
+            meaning = "only shows what would be done"
+        if not meaning and name in table.script:
+            meaning = "runs this text"
+        role = table.roles.get(name, "")
+        if not meaning and role and value is not None:
+            return self._operand(value, role)
+        if role and value is not None:
+            place = self._place(value, role)
+            return f"{meaning} ({place})" if place else meaning
+        return meaning or (_UNTOLD if self.known else "")
+
+    # --- sub-commands and operands ---
+
+    def _sub_command(self) -> list[Told]:
+        operands = [word for word in self.args.operands if word.start not in self.hidden]
+        if self.table.name == "tar" and operands and operands[0].start == 0 and operands[0].text.isalpha():
+            letters = operands[0].text
+            return [Told(0, 1, self.told.option(f"-{letter}") or _UNTOLD, letter) for letter in dict.fromkeys(letters)]
+        self.verbs = tuple(word.text for word in operands[:4])
+        meaning, size = self.told.phrase(self.verbs)
+        if not size and self.table.cases and operands:
+            rule, size = choose_case(self.table, self.args)
+            if rule is not None:
+                meaning = "only reads or shows" if rule.effect in ("read", "none") else _plain(rule.effect)
+            elif not self.table.operands and not self.table.effect:
+                meaning, size = "a sub-command that is not described here", 1
+        rows = []
+        for word in operands[:size]:
+            rows.append(Told(word.start, word.end, meaning if word is operands[0] else ""))
+        if size > 1 and rows[-1].last - rows[0].first == size:  # `remote add` stand together
+            return [Told(rows[0].first, rows[-1].last, meaning)]
+        return rows
+
+    def _roles(self, verbs: int) -> dict[int, str]:
+        """Position of an operand to its role."""
+        roles: dict[int, str] = {}
+        if not verbs or not self.table.cases:
+            for role, words in operand_roles(self.table, self.args):
+                roles.update((word.start, role) for word in words if role != "text")
+        return roles
+
+    def _operand(self, word: Word, role: str) -> str:
+        if not role:
+            role = next((effect.kind for effect in self.effects if word.text in effect.targets), "")
+        phrase = role_phrase(role)
+        place = self._place(word, role)
+        return ", ".join(text for text in (phrase, place) if text)
+
+    def _place(self, word: Word, role: str) -> str:
+        if self.remote:
+            return ""
+        return place_phrase(word, role, self.scopes, self.cwd)
+
+
+def _plain(kind: str) -> str:
+    """The sentence of an effect without its targets."""
+    try:
+        reason = level_row(kind).reason
+    except KeyError:
+        return ""
+    return reason.replace(": {targets}", "").replace("{targets}", "what it is given")
