@@ -22,10 +22,10 @@ class Coverage(Struct, frozen=True):
     why_not: str = ""
 
 
-def coverage(rules: Sequence[Rule], report: RiskReport, place: Place, *, up_to: Level = Level.LOW) -> Coverage:
-    """How far `rules` cover what in `report` is above `up_to`, which runs without asking anyway."""
+def coverage(rules: Sequence[Rule], report: RiskReport, place: Place, *, up_to: Level | None = Level.LOW) -> Coverage:
+    """How far `rules` cover what in `report` is above `up_to`, which runs without asking anyway (None: nothing does)."""
     by = _covered(rules, report, place)
-    return Coverage(by, _why_not(by, report, up_to))
+    return Coverage(by, _why_not(by, report, -1 if up_to is None else up_to.rank))
 
 
 def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[int, int]:
@@ -46,7 +46,7 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
     return by
 
 
-def _why_not(by: Mapping[int, int], report: RiskReport, up_to: Level) -> str:
+def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
     if report.level is Level.HIGH:
         return "high risk is never allowed by a rule"
     if report.parse != "ok":
@@ -56,13 +56,13 @@ def _why_not(by: Mapping[int, int], report: RiskReport, up_to: Level) -> str:
     if not by:
         return "no rule covers any of its programs"
     for finding in report.findings:
-        if finding.level.rank <= up_to.rank or finding.program in by:
+        if finding.level.rank <= up_to or finding.program in by:
             continue
         if finding.program < 0:
             return f"{finding.rule} belongs to no program"
         words = report.programs[finding.program].words
         return f"no rule covers {words[0] if words else 'a program'} ({finding.rule})"
     for index, run in enumerate(report.programs):
-        if run.level.rank > up_to.rank and index not in by:
+        if run.level.rank > up_to and index not in by and not (run.suspected and run.level is Level.LOW):
             return f"no rule covers {run.words[0] if run.words else 'a program'}"
     return ""

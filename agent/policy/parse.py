@@ -37,10 +37,10 @@ def parse_policy(text: str, *, path: str, trust: Trust, home: str = "", check_ex
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        return PolicyFile(path=path, trust=trust, error=f"{path}: {_brief(str(error) or 'nested too deeply')}")
+        return PolicyFile(path=path, trust=trust, error=f"{path}: {brief(str(error) or 'nested too deeply')}")
     unknown = sorted(set(data) - {"rule"})
     if unknown:
-        names = ", ".join(_brief(name) for name in unknown[:5])
+        names = ", ".join(brief(name) for name in unknown[:5])
         return PolicyFile(path=path, trust=trust, error=f"{path}: unknown key {names}; rules are [[rule]] tables")
     return rules_of(data.get("rule", []), path=path, trust=trust, home=home, check_examples=check_examples)
 
@@ -78,12 +78,12 @@ def rule_of(table: Any, number: int, trust: Trust) -> Rule:
     if not isinstance(table, dict):
         raise PolicyError(f"rule {number}: not a table")
     name = table.get("name", f"rule-{number}")
-    where = f"rule {_brief(str(name))}"
+    where = f"rule {brief(str(name))}"
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise PolicyError(f"{where}: name must be letters, digits, '.', '_' and '-', at most 60")
     for key in table:
         if key not in _KEYS:
-            raise PolicyError(f"{where}: unknown key {_brief(key)}{_nearest(key)}")
+            raise PolicyError(f"{where}: unknown key {brief(key)}{_nearest(key)}")
     values: dict[str, Any] = {key: _texts(table[key], f"{where}: {key}") for key in _LISTS if key in table}
     values |= {key: _text(table[key], f"{where}: {key}") for key in _TEXTS if key in table}
     values["name"] = name
@@ -110,20 +110,20 @@ def _made(values: dict[str, Any], where: str) -> Rule:
 def _check(rule: Rule, where: str, trust: Trust) -> None:
     for program in rule.program:
         if not program.strip() or program.startswith("-") or any(char.isspace() for char in program):
-            raise PolicyError(f"{where}: program {_brief(program)} is no name of a program")
+            raise PolicyError(f"{where}: program {brief(program)} is no name of a program")
         if "/" in program and not program.startswith(("/", "./")):
-            raise PolicyError(f"{where}: program {_brief(program)} must be a name, or a path from / or ./")
+            raise PolicyError(f"{where}: program {brief(program)} must be a name, or a path from / or ./")
     for path in rule.paths:
         if path not in ("~", ".") and not path.startswith(("/", "./", "~/")):
-            raise PolicyError(f"{where}: paths: {_brief(path)} must begin with /, ./ or ~/")
+            raise PolicyError(f"{where}: paths: {brief(path)} must begin with /, ./ or ~/")
         if ".." in path.split("/"):
-            raise PolicyError(f"{where}: paths: {_brief(path)} may not hold ..")
+            raise PolicyError(f"{where}: paths: {brief(path)} may not hold ..")
     if rule.workspace and not rule.workspace.startswith("/"):
         raise PolicyError(f"{where}: workspace must be an absolute path")
     options = rule.options
     for option in (*options.any, *options.all, *options.none, *(options.only or ())):
         if len(option) < 2 or option[0] not in "-+" or "=" in option:
-            raise PolicyError(f"{where}: options: {_brief(option)} is no option")
+            raise PolicyError(f"{where}: options: {brief(option)} is no option")
     if not rule.reason.isprintable() or len(rule.reason) > _MAX_SHOWN:
         raise PolicyError(f"{where}: reason must be one printable line of at most {_MAX_SHOWN} characters")
     if rule.until:
@@ -153,9 +153,9 @@ def _moment(text: str, where: str) -> None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise PolicyError(f"{where}: until: {_brief(text)} is no time like 2026-01-31T18:00:00Z") from None
+        raise PolicyError(f"{where}: until: {brief(text)} is no time like 2026-01-31T18:00:00Z") from None
     if moment.tzinfo is None:
-        raise PolicyError(f"{where}: until: {_brief(text)} lacks its time zone; add Z for UTC")
+        raise PolicyError(f"{where}: until: {brief(text)} lacks its time zone; add Z for UTC")
 
 
 def _text(value: Any, where: str) -> str:
@@ -192,7 +192,7 @@ def _options(value: Any, where: str) -> OptionTest:
         raise PolicyError(f"{where} must be a table with any, all, none, only or values")
     for key in value:
         if key not in _OPTION_KEYS:
-            raise PolicyError(f"{where}: unknown key {_brief(key)}; there are any, all, none, only and values")
+            raise PolicyError(f"{where}: unknown key {brief(key)}; there are any, all, none, only and values")
     return OptionTest(**{key: _texts(item, f"{where}.{key}") for key, item in value.items()})
 
 
@@ -203,7 +203,7 @@ def _level(value: str, where: str) -> Level:
         raise PolicyError(f"{where} must be low or medium") from None
 
 
-def _brief(text: str) -> str:
+def brief(text: str) -> str:
     """A piece of a file inside a message: one line, made visible, and not much of it."""
     from agent.risk.visible import make_visible
 

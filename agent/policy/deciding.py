@@ -1,0 +1,202 @@
+"""What happens to a rated command: run, ask, ask for the word, or refuse. Pure.
+
+The floor first; then the strictest of the level under the approve mode, the person's `--safety-policy` patterns and every rule that
+may be about one of the programs; and only where nothing but the level asks, rules that allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from agent.policy.covering import coverage
+from agent.policy.floor import breach
+from agent.policy.matching import Says, touches
+from agent.policy.model import MAY_ALLOW, Policy, PolicyFile, Rule
+from agent.policy.patterns import hits, raised
+from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
+from agent.protocol.requests import Approval
+
+WORD = "proceed"
+_ALLOWED_UP_TO = {"ask": None, "low": Level.LOW, "medium": Level.MEDIUM}
+_STRICTNESS: tuple[VerdictAction, ...] = ("allow", "ask", "type", "refuse")
+_NO_POLICY = Policy()
+
+
+class Consulted(Struct, frozen=True, kw_only=True):
+    """One rule that had something to say: about which program (-1: none of them), and how surely."""
+
+    file: str
+    rule: str
+    action: str
+    program: int
+    says: Says
+    why: str = ""
+
+
+def decide(report: RiskReport, approval: Approval, *, origin: str = "planner", policy: Policy = _NO_POLICY) -> Verdict:
+    """The verdict for a report under what the person, and the policy, allow.
+
+    High is never allowed without a person, and neither is a text that was not read to its end. With safety off, high needs no word;
+    where nobody can be asked it is refused. `origin` is where the command comes from: all are held to the same rules.
+    """
+    del origin
+    found = breach(report)
+    if found is not None:
+        return _floored(found.name, found.reason, approval)
+    report = raised(report, policy.files)
+    base = _by_level(report, approval)
+    # Of equally strict ones a rule is told rather than the level: it says more.
+    worst = max((*_tightened(report, policy), base), key=lambda verdict: _STRICTNESS.index(verdict.action))
+    if worst is not base:
+        return worst
+    broken = next((file.error for file in policy.files if file.error), "")
+    if broken:
+        if base.action != "allow":
+            return base
+        reason = f"a policy file cannot be used, so nothing runs unasked: {broken}"
+        return Verdict(action="ask", rule="policy-error", reason=reason, word=WORD)
+    if base.action == "ask" and base.rule.startswith("level-"):
+        return _allowed(report, approval, policy) or base
+    return base
+
+
+def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
+    """Every rule that is, or may be, about a program of `report`: for `agent-shell risk --policy`."""
+    report = raised(report, policy.files)
+    told = [
+        Consulted(file=file.path, rule=rule.name, action=rule.action, program=index, says=says, why=why)
+        for file, rule, index, says, why in _touching(report, policy)
+    ]
+    for file in policy.files:
+        allows = _allows_of(file)
+        cover = coverage(allows, report, policy.place)
+        for index, number in sorted(cover.by.items()):
+            rule = allows[number]
+            told.append(Consulted(file=file.path, rule=rule.name, action="allow", program=index, says="yes"))
+    for hit in hits(report, policy.files):
+        action = "deny" if hit.rule.deny else "ask" if hit.rule.require_confirmation else "raise"
+        told.append(
+            Consulted(
+                file=hit.file.path, rule=hit.rule.name, action=action, program=hit.program, says="yes", why=hit.note
+            )
+        )
+    return tuple(told)
+
+
+def why_not_allowed(report: RiskReport, approval: Approval, policy: Policy) -> str:
+    """Why the rules that allow do not cover `report`; "" where they do, or where there are none."""
+    rules = [rule for file in policy.files for rule in _allows_of(file)]
+    if not rules:
+        return ""
+    return coverage(rules, report, policy.place, up_to=_ALLOWED_UP_TO.get(approval.mode)).why_not
+
+
+def _floored(name: str, reason: str, approval: Approval) -> Verdict:
+    rule = f"floor.{name}"
+    if not approval.safety_off:
+        return Verdict(action="refuse", rule=rule, reason=f"{reason}; only --safety-off opens this", word=WORD)
+    if approval.interactive:
+        return Verdict(action="ask", rule=rule, reason=f"{reason}, and safety is off", word=WORD)
+    return Verdict(action="refuse", rule=rule, reason=f"{reason}, and nobody is there to ask", word=WORD)
+
+
+def _by_level(report: RiskReport, approval: Approval) -> Verdict:
+    if report.level is Level.HIGH:
+        return _high(approval)
+    if approval.safety_off and report.parse == "failed":
+        return Verdict(action="ask", rule="parse", reason="the command could not be read", word=WORD)
+    if report.parse != "ok":
+        return Verdict(action="ask", rule="parse", reason="the command could not be read to its end", word=WORD)
+    up_to = _ALLOWED_UP_TO.get(approval.mode)
+    if up_to is not None and report.level.rank <= up_to.rank:
+        reason = f"{report.level} risk runs without asking"
+        return Verdict(action="allow", rule=f"approve-{approval.mode}", reason=reason, word=WORD)
+    return Verdict(action="ask", rule=f"level-{report.level}", reason=f"{report.level} risk is asked for", word=WORD)
+
+
+def _high(approval: Approval) -> Verdict:
+    if not approval.safety_off:
+        return Verdict(action="type", rule="level-high", reason="high risk: the word must be typed", word=WORD)
+    if approval.interactive:
+        return Verdict(action="ask", rule="safety-off", reason="high risk, and safety is off", word=WORD)
+    reason = "high risk, and nobody is there to ask"
+    return Verdict(action="refuse", rule="safety-off-unattended", reason=reason, word=WORD)
+
+
+# --- tightening ---
+
+
+def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
+    for file, rule, _, says, why in _touching(report, policy):
+        yield _verdict(file, rule, says, why)
+    for hit in hits(report, policy.files):
+        name = f"{_short(hit.file)}:{hit.rule.name}"
+        reason = hit.rule.description or "matches a pattern of the safety policy"
+        if hit.rule.deny:
+            yield Verdict(action="refuse", rule=name, reason=reason, word=WORD)
+        elif hit.rule.require_confirmation:
+            yield Verdict(action="ask", rule=name, reason=reason, word=WORD)
+    if report.cut or report.parse == "failed":
+        for file in policy.files:
+            for rule in file.rules:
+                if rule.action == "deny":
+                    yield _unread(file, rule)
+                    return
+
+
+def _touching(report: RiskReport, policy: Policy) -> Iterator[tuple[PolicyFile, Rule, int, Says, str]]:
+    for file in policy.files:
+        for rule in file.rules:
+            if rule.action == "allow":
+                continue
+            for index in range(-1, len(report.programs)):
+                match = touches(rule, index, report, policy.place)
+                if match.says != "no":
+                    yield file, rule, index, match.says, match.why
+
+
+def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
+    name = f"{_short(file)}:{rule.name}"
+    if says == "maybe":
+        reason = f"a rule may be about this ({why}): {rule.reason or rule.name}"
+        return Verdict(action="ask", rule=name, reason=reason, word=WORD)
+    if rule.action == "deny":
+        return Verdict(action="refuse", rule=name, reason=rule.reason or "a rule of the policy forbids it", word=WORD)
+    action: VerdictAction = "type" if rule.action == "type" else "ask"
+    return Verdict(action=action, rule=name, reason=rule.reason or "a rule of the policy asks for it", word=WORD)
+
+
+def _unread(file: PolicyFile, rule: Rule) -> Verdict:
+    """A text that hides part of what it does could be what a rule forbids."""
+    reason = "not all of it could be read, so a rule that forbids cannot be held against it"
+    return Verdict(action="refuse", rule=f"{_short(file)}:{rule.name}", reason=reason, word=WORD)
+
+
+# --- allowing ---
+
+
+def _allowed(report: RiskReport, approval: Approval, policy: Policy) -> Verdict | None:
+    named = [(file, rule) for file in policy.files for rule in _allows_of(file)]
+    if not named:
+        return None
+    rules = [rule for _, rule in named]
+    cover = coverage(rules, report, policy.place, up_to=_ALLOWED_UP_TO.get(approval.mode))
+    if cover.why_not:
+        return None
+    used = dict.fromkeys(cover.by.values())
+    names = ", ".join(f"{_short(named[number][0])}:{named[number][1].name}" for number in used)
+    reason = next((rules[number].reason for number in used if rules[number].reason), "a rule of your policy allows it")
+    return Verdict(action="allow", rule=names, reason=reason, word=WORD)
+
+
+def _allows_of(file: PolicyFile) -> list[Rule]:
+    if file.trust not in MAY_ALLOW or file.error:
+        return []
+    return [rule for rule in file.rules if rule.action == "allow"]
+
+
+def _short(file: PolicyFile) -> str:
+    """How a verdict names a file."""
+    return "session" if file.trust == "session" else file.path.rpartition("/")[2]

@@ -1,0 +1,95 @@
+"""Patterns of a `--safety-policy` file held against a command. They only raise and tighten. Pure.
+
+Each is tried on the text as it was typed and on the words of every program after expansion and unwrapping, so that quoting does not
+walk around one. A pattern that could take too long on this text counts as found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.model import PatternRule, PolicyFile
+from agent.policy.reading import reading_of
+from agent.protocol.decisions import Effect, Finding, Level, RiskReport, worst
+
+_MOST_TEXTS = 400
+_TOO_LONG = "this text is too long for it to be ruled out"
+
+
+class Hit(Struct, frozen=True):
+    """A pattern that was found: in which program's words (-1: in the text as typed), and where in the text."""
+
+    file: PolicyFile
+    rule: PatternRule
+    program: int
+    span: tuple[int, int]
+    note: str = ""
+
+
+@lru_cache(maxsize=1_024)
+def _compiled(pattern: str) -> BoundedPattern:
+    return BoundedPattern(pattern)
+
+
+def hits(report: RiskReport, files: Sequence[PolicyFile]) -> tuple[Hit, ...]:
+    """Every pattern found in `report`, once each."""
+    if not any(file.patterns for file in files):
+        return ()
+    texts = [" ".join(run.words) for run in report.programs[:_MOST_TEXTS]]
+    found = (_hit(file, rule, report, texts) for file in files for rule in file.patterns)
+    return tuple(hit for hit in found if hit is not None)
+
+
+def _hit(file: PolicyFile, rule: PatternRule, report: RiskReport, texts: list[str]) -> Hit | None:
+    pattern = _compiled(rule.pattern)
+    excused = False
+    for index, text in enumerate(texts):
+        found, _ = pattern.search(text)
+        if found == "no":
+            continue
+        run = report.programs[index]
+        if run.whole and any(reading_of(run.words).certainly(flag) for flag in rule.allowed_flags):
+            excused = True
+            continue
+        return Hit(file, rule, index, run.span, "" if found == "yes" else _TOO_LONG)
+    if excused:  # the text as typed holds it because this program does, with an option that makes it good
+        return None
+    found, span = pattern.search(report.command)
+    if found == "no":
+        return None
+    return Hit(file, rule, -1, span, "" if found == "yes" else _TOO_LONG)
+
+
+def findings(report: RiskReport, files: Sequence[PolicyFile]) -> Iterator[Finding]:
+    """What the patterns found, as findings `policy.<name>`."""
+    for hit in hits(report, files):
+        rule = hit.rule
+        reason = rule.description or f"matches the pattern {rule.name} of a safety policy"
+        if hit.note:
+            reason += f" ({hit.note})"
+        effect = Effect(kind="policy", reversible=True)
+        yield Finding(
+            rule=f"policy.{rule.name}",
+            level=rule.level,
+            reason=reason,
+            span=hit.span,
+            effect=effect,
+            program=hit.program,
+        )
+
+
+def raised(report: RiskReport, files: Sequence[PolicyFile]) -> RiskReport:
+    """`report` with the findings of the patterns. Its level never falls, and nothing of it is lost; twice is as once."""
+    known = {(finding.rule, finding.span) for finding in report.findings}
+    new = [finding for finding in findings(report, files) if (finding.rule, finding.span) not in known]
+    if not new:
+        return report
+    order = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
+    together = sorted((*report.findings, *new), key=lambda finding: order[finding.level])
+    level = worst((report.level, *(finding.level for finding in new)))
+    return replace(report, level=level, findings=tuple(together))
