@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
@@ -176,9 +177,18 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
             stdin=sys.stdin,
             write=lambda line: _line(sys.stdout, line),
             warn=lambda line: _line(sys.stderr, line),
+            width=_columns(sys.stdout),
         )
     loaded = app.load(_flags(options))
     return app.start(sub, loaded, options)
+
+
+def _columns(stream: TextIO) -> int:
+    """Columns of the terminal that `stream` is, 0 where it is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
 
 
 def _line(stream: TextIO, text: str) -> None:

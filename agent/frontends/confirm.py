@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.key_binding import KeyBindings
-from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.frontends.confirm_keys import HELP, Action, confirm_bindings
 from agent.frontends.heading import MARKS, explanation, heading, is_previewed, word_heading, write_heading
 from agent.frontends.lexer import ShellLexer
 from agent.frontends.outside import copy_text, edit_text, show_long
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
+from agent.frontends.questions import ask_line
 from agent.frontends.rating import LiveRating, Rate
+from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.screen import Screen
 from agent.frontends.shown import rows_of, shown, shown_line
 from agent.protocol.decisions import (
@@ -37,7 +37,7 @@ from agent.protocol.ports import Processes
 class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
-    `rate` colours the text while it is edited; the gate rates the answer again.
+    `rate` colours the text while it is edited; the gate rates the answer again. `rules` is where "always allow" puts rules.
     """
 
     screen: Screen
@@ -45,6 +45,7 @@ class PromptConfirmer:
     environ: Mapping[str, str]
     rate: Rate
     edit_mode: str = "emacs"
+    rules: RuleDesk | None = None
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
@@ -69,7 +70,7 @@ class PromptConfirmer:
             return await PlainConfirmer(self.screen).ask_word(request)
         try:
             self.screen.say_all(word_heading(request, columns=self.screen.columns))
-            return await self._ask_line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
+            return await self._line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
         except (EOFError, OSError):
             return None
 
@@ -96,7 +97,7 @@ class PromptConfirmer:
                 case Action.REGENERATE:
                     return Regenerate()
                 case Action.REMARK:
-                    remark = await self._ask_line([("class:strong", "remark to the planner "), ("class:arrow", "❯ ")])
+                    remark = await self._line([("class:strong", "remark to the planner "), ("class:arrow", "❯ ")])
                     if remark and remark.strip():
                         return Remark(text=remark.strip())
                 case _:
@@ -116,8 +117,12 @@ class PromptConfirmer:
             self.screen.say(HELP)
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
-            await show_long(explanation(text, report), self.screen, self.processes, self.environ)
+            await show_long(
+                explanation(text, report, columns=self.screen.columns), self.screen, self.processes, self.environ
+            )
             self.screen.discard_typed_ahead()  # keys meant for the pager
+        elif action is Action.ALLOW:
+            await self._allow(request, editor, text)
         elif action is Action.COPY:
             self.screen.say(await copy_text(text, self.screen, self.processes, self.environ), "class:hint")
         elif action is Action.EDITOR:
@@ -128,13 +133,23 @@ class PromptConfirmer:
             self.screen.discard_typed_ahead()
         return text, cursor
 
+    async def _allow(self, request: ConfirmationRequest, editor: _Editor, text: str) -> None:
+        """Make a rule of what stands in the editor; the command goes on waiting."""
+        if self.rules is None:
+            self.screen.say("rules cannot be made here", "class:warn")
+            return
+        from agent.frontends.allow_rule import AllowRule
+
+        report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
+        dialogue = AllowRule(self.screen, self.rules, self.processes, self.environ, self.edit_mode)
+        await dialogue.run(request, report)
+        self.screen.discard_typed_ahead()
+
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
         self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
         while True:
-            answer = await self._ask_line(
-                [("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")]
-            )
+            answer = await self._line([("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")])
             match (answer or "").strip().lower():
                 case "v" | "view":
                     await self._show_content(request)
@@ -148,30 +163,12 @@ class PromptConfirmer:
                 case _:
                     return CancelGoal() if answer is None else Declined()
 
+    async def _line(self, prompt: StyleAndTextTuples) -> str | None:
+        return await ask_line(self.screen, prompt, edit_mode=self.edit_mode)
+
     async def _show_content(self, request: ConfirmationRequest) -> None:
         await show_long(shown(request.preview), self.screen, self.processes, self.environ)
         self.screen.discard_typed_ahead()  # keys meant for the pager
-
-    async def _ask_line(self, prompt: StyleAndTextTuples) -> str | None:
-        """One line of text; None for Ctrl-C and Ctrl-D."""
-        keys = KeyBindings()
-
-        @keys.add("enter")
-        def _accept(event: KeyPressEvent) -> None:
-            event.app.exit(result=event.current_buffer.text)
-
-        @keys.add("c-c")
-        @keys.add("c-d")
-        @keys.add("<sigint>")
-        def _cancel(event: KeyPressEvent) -> None:
-            event.app.exit(result=None)
-
-        def prefix(line: int, wrap: int) -> StyleAndTextTuples:
-            return prompt if line == 0 and wrap == 0 else []
-
-        app = build_app(self.screen, Buffer(multiline=False), prefix=prefix, bindings=keys, edit_mode=self.edit_mode)
-        answer: str | None = await app.run_async(handle_sigint=False)
-        return answer
 
 
 class _Editor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.frontends.wrapping import wrapped
-from agent.protocol.decisions import ConfirmationRequest, Finding, Level, RiskReport
+from agent.protocol.decisions import ConfirmationRequest, Level, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _SHOWN_FINDINGS = 4
@@ -71,28 +71,15 @@ def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:
     return lines
 
 
-def explanation(command: str, report: RiskReport) -> str:
-    """Everything that is known about `command`, for the explain key: the text, and each finding under what it points at."""
-    lines = [shown(command), "", f"{level_words(report.level)}, parsed: {report.parse}"]
-    if not report.findings:
-        lines.append("nothing was found that speaks against it")
-    for finding in report.findings:
-        lines += ["", f"{finding.level.value}  {shown_line(finding.rule, 80)}", f"  {shown_line(finding.reason, 2000)}"]
-        lines += _pointed_at(command, finding)
-        if finding.effect is not None and finding.effect.kind != "none":
-            effect = finding.effect
-            targets = ", ".join(shown_line(target, 120) for target in effect.targets[:10])
-            back = "can be taken back" if effect.reversible else "cannot be taken back"
-            lines.append(f"  effect: {effect.kind}, scope {effect.scope}{': ' + targets if targets else ''}; {back}")
-        if finding.safer:
-            lines.append(f"  safer: {shown_line(finding.safer, 2000)}")
-    return "\n".join(lines)
+def explanation(command: str, report: RiskReport, *, columns: int = 0) -> str:
+    """Everything that is known about `command`, for the explain key: the whole text, and what each part of it means and does."""
+    from agent.risk.explain import WIDTH, explain
 
-
-def _pointed_at(command: str, finding: Finding) -> list[str]:
-    start, end = finding.span
-    part = command[start:end]
-    return [f"  in: {shown_line(part)}"] if part.strip() and part != command else []
+    width = columns - 1 if columns else WIDTH
+    told = explain(report, width=width)
+    if "\n" in command or len(shown(command)) > width - 2:  # shown in part there, and in full here
+        return f"{shown(command)}\n\n{told}"
+    return told
 
 
 def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:

@@ -83,10 +83,12 @@ def run_risk(
     stdin: IO[str],
     write: Callable[[str], None],
     warn: Callable[[str], None],
+    width: int = 0,
 ) -> int:
     """Rate one command, or a batch of JSON lines. Returns the exit code.
 
-    `write` and `warn` take lines without their end. Without COMMAND and `--batch` the command is read from `stdin`.
+    `write` and `warn` take lines without their end. `width`: columns of the terminal, 0 where there is none.
+    Without COMMAND and `--batch` the command is read from `stdin`.
     """
     if cwd is not None and not os.path.isdir(os.path.expanduser(cwd)):
         warn(f"--cwd: {cwd} is not a folder")
@@ -104,13 +106,19 @@ def run_risk(
             return ExitCode.USAGE
     report = classify(command, context)
     if json_output:
-        write(encode(_with_policy(report_object(report), report, policy)))
+        value = _with_policy(report_object(report), report, policy)
+        if explain:
+            from agent.risk.explain import explanation
+
+            value["explanation"] = explanation(report, context)
+        write(encode(value))
         return ExitCode.DONE
+    from agent.risk.explain import WIDTH
     from agent.risk.explain import explain as explain_report
     from agent.risk.visible import make_visible
 
     if explain:
-        write(explain_report(report))
+        write(explain_report(report, width=width or WIDTH, context=context))
     else:
         write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
         for finding in report.findings[:8]:

@@ -64,8 +64,10 @@ def parts_of(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> tuple[li
         notes.append(f"the last {cut_off:,} characters are not explained")
     if explainer.budget.left_out:
         notes.append(f"{explainer.budget.left_out:,} more parts are not explained")
+    if report.cut:
+        notes.append("there is more than was kept of its rating")
     told = _words(parts)
-    names = dict.fromkeys(one_line(run.words[0], 40) for run in report.programs if run.words)
+    names = dict.fromkeys(one_line(run.words[0], 40) for run in report.programs if run.words and not run.suspected)
     missing = [name for name in names if name not in told and name.strip("…")]
     if missing:
         notes.append("also runs " + ", ".join(missing))

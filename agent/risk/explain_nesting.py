@@ -26,8 +26,13 @@ _RUNS = {
 }  # fmt: skip
 
 
-def running(program: str, parts: list[Part], otherwise: str = "") -> Part:
-    """What `program` runs; how it does so, or `otherwise` where there is nothing special to say about this wrapper."""
+def running(program: str, parts: list[Part], otherwise: str = "", *, guess: bool = False) -> Part:
+    """What `program` runs; how it does so, or `otherwise` where there is nothing special to say about this wrapper.
+
+    `guess`: it may not do so at all.
+    """
+    if guess:
+        return Part(text="may run:", parts=parts)
     meaning = _RUNS.get(table_name(program.rpartition("/")[2]), otherwise)
     return Part(text="runs" if meaning else "runs:", meaning=meaning, parts=parts)
 

@@ -31,10 +31,11 @@ class Explainer:
         self.scopes = Scopes(context)
         self.budget = Budget()
         self.functions: set[str] = set()
-        self.used: set[int] = set()
+        self.used: set[int] = _idle_guesses(self.programs)
         self.children: dict[int, list[int]] = {}
         for index, run in enumerate(self.programs):
-            self.children.setdefault(run.parent, []).append(index)
+            if index not in self.used:
+                self.children.setdefault(run.parent, []).append(index)
         self.effects: dict[int, list[Effect]] = {}
         for finding in report.findings:
             if finding.effect is not None:
@@ -173,7 +174,7 @@ class Explainer:
                     written[start : start + count] if aligned else [],
                     inner[start : start + count] if aligned else [],
                 )
-                part.parts.append(running(name, below))
+                part.parts.append(running(name, below, guess=self.programs[child].suspected))
             part.parts.extend(script_parts(self, index, frame, scripts or []))
             return [part]
         finally:
@@ -216,6 +217,17 @@ class Explainer:
             more = len(words) - _MAX_WORDS
             parts.append(Part(text="…", meaning=f"and {more} more word{'s' if more > 1 else ''}"))
         return parts
+
+
+def _idle_guesses(programs: tuple[ProgramRun, ...]) -> set[int]:
+    """Words that might be programs, and lead to nothing bad: not worth telling."""
+    guesses = {index for index, run in enumerate(programs) if run.suspected}
+    for index, run in enumerate(programs):
+        if run.level is Level.HIGH:
+            while index in guesses:  # it, and what leads to it
+                guesses.remove(index)
+                index = programs[index].parent  # noqa: PLW2901
+    return guesses
 
 
 def _says(written: str, resolved: str) -> bool:

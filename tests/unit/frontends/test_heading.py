@@ -70,14 +70,20 @@ def test_explanation_holds_all() -> None:
         "echo; rm x",
         "high risk",
         "test.rule",
-        "delete",
-        "scope home: ~",
+        "in your home folder",
         "cannot be taken back",
         "safer: ls x",
     ):
         assert words in told
     finding = Finding(rule="r", level=Level.LOW, reason="why", span=(6, 10))
-    assert "in: rm x" in explanation(
-        "echo; rm x", RiskReport(command="echo; rm x", level=Level.LOW, findings=(finding,))
+    lines = explanation("echo; rm x", RiskReport(command="echo; rm x", level=Level.LOW, findings=(finding,))).split(
+        "\n"
     )
-    assert "nothing was found" in explanation("ls", RiskReport(command="ls", level=Level.LOW))
+    assert lines[1:4] == ["  echo; rm x", "        ~~~~", "        · low: why  [r]"]
+    assert "only reads" in explanation("ls", RiskReport(command="ls", level=Level.LOW))
+
+
+def test_explanation_shows_the_whole_of_a_long_command() -> None:
+    for command in ("echo " + "x" * 400 + "; rm y", "ls\n" * 50 + "rm y"):
+        told = explanation(command, RiskReport(command=command, level=Level.LOW), columns=60)
+        assert told.startswith(command)

@@ -44,6 +44,14 @@ def test_json_is_exactly_the_contract() -> None:
     assert finding["effect"] == {"kind": "delete", "scope": "workspace", "targets": ["build"], "reversible": False}
 
 
+def test_explanations_fit_and_are_data_on_demand() -> None:
+    text = run(command="find . -name '*.o' | xargs rm -rf", explain=True, width=60)[1][0]
+    assert max(map(len, text.split("\n"))) <= 60
+    value = json.loads(run(command="rm -rf build", explain=True, json_output=True)[1][0])
+    assert list(value) == ["command", "level", "parse", "findings", "explanation"]
+    assert value["explanation"]["parts"][0]["text"] == "rm"
+
+
 def test_plain_explain_and_policy() -> None:
     assert run(command="ls")[1] == ["low"]
     assert run(command="rm -rf /")[1][0] == "high"
