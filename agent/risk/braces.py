@@ -51,7 +51,20 @@ def edit_value(text: str, operation: str) -> str:  # noqa: PLR0912
         if length is None:
             return tail
         return tail[: int(length)]
-    return text if kind == "@" else UNKNOWN
+    if kind == "@":
+        return _transformed(text, operation[1:])
+    return UNKNOWN
+
+
+def _transformed(text: str, letter: str) -> str:
+    """`${x@E}` and its relatives, as far as they give plain text."""
+    if letter == "E":
+        from agent.risk.expansions import decode_ansi_c
+
+        return decode_ansi_c(text)
+    if letter in ("U", "u", "L"):
+        return {"U": text.upper(), "u": text[:1].upper() + text[1:], "L": text.lower()}[letter]
+    return text if letter == "Q" else UNKNOWN
 
 
 def expand_braces(raw: str) -> list[str]:

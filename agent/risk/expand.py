@@ -89,8 +89,8 @@ class Expander:
                 text = UNKNOWN if output is None else output.rstrip("\n")
                 quoted = part[2]
             elif kind == "proc":
-                _, found = self.substitute(part[1], "proc" + part[2])
-                text, quoted = "/dev/fd/63", True
+                name, found = self.substitute(part[1], "proc" + part[2])
+                text, quoted = name if name and part[2] == "<" else "/dev/fd/63", True
                 found = found or "proc"
             elif kind == "arith":
                 self.join(part[1])
@@ -98,7 +98,9 @@ class Expander:
             else:
                 assignment = part[1]
                 values = [self.text(value, self.place) for value in assignment.values]
-                text, found = assignment.name + "=" + " ".join(v.text for v in values), ""
+                subscript = "" if assignment.subscript is None else f"[{assignment.subscript}]"
+                text = f"{assignment.name}{subscript}=" + " ".join(v.text for v in values)
+                found = next((v.taint for v in values if v.taint), "")
                 quoted = True
             taint = join_taint(taint, found)
             pieces.append(text.translate(_HIDE) if quoted else self.split_marks(text))
@@ -108,32 +110,51 @@ class Expander:
 
     def parameter(self, part: Part) -> tuple[str, str]:
         """A parameter's value; several alternatives or elements are joined by the field break."""
-        _, name, operator, argument, quoted = part
-        value = self.lookup(name)
-        if operator and operator[0] == "!":
+        _, name, operator, argument, quoted, *subscript = part
+        if subscript:
+            self.join(subscript[0])
+        value = self.named(name, operator)
+        if operator[:1] == "!":
+            if operator[1:3] in ("[@", "[*") and not argument:
+                return UNKNOWN, "var"  # the subscripts
             value = self.lookup(value.texts[0]) if value and value.texts and value.texts[0] != UNKNOWN else None
-            operator = operator[1:]
-        elif operator and operator[0] == "#":
+        elif operator[:1] == "#":
             return "1", ""
-        if operator and operator[0] == "[":
-            operator = operator[1:]
-        if operator == ":" and argument:
+        if argument:
             return self.operate(name, value, argument, quoted)
         if value is None:
             return UNKNOWN, "var"
-        return _BREAK.join(value.texts), value.taint
+        together = quoted and (name == "*" or operator.startswith("[*"))
+        return (" " if together else _BREAK).join(value.texts), value.taint
+
+    def named(self, name: str, operator: str) -> Value | None:
+        """The value that a parameter stands for: a plain variable, the first element of an array, one of them, or all."""
+        value = self.lookup(name)
+        if value is None or not value.array or name in ("@", "*"):
+            return value
+        subscript = operator.lstrip("!#")[1:].rpartition("]")[0]
+        if subscript in ("@", "*"):
+            return value
+        element = self.lookup(f"{name}[{subscript or '0'}]")
+        if element is not None:
+            return element
+        if not subscript or subscript.isdigit():
+            index = int(subscript[:4] or "0")
+            return Value(value.texts[index : index + 1] or [""], value.taint)
+        return Value(value.texts, value.taint)  # any of them
 
     def lookup(self, name: str) -> Value | None:
         if name.isdigit() or name in ("@", "*"):
             words = self.state.positional
             if name == "0":
-                return Value(["bash"])
+                return Value([self.state.shell_name])
             if words is None:
                 return None
             if name in ("@", "*"):
                 return Value([w.text for w in words], next((w.taint for w in words if w.taint), ""), array=True)
             index = int(name[:4]) - 1
             return Value([words[index].text], words[index].taint) if index < len(words) else Value([""])
+        name = self.state.references.get(name, name)
         return self.state.variables.get(name) or known_variable(name, self.state)
 
     def operate(self, name: str, value: Value | None, argument: list[Part], quoted: bool) -> tuple[str, str]:
@@ -155,11 +176,24 @@ class Expander:
             return _BREAK.join(value.texts), value.taint
         text, _ = self.join(argument)
         text = text.translate(_SHOW)
+        if text == "@P" and value is not None:
+            pieces = [self.prompt(old) for old in value.texts]
+            return _BREAK.join(piece for piece, _ in pieces), join_taint(value.taint, pieces[0][1] if pieces else "")
         if value is None or UNKNOWN in text:
             return UNKNOWN, "var"
         for old in value.texts:
             self.work.spend(10 + len(old) ** 2 / 500)
         return _BREAK.join(edit_value(old, text) for old in value.texts), value.taint
+
+    def prompt(self, text: str) -> tuple[str, str]:
+        """`${name@P}`: the value is expanded once more, substitutions and all."""
+        from agent.risk.expansions import IN_BODY
+        from agent.risk.syntax import Parser
+
+        self.work.spend(10 + 2 * len(text))
+        parts: list[Part] = []
+        Parser(text).quoted_run(parts, IN_BODY, "")
+        return self.join(parts)
 
     def split_marks(self, text: str) -> str:
         """Unquoted expansion: blanks (or what IFS says) split, wildcards stay wildcards, braces and tildes are plain."""

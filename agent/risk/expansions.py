@@ -127,6 +127,7 @@ class ExpansionScanner(Cursor):
         """`${name…}` with the position behind the brace."""
         self.enter()
         head = _BRACED_NAME.match(self.text, self.pos, self.limit)
+        subscript: list[Part] = []
         if head is None:
             self.fail("bad substitution")
             name, prefix = "", ""
@@ -135,8 +136,9 @@ class ExpansionScanner(Cursor):
             if prefix and not name:
                 prefix, name = "", prefix
             self.pos = head.end()
-            if head.group(3) and head.group(3) not in ("[@]", "[*]"):
-                prefix += "["  # one element: which one is not tracked
+            if head.group(3):
+                subscript = self.subscript(head.start(3) + 1, head.end(3) - 1)
+                prefix += "[$]" if subscript else head.group(3)
         argument: list[Part] = []
         plain = _IN_BRACE_QUOTED if quoted else _IN_BRACE
         text, limit = self.text, self.limit
@@ -165,8 +167,19 @@ class ExpansionScanner(Cursor):
             self.pos += 1
         else:
             self.fail("${ without }")
-        parts.append(("var", name, prefix + ":", argument, quoted))
+        part = ("var", name, prefix + ":", argument, quoted)
+        parts.append((*part, subscript) if subscript else part)
         self.leave()
+
+    def subscript(self, start: int, end: int) -> list[Part]:
+        """The expansions in a subscript."""
+        if not any(mark in self.text[start:end] for mark in "$`"):
+            return []
+        reader = self.reader(self.text, start, end)
+        parts: list[Part] = []
+        reader.quoted_run(parts, IN_BODY, "")
+        self.adopt(reader)
+        return [part for part in parts if part[0] != "lit"]
 
     def arithmetic_parts(self, pos: int) -> list[Part] | None:
         """What stands between `((` (before `pos`) and `))`; None, without moving, where that is no arithmetic."""

@@ -44,7 +44,11 @@ def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
 
 
 def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
-    """A file of code: the project's own, or something that came from elsewhere."""
+    """A file of code: the project's own, or something that came from elsewhere, or was written by this very command."""
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        feed_findings(walker, invocation, *written)
+        walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
     if "net" in word.taint or word.text.startswith(("http://", "https://")) or fetched(walker, invocation, word):
         walker.add("run-remote", [word], invocation.place)
     elif "opaque" in word.taint:

@@ -135,6 +135,9 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
                 rule="run.fetched" if fetched else "run.path",
                 reason="" if fetched else "runs the file {targets}",
             )
+            written = walker.files.read(word, invocation.cwd)
+            if written is not None:
+                walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
             if find_program(base) is None:
                 return None
     elif word.glob:

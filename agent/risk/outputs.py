@@ -197,15 +197,24 @@ def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
     if not [w for w in args.operands if w.text != "-"]:
         return stdin if stdin is not None else (None, "")
     taint = "file"
+    pieces: list[str | None] = []
     for word in args.operands:
         taint = join_taint(taint, word.taint)
         if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
             taint = join_taint(taint, "secret")
-    return None, taint
+        text, known = walker.files.read(word, invocation.cwd) or (None, "")
+        pieces.append(text)
+        taint = join_taint(taint, known)
+    if None in pieces or args.options:
+        return None, taint
+    return "".join(piece for piece in pieces if piece), taint.replace("file", "").strip()
 
 
 def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return invocation.stdin if invocation.stdin is not None else (None, "")
+    output: Output = invocation.stdin if invocation.stdin is not None else (None, "")
+    for word in args.operands:
+        walker.files.write(word.text, invocation.cwd, output, append=args.has("-a", "--append"))
+    return output
 
 
 def _which(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -221,7 +230,7 @@ def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return (args.operands[0].text if args.operands else "y") + "\n", ""
+    return (" ".join(word.text for word in invocation.words[1:]) or "y") + "\n", ""
 
 
 def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -64,26 +65,44 @@ def evaluate_assignments(walker: Walker, nodes: list[Assignment], place: tuple[i
 def _evaluate(walker: Walker, node: Assignment, place: tuple[int, int]) -> list[Assigned]:
     if node.array:
         words = [w for value in node.values for w in walker.expander.fields(value, place)]
-        return [(node.name, word, node) for word in words]
+        return [(node.name, word, node) for word in words] or [(node.name, Word("", *place), node)]
     return [(node.name, walker.expander.text(node.values[0], place), node)]
 
 
 def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int, int]) -> None:
     """Assignments without a command change the shell."""
-    arrays: dict[str, list[Word]] = {}
+    arrays: dict[Assignment, list[Word]] = {}
     for name, word, node in assigned:
         if node.array:
-            arrays.setdefault(name, []).append(word)
+            arrays.setdefault(node, []).append(word)
+            continue
+        if node.subscript is not None:
+            walker.state.assign_element(name, node.subscript, Value([word.text], word.taint))
             continue
         texts = word.text
         taint = "glob" if word.glob and not word.quoted else word.taint
         walker.state.assign(name, Value([texts], taint), append=node.append)
         keep_special(walker, name, word, place)
-    for name, words in arrays.items():
-        taint = ""
-        for word in words:
-            taint = join_taint(taint, word.taint)
-        walker.state.assign(name, Value([w.text for w in words], taint, array=True))
+    for node, words in arrays.items():
+        keep_array(walker, node, words if node.values else [])
+
+
+def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
+    """`name=(a b [key]=c)`."""
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    texts, named = [], []
+    for word in words:
+        key, found, text = word.text[1:].partition("]=")
+        if word.text.startswith("[") and found:
+            named.append((key, text))
+            texts.append(text)
+        else:
+            texts.append(word.text)
+    walker.state.assign(node.name, Value(texts, taint, array=True), append=node.append)
+    for key, text in named:
+        walker.state.assign(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
 
 
 def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
@@ -164,10 +183,17 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
     if len(invocation.words) == 1 and name in ("export", "declare", "typeset", "set"):
         walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
         return None, "secret"
+    refers = any(re.match(r"-[A-Za-z]*n", word.text) for word in invocation.words[1:])
     for word in invocation.words[1:]:
         key, equals, value = word.text.partition("=")
-        if equals and key.isidentifier():
+        if refers and equals and key.isidentifier() and value.isidentifier() and key != value:
+            walker.state.references[key] = value
+        elif equals and (key.isidentifier() or key.partition("[")[0].isidentifier()):
             part = Word(value, word.start, word.end, taint=word.taint)
+            name, _, subscript = key.partition("[")
+            if subscript:
+                walker.state.assign_element(name, subscript.rstrip("]"), Value([value], word.taint))
+                continue
             walker.state.assign(key, Value([value], word.taint))
             keep_special(walker, key, part, invocation.place)
     return "", ""
@@ -235,6 +261,9 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
     if not words:
         return "", ""
     word = words[0]
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        walker.script(written[0] or "", invocation.place, invocation, invocation.stdin, same_shell=True)
     if "net" in word.taint or absolute(word.text, invocation.cwd) in walker.downloads:
         walker.add("run-remote", [word], invocation.place)
     elif "proc" in word.taint or "opaque" in word.taint:

@@ -90,7 +90,7 @@ class SimpleCommands(WordScanner):
         head = self.assignment_head()
         if head is None:
             return None
-        name, append, start = head
+        name, subscript, append, start = head
         if self.pos < self.limit and self.text[self.pos] == "(":
             self.pos += 1
             values = []
@@ -105,10 +105,10 @@ class SimpleCommands(WordScanner):
             else:
                 self.fail("array without )")
             self.last_end = self.pos
-            return Assignment(name, values, append=append, array=True, start=start)
+            return Assignment(name, values, append=append, array=True, start=start, subscript=subscript)
         word = self.word() or WordNode([], self.pos, self.pos)
         self.last_end = word.end
-        return Assignment(name, [word], append=append, array=False, start=start)
+        return Assignment(name, [word], append=append, array=False, start=start, subscript=subscript)
 
     def redirect(self) -> Redirect | None:
         found = _REDIRECT.match(self.text, self.pos, self.limit)

@@ -19,7 +19,9 @@ class Value:
 class State:
     """Variables, functions, directory: what a command finds, and changes for the next one."""
 
-    __slots__ = ("aliases", "cwd", "functions", "home", "maybe", "path_changed", "positional", "variables")
+    __slots__ = (
+        "aliases", "cwd", "functions", "home", "maybe", "path_changed", "positional", "references", "shell_name", "variables",
+    )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
         self.cwd = cwd
@@ -28,6 +30,8 @@ class State:
         self.functions: dict[str, object] = {}
         self.aliases: dict[str, str] = {}
         self.positional: list[Word] | None = None
+        self.shell_name = "bash"  # $0
+        self.references: dict[str, str] = {}  # `declare -n name=other`
         self.path_changed = False
         self.maybe = 0  # > 0: inside something that may not run
 
@@ -38,12 +42,15 @@ class State:
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
         other.positional = self.positional
+        other.shell_name = self.shell_name
+        other.references = dict(self.references)
         other.path_changed = self.path_changed
         other.maybe = self.maybe
         return other
 
     def assign(self, name: str, value: Value, *, append: bool = False) -> None:
         """Set a variable. Where the assignment may not happen, the old value stays possible."""
+        name = self.references.get(name, name)
         old = self.variables.get(name)
         if append and old is not None and not value.array and not old.array:
             texts = [a + b for a in old.texts for b in value.texts][:MAX_ALTERNATIVES]
@@ -55,6 +62,22 @@ class State:
             merged = list(dict.fromkeys(before.texts + value.texts))[:MAX_ALTERNATIVES]
             value = Value(merged, value.taint or before.taint, array=value.array)
         self.variables[name] = value
+        if value.array:  # its elements go by their place in it
+            for element in [key for key in self.variables if key.startswith(name + "[")]:
+                del self.variables[element]
+
+    def assign_element(self, name: str, subscript: str, value: Value) -> None:
+        """Set one element, which has a name of its own beside its place in the array."""
+        name = self.references.get(name, name)
+        old = self.variables.get(name)
+        texts = list(old.texts) if old is not None else []
+        if subscript.isdigit() and int(subscript[:4]) <= min(len(texts), MAX_ALTERNATIVES):
+            texts[int(subscript[:4]) :] = [*value.texts, *texts[int(subscript[:4]) + 1 :]]
+        else:
+            texts.extend(value.texts)
+        taint = value.taint if old is None else value.taint or old.taint
+        self.variables[name] = Value(texts[:MAX_ALTERNATIVES], taint, array=True)
+        self.assign(f"{name}[{subscript}]", value)
 
 
 def known_variable(name: str, state: State) -> Value | None:

@@ -9,7 +9,7 @@ from agent.risk.budget import STEP
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.tree import Redirect
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -41,6 +41,9 @@ def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> No
 
 def file_input(walker: Walker, word: Word) -> Output:
     """What comes out of a file, or of a process substitution."""
+    written = walker.files.read(word, walker.state.cwd)
+    if written is not None:
+        return written[0], join_taint(written[1], word.taint)
     if "proc" in word.taint or "net" in word.taint:
         return None, word.taint
     if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
@@ -53,17 +56,30 @@ def file_input(walker: Walker, word: Word) -> Output:
     return None, taint
 
 
+def takes_output(target: Target) -> bool:
+    """Whether standard output goes there."""
+    return target.operator in (">", ">>", ">|", "&>", "&>>") and target.fd in ("", "1")
+
+
+def keep_written(walker: Walker, targets: list[Target], output: Output) -> None:
+    """Remember what files hold from here on."""
+    for target in targets:
+        if takes_output(target):
+            walker.files.write(target.word.text, walker.state.cwd, output, append=target.operator in (">>", "&>>"))
+            if "net" in output[1]:
+                walker.downloads.add(absolute(target.word.text, walker.state.cwd))
+
+
 def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], output: Output) -> None:
     """Output that goes to a file: secrets must not be stored, remote code must not be made to start by itself."""
     text, taint = output
+    keep_written(walker, targets, output)
     if not taint and not text:
         return
     for target in targets:
         scope = walker.rater.scopes.of(target.word, walker.state.cwd)
         if scope == "null":
             continue
-        if "net" in taint:
-            walker.downloads.add(absolute(target.word.text, walker.state.cwd))
         if "secret" in taint:
             walker.add(
                 "send-secret",
@@ -78,6 +94,13 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             walker.script(text, invocation.place, invocation)
 
 
+def descriptor(walker: Walker, redirect: Redirect, text: Output) -> None:
+    """`3<<< text`: what /dev/fd/3 gives."""
+    if redirect.fd.isdigit() and redirect.fd != "0":
+        for folder in ("/dev/fd", "/proc/self/fd"):
+            walker.files.write(f"{folder}/{redirect.fd}", "/", text)
+
+
 def redirects(
     walker: Walker, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
 ) -> tuple[Output | None, list[Target]]:
@@ -89,11 +112,13 @@ def redirects(
             if redirect.body is not None:
                 body, taint = walker.expander.body(redirect.body, place)
                 stdin = body, taint
+                descriptor(walker, redirect, stdin)
             continue
         spot = walker.place(redirect.start, redirect.end)
         word = walker.expander.text(redirect.target, spot)
         if redirect.operator == "<<<":
             stdin = word.text + "\n", word.taint
+            descriptor(walker, redirect, stdin)
             continue
         target = Target(redirect.operator, redirect.fd, word)
         targets.append(target)

@@ -3,7 +3,9 @@
 A word is a list of parts. Parts are tuples, because most words have one and there are many:
 
     ("lit", text, quoted)                      literal characters
-    ("var", name, operator, argument, quoted)  a parameter; `argument` is a list of parts or None
+    ("var", name, operator, argument, quoted)  a parameter; `argument` is a list of parts or None. The operator is "" for
+                                               `$name`, else "!" or "#", the subscript as in "[0]", and ":". A subscript
+                                               with expansions is "[$]", and its parts are a sixth item
     ("cmd", Sequence, quoted)                  command substitution
     ("proc", Sequence, direction)              process substitution, direction "<" or ">"
     ("arith", parts)                           $(( … )), with the parts found inside
@@ -51,11 +53,17 @@ class Redirect:
 
 
 class Assignment:
-    """`name=value`, `name+=value`, `name[i]=value`, `name=(values)`; `values` has one word unless it is an array."""
+    """`name=value`, `name+=value`, `name[i]=value`, `name=(values)`; `values` has one word unless it is an array.
 
-    __slots__ = ("append", "array", "name", "start", "values")
+    `subscript` is what stands in the brackets, None where there are none.
+    """
 
-    def __init__(self, name: str, values: list[WordNode], *, append: bool, array: bool, start: int) -> None:
+    __slots__ = ("append", "array", "name", "start", "subscript", "values")
+
+    def __init__(
+        self, name: str, values: list[WordNode], *, append: bool, array: bool, start: int, subscript: str | None = None
+    ) -> None:
+        self.subscript = subscript
         self.name = name
         self.values = values
         self.append = append

@@ -11,6 +11,7 @@ from agent.risk import control_flow, shell_builtins, streams
 from agent.risk.budget import FINDING, SCRIPT, STEP, Work
 from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
+from agent.risk.files import Files
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.programs import Programs
@@ -61,6 +62,7 @@ class Walker:
         self.called: set[str] = set()
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
         self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
+        self.files = Files()
         self.abandoned = False
 
     # --- scripts ---
@@ -187,7 +189,13 @@ class Walker:
         if isinstance(node, Pipeline):
             return control_flow.pipeline(self, node, stdin)
         if node.redirects:
-            stdin, _ = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
+            stdin, targets = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
+            output = self.compound(node, stdin)
+            streams.keep_written(self, targets, output)
+            return output
+        return self.compound(node, stdin)
+
+    def compound(self, node: Node, stdin: Output | None) -> Output:
         if isinstance(node, Group):
             if not node.subshell:
                 return self.sequence(node.body, stdin)
@@ -230,6 +238,8 @@ class Walker:
         place = self.expander.place
         text, taint = self.isolated(body, ("", "") if kind == "proc>" else None)
         self.expander.place = place
+        if kind == "proc<":
+            return self.files.substitution((text, taint)), taint
         return text, join_taint(taint, "cmd") if text is None else taint
 
     # --- simple commands ---
@@ -262,7 +272,11 @@ class Walker:
         if environment:
             shell_builtins.judge_environment(self, invocation.environment, place)
         output = self.dispatch(invocation, direct=True)
-        if targets and any(t.operator in (">", ">>", ">|", "&>", "&>>") and t.fd in ("", "1") for t in targets):
+        for item in node.words[1:]:
+            if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
+                declared = shell_builtins.evaluate_assignments(self, [item.parts[0][1]], place)
+                shell_builtins.keep_assignments(self, declared, place)
+        if targets and any(streams.takes_output(target) for target in targets):
             streams.judge_stored(self, invocation, targets, output)
             return "", ""
         return output
@@ -272,7 +286,7 @@ class Walker:
         part = item.parts[0]
         if len(item.parts) != 1 or part[0] != "var":
             return False
-        value = self.expander.lookup(part[1])
+        value = self.expander.named(part[1], part[2])
         return value is not None and not value.array and len(value.texts) > 1
 
     def try_alternatives(self, node: Simple, fields: list[Word], stdin: Output | None) -> list[Word]:

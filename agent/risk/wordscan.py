@@ -81,14 +81,15 @@ class WordScanner(ExpansionScanner):
         self.fail("( without )")
         return self.limit
 
-    def assignment_head(self) -> tuple[str, bool, int] | None:
-        """Consume `name=`, `name+=` or `name[i]=`; (name, appends, start)."""
+    def assignment_head(self) -> tuple[str, str | None, bool, int] | None:
+        """Consume `name=`, `name+=` or `name[i]=`; (name, subscript, appends, start)."""
         head = _ASSIGNMENT_HEAD.match(self.text, self.pos, self.limit)
         if head is None:
             return None
         start = self.pos
         self.pos = head.end()
-        return head.group(1), bool(head.group(3) or head.group(2)), start
+        subscript = head.group(2)
+        return head.group(1), subscript and subscript[1:-1], bool(head.group(3)), start
 
     # --- here-documents ---
 
