@@ -17,6 +17,11 @@ _HOST_PATHS = re.compile(
 )
 
 
+def gives_host(path: str) -> bool:
+    """Whether a container that gets `path` gets the host."""
+    return _HOST_PATHS.match(path) is not None
+
+
 def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """docker/podman run and exec: host mounts and rights, then the command inside."""
     verbs = [word.text for word in args.operands]

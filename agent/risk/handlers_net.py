@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.leaks import is_kept, metadata
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.words import Word, join_taint
@@ -19,6 +20,7 @@ _DESTROYS = re.compile(r"doDelete|/delete\b|_delete_by_query|/flush|/shutdown|ac
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
 
 
+_KEPT = ("secrets", "account", "account-secret", "history")
 _CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
                 "--hsts", "--alt-svc")  # fmt: skip
 
@@ -69,6 +71,19 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     if any(url.text.startswith("file:") for url in urls):
         for url in urls:
             walker.add("read", [url.part(url.text.removeprefix("file://"))], place, invocation=invocation)
+    if any(metadata(url) for url in urls):
+        return None, "net secret"
+    for word in args.values("--unix-socket", "--abstract-unix-socket"):
+        if re.search(r"docker|containerd|podman|crio", word.text):
+            reason = "tells the container daemon what to do, which can give away the host"
+            writes = bool(data or upload or verb not in ("", "GET", "HEAD"))
+            walker.add(
+                "container-host" if writes else "container-change",
+                [word],
+                place,
+                reason=reason,
+                rule="container.socket",
+            )
     local = urls and all(re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])", url.text) for url in urls)
     return None, "net local" if local else "net"
 
@@ -97,7 +112,7 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
         if word.text in ("-", "."):
             if invocation.stdin is not None and "secret" in invocation.stdin[1]:
                 return True
-        elif walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret"):
+        elif walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret", "history"):
             return True
     return False
 
@@ -108,14 +123,14 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
     if data or args.has("--method"):
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
-        secret = any("secret" in w.taint for w in data) or any(
-            walker.rater.scopes.of(w, invocation.cwd) == "secrets" for w in files
-        )
+        secret = any("secret" in w.taint for w in data) or any(is_kept(walker, invocation, w) for w in files)
         walker.add("send-secret" if secret else "send", args.operands[:1], place)
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":
             walker.add("remote-destroy", args.operands[:1], place)
     output = args.value("-O", "--output-document")
+    if any(metadata(url) for url in args.operands):
+        return None, "net secret"
     if args.has("--spider"):
         return None, "net"
     if output is not None:
@@ -130,12 +145,20 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None, "net"
 
 
+def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:
+    """A program for whoever is at the other end: only one that just prints is not as good as a shell."""
+    if all(re.fullmatch(r"(?:/bin/|/usr/bin/)?(?:echo|date|uptime|printf|true)\b[^;&|`]*", word.text) for word in runs):
+        walker.add("serve", runs, invocation.place)
+    else:
+        walker.add("reverse-shell", runs, invocation.place)
+
+
 def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """nc, ncat: a shell on the wire, a port, a probe, a transfer."""
     place = invocation.place
     runs = args.values("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
     if runs:
-        walker.add("reverse-shell", runs, place)
+        _gives(walker, invocation, runs)
     elif args.has("-z"):
         return None, ""
     elif args.has("-l", "--listen", "-lvp", "-lp"):
@@ -180,7 +203,7 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         return None, ""
     target = args.operands[-1]
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:|(?:scp|sftp)://", target.text):
-        secret = any(walker.rater.scopes.of(w, invocation.cwd) in ("secrets", "account") for w in args.operands[:-1])
+        secret = any(walker.rater.scopes.of(w, invocation.cwd) in _KEPT for w in args.operands[:-1])
         walker.add("send-secret" if secret else "send", [target], invocation.place)
     else:
         walker.add("copy-to", [target], invocation.place, invocation=invocation)
@@ -193,7 +216,7 @@ def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         return None, ""
     taint = invocation.stdin[1] if invocation.stdin is not None else ""
     for word in args.values("-a", "-A"):
-        if walker.rater.scopes.of(word, invocation.cwd) == "secrets":
+        if is_kept(walker, invocation, word):
             taint = join_taint(taint, "secret")
     walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
     return None, ""

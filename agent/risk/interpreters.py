@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
+from agent.risk.leaks import judge_served
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.shell_builtins import judge_code
@@ -205,6 +207,9 @@ def run_module(walker: Walker, invocation: Invocation, module: Word, args: Args)
         return invocation.inner([module, *rest], "python -m")
     if module.text in ("http.server", "SimpleHTTPServer", "smtpd", "pyftpdlib"):
         walker.add("serve", [], invocation.place)
+        follows = itertools.pairwise(rest)
+        folder = next((after for word, after in follows if word.text in ("-d", "--directory")), None)
+        judge_served(walker, invocation, folder or Word(invocation.cwd, *invocation.place))
     elif module.text not in _READING_MODULES:
         walker.add("run", [module], invocation.place, rule="run.module")
     return None, ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from agent.risk import shell_builtins
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
+from agent.risk.leaks import judge_leaks, secrets_stored
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
@@ -35,31 +35,6 @@ _TRUSTED = frozenset(
         "/snap/bin",
     )
 )
-_NETWORKED = frozenset(
-    (
-        "ping",
-        "telnet",
-        "ssh",
-        "http",
-        "aria2c",
-        "mosquitto_pub",
-        "nmap",
-        "wget",
-        "curl",
-        "nc",
-        "scp",
-        "socat",
-        "mail",
-        "mosquitto_sub",
-    )
-)
-_BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
-                      "browsh", "git", "ssh-keyscan", "resolvectl", "systemd-resolve"))  # fmt: skip
-_FROM_FILES = ("file", "input")
-_LOOKS_AT_WORDS = frozenset(
-    ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
-)  # these read all words of what they wrap
-_COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
@@ -96,6 +71,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             walker.session.judge_program(walker, name, invocation)
         judge_ways_out(walker, name, invocation)
         table = find_program(name)
+        judge_leaks(walker, name, invocation, table)
         if table is None:
             if walker.session is not None:
                 walker.session.unknown(walker, invocation)
@@ -207,60 +183,13 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if words and len(words) == 1 and words[0].text in ("--help", "--version") and not table.wrap:
         return None, ""
     before = len(walker.findings)
-    judge_sent_words(walker, invocation, table)
     if table.handler:
         result = handler(table.handler)(walker, invocation, table, args)
         if result is not None:
-            if table.name in _COPIERS:
-                secrets_stored(walker, invocation, before)
+            secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
-    if table.name in _COPIERS:
-        secrets_stored(walker, invocation, before)
+    secrets_stored(walker, invocation, table, before)
     return output_of(walker, invocation, table, args)
-
-
-def judge_sent_words(walker: Walker, invocation: Invocation, table: Program) -> None:
-    """Data in an address or a name leaves the machine when it is looked up: `dig $(cat f).example.org`."""
-    program = invocation.words[0].text.rpartition("/")[2]
-    if table.name not in _NETWORKED and program not in _BY_NAME:
-        return
-    words = invocation.words[1:]
-    if program == "git":  # its other words stay here
-        words = [word for word in words if "://" in word.text]
-    if any("secret" in word.taint for word in words):
-        walker.add("send-secret", [], invocation.place, invocation=invocation)
-        return
-    told = [word for word in words if _tells(word)]
-    if told:
-        reason = "tells the network what it read here, as a part of {targets}"
-        walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
-
-
-def _tells(word: Word) -> bool:
-    """Whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
-    taints = word.taint.split()
-    if "file" in taints:
-        return True
-    if word.known or not {"cmd", "input", "found", "listed"}.intersection(taints):
-        return False
-    return re.search(r"\0[\w-]*\.[\w.-]*[A-Za-z]|://[^\0]*/[^\0]*\0|://\0\.", word.text) is not None
-
-
-def secrets_stored(walker: Walker, invocation: Invocation, before: int) -> None:
-    """A copy of a secret in a place that others read is a secret given away."""
-    effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
-    if not any(effect.kind == "secret" for effect in effects):
-        return
-    for effect in effects:
-        if effect.kind not in ("write", "copy-to"):
-            continue
-        scopes = walker.rater.scopes
-        shared = any(scopes.public(absolute(text, invocation.cwd)) for text in effect.targets)
-        if shared or effect.scope in ("temp", "outside", "users", "system", "remote"):
-            targets = [Word(text, *invocation.place) for text in effect.targets]
-            reason = "stores secrets in {targets}"
-            walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")
-            return

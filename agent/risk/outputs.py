@@ -27,6 +27,8 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
     special = _SPECIAL.get(kind)
     if special is not None:
         text, taint = special(walker, invocation, args)
+        if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
+            taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
     stdin = invocation.stdin
     taint = ""
@@ -260,6 +262,7 @@ def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, "listed"
 
 
+_OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))
 _SPECIAL = {
     "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
     "gzip": _gzip, "cat": _cat,

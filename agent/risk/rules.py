@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level
-from agent.risk.tree import Function, Group, Node, Pipeline, Sequence, Simple
+from agent.risk.endless import endless
+from agent.risk.tree import Sequence
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -14,17 +15,10 @@ if TYPE_CHECKING:
 def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]:
     """Findings about the command as a whole."""
     found: list[Finding] = []
-    for name, function in walker.state.functions.items():
-        if isinstance(function, Function) and _multiplies(name, function.body):
-            found.append(
-                Finding(
-                    rule="fork-bomb.function",
-                    level=Level.HIGH,
-                    reason=f"the function {name} starts copies of itself without end",
-                    span=(0, len(text)),
-                    effect=Effect(kind="fork-bomb", scope="system", reversible=False),
-                )
-            )
+    if "&" in text or "|" in text or walker.trees:
+        for _, name in endless([tree, *walker.trees]):
+            reason = f"the function {name} starts copies of itself without end" if name else ""
+            found.append(_endless(reason or "starts programs without end, and waits for none", text, name))
     rules = {finding.rule for finding in walker.findings}
     if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
         found.append(
@@ -52,21 +46,12 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
     return found
 
 
-def _multiplies(name: str, body: Node) -> bool:
-    """Whether a function calls itself in a pipeline or in the background."""
-    stack: list[tuple[Node, bool]] = [(body, False)]
-    calls = 0
-    while stack:
-        node, parallel = stack.pop()
-        if isinstance(node, Simple):
-            if node.words and node.words[0].literal() == name:
-                calls += 1
-                if parallel:
-                    return True
-        elif isinstance(node, Pipeline):
-            stack.extend((command, len(node.commands) > 1) for command in node.commands)
-        elif isinstance(node, Sequence):
-            stack.extend((command, parallel or background) for _, command, background in node.items)
-        elif isinstance(node, Group):
-            stack.append((node.body, parallel))
-    return calls > 1
+def _endless(reason: str, text: str, name: str) -> Finding:
+    return Finding(
+        rule="fork-bomb.function" if name else "fork-bomb.loop",
+        level=Level.HIGH,
+        reason=reason,
+        span=(0, len(text)),
+        effect=Effect(kind="fork-bomb", scope="system", reversible=False),
+        safer="set a limit first (ulimit -u 200), and end the recursion",
+    )

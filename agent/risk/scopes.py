@@ -43,7 +43,14 @@ _SECRET = re.compile(
     r"|credentials(?:\.json|\.ya?ml|\.csv)?$|secrets?\.(?:ya?ml|json|toml|env)$|[\w.-]+\.(?:pem|p12|pfx|keystore|jks|kdbx|ppk)$"
     r"|\.?(?:bash|zsh|sh|mysql|psql|python|node_repl|sqlite|fish)_history$|\.histfile$|\.my\.cnf$|wallet\.dat$|logins\.json$|Cookies$)"
     r"|^/etc/(?:shadow|gshadow|sudoers|ssh/ssh_host_.*key)(?:-|$|\.d)|/\.azure/|^/proc/[^/]+/environ$|/Keychains/|^/run/secrets"
-    r"|^/var/run/secrets",
+    r"|^/var/run/secrets|/\.local/share/(?:keyrings|kwalletd)/|/\.gnome2/keyrings|/(?:Login Data|Web Data|Local State)(?: For Account)?$"
+    r"|/(?:key[34]\.db|signons\.sqlite|cookies\.sqlite)$|^/etc/NetworkManager/system-connections|\.keytab$|/krb5cc_\w+$|/\.terraform\.d/credentials"
+    r"|/\.(?:cargo|gem)/credentials|(?:^|/)terraform\.tfstate(?:\.backup)?$|^/etc/ssl/private|/privkey\d*\.pem$"
+    r"|(?:^|/)(?:server|private|priv|tls|ssl|ca|client|wildcard|host|rsa|signing|encryption|master)[\w.-]*\.key$"
+    r"|(?:^|/)(?:wp-config\.php|\.s3cfg|\.boto|\.htpasswd|\.dockercfg|\.databrickscfg|\.smbcredentials|\.chef/|\.sops/|auth\.json$|\.vnc/passwd)"
+    r"|/sops/age/keys\.txt$|^/etc/(?:security/opasswd|master\.passwd|spwd\.db|wireguard(?:/|$)|openvpn/.*\.key$)|^/var/backups/(?:g?shadow)"
+    r"|^/var/lib/(?:sss/db|docker/containers/.*/config|kubelet/pki)|^/proc/[^/]+/(?:mem|maps)$|^/dev/k?mem$|/\.(?:electrum|bitcoin|ethereum)/"
+    r"|/\.config/(?:filezilla|doctl|hub$|solana/id|configstore|Bitwarden|1Password)|/\.local/share/(?:fish/fish_history)",
 )
 # What follows is below home, and means there what it means whatever the workspace is.
 _CONFIG = re.compile(

@@ -73,6 +73,26 @@ redis-cli | --eval:file
 mpv vlc | --script:file --script=:file
 pidstat | -e:rest
 xdotool | exec:rest
+nsenter | -t:host --target:host --target=:host --mount=:host -m/proc/1/:host
+capsh | :capsh
+lxc lxd incus | security.privileged=:privileged source=:mounted
+kubectl oc | --overrides:pod --overrides=:pod
+jrunscript jjs irb jshell kotlinc scala-cli | -e:java --eval:java
+jjs jrunscript jshell irb ghci tclsh wish | :typed
+go rustc gcc cc g++ clang tcc | :typed
+docker podman nerdctl | --security-opt:confine --security-opt=:confine
+msfvenom | -p:payload --payload:payload
+ansible | -a:sh
+code codium code-insiders | tunnel:tunnel
+ruby | -run:serve
+csvtool | call:sh
+julia | -e:julia
+rake | -p:ruby -e:ruby
+journalctl dmesg | --pager:sh
+genie rc es elvish xonsh nu osh yash posh sash | -c:sh
+tmate | -c:sh
+pexec softlimit | -c:sh
+xmrig minerd cpuminer ccminer ethminer cgminer bfgminer nbminer t-rex lolminer xmr-stak claymore phoenixminer srbminer | :mine
 cowsay cowthink neofetch | -f:path --config:path
 fzf | --bind:bind --bind=:bind
 """
@@ -300,6 +320,82 @@ def _bind(walker: Walker, invocation: Invocation, word: Word) -> None:
             _runs(walker, invocation, word)
 
 
+def _host(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text == "1" or word.text.startswith(("/proc/1/", "ns/")) or "/proc/1/" in word.text:
+        reason = "enters the namespaces of the host's first process"
+        walker.add("container-host", [], invocation.place, reason=reason, rule="container.host-namespace")
+
+
+def _capsh(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`capsh … -- words` gives the words to a shell."""
+    texts = [other.text for other in invocation.words]
+    cut = next((texts.index(mark) for mark in ("--", "==") if mark in texts), -1)
+    if cut < 0:
+        return
+    if cut + 1 < len(texts):
+        walker.dispatch(invocation.inner([word.part("bash"), *invocation.words[cut + 1 :]], "capsh"))
+    else:
+        walker.add("elevate-shell", [], invocation.place, reason="opens a shell with the rights it was told to keep")
+
+
+def _privileged(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text.strip() not in ("false", "0"):
+        walker.add("container-host", [], invocation.place, rule="container.privileged")
+
+
+def _mounted(walker: Walker, invocation: Invocation, word: Word) -> None:
+    from agent.risk.handlers_containers import gives_host
+
+    if gives_host(word.text):
+        walker.add("container-host", [word], invocation.place, rule="container.mount")
+
+
+def _pod(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if re.search(
+        r'"(?:privileged|hostPID|hostNetwork|hostIPC|allowPrivilegeEscalation)"\s*:\s*true|"hostPath"', word.text
+    ):
+        walker.add("container-host", [], invocation.place, rule="container.privileged")
+
+
+def _confine(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if re.search(r"unconfined|label[:=]disable|systempaths", word.text):
+        walker.add(
+            "container-host",
+            [word],
+            invocation.place,
+            reason="takes the confinement from a container",
+            rule="container.confinement",
+        )
+
+
+def _payload(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if re.search(r"reverse|bind|meterpreter|shell", word.text):
+        reason = "makes a program that gives a shell to the network"
+        walker.add("reverse-shell", [word], invocation.place, reason=reason, rule="reverse-shell.made")
+
+
+def _tunnel(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("tunnel", [], invocation.place)
+
+
+def _serve(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if any("httpd" in other.text for other in invocation.words):
+        walker.add("serve", [], invocation.place)
+
+
+def _mine(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("miner", [], invocation.place)
+
+
+def _typed(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Code on standard input of something that compiles or interprets it."""
+    text, taint = invocation.stdin or ("", "")
+    if text and text.strip(UNKNOWN + " \n"):
+        from agent.risk import inline_code
+
+        inline_code.judge(walker, invocation, text, word.text.rpartition("/")[2], taint)
+
+
 def _ex(walker: Walker, invocation: Invocation, word: Word) -> None:
     from agent.risk.ex_commands import judge_ex
 
@@ -309,5 +405,7 @@ def _ex(walker: Walker, invocation: Invocation, word: Word) -> None:
 _KINDS = {
     "sh": _shell_text, "argv": _argv, "rest": _rest, "file": _file, "path": _path, "lib": _library, "shell": _shell, "bang": _bang,
     "hg": _hg, "apt": _apt, "ssh": _ssh, "unixexec": _unixexec, "rpm": _rpm, "tex": _tex, "m4": _m4, "nse": _nse, "wlua": _wireshark,
-    "runparts": _run_parts, "service": _service, "listen": _listen, "bind": _bind, "ex": _ex,
+    "runparts": _run_parts, "service": _service, "listen": _listen, "host": _host,
+    "capsh": _capsh, "privileged": _privileged, "mounted": _mounted, "pod": _pod, "confine": _confine,
+    "payload": _payload, "tunnel": _tunnel, "serve": _serve, "mine": _mine, "typed": _typed, "bind": _bind, "ex": _ex,
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -84,7 +85,10 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         return None, ""
     words = list(args.rest)
     while words and is_assignment(words[0].text):
+        _elevated_variable(walker, invocation, words[0])
         words = words[1:]
+    if args.has("-S", "--stdin") and invocation.stdin is not None:
+        invocation.stdin = _behind_password(invocation.stdin)
     if not words:
         walker.add("elevate-shell", [], invocation.place)
         return None, ""
@@ -99,6 +103,27 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         walker.add("elevate", [words[0]], (invocation.start, invocation.end), rule="elevate.sudo")
     inner.elevated = True
     return inner
+
+
+def _elevated_variable(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`sudo LD_PRELOAD=x.so program`: what the variable names is run or loaded with all rights."""
+    from agent.risk.shell_builtins import judge_environment
+
+    name, _, value = word.text.partition("=")
+    before = len(walker.findings)
+    judge_environment(walker, [(name, word.part(value))], invocation.place)
+    if len(walker.findings) > before:
+        reason = "loads or runs {targets} with the rights of another user, usually root"
+        walker.add("environment", [word], invocation.place, level=Level.HIGH, reason=reason, rule="environment.elevated")
+
+
+def _behind_password(stdin: Output) -> Output | None:
+    """What is left of standard input when its first line was the password."""
+    text, taint = stdin
+    if text is None:
+        return stdin
+    rest = text.partition("\n")[2]
+    return (rest, taint) if rest.strip() else None
 
 
 def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

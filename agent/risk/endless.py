@@ -1,0 +1,99 @@
+"""Fork bombs: functions that call themselves twice or in the background, and loops without end that start things in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.risk.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
+
+_ALWAYS = frozenset(("true", ":", "1", "/bin/true", "/usr/bin/true"))
+_WAITS = frozenset(("sleep", "wait", "read", "inotifywait", "usleep", "select", "nc", "ncat", "socat", "timeout"))
+
+
+def endless(trees: list[Sequence]) -> Iterator[tuple[Node, str]]:
+    """What starts copies without end: a function with its name, a loop with an empty one."""
+    for node in nodes(trees):
+        if isinstance(node, Function) and multiplies(node.name, node.body):
+            yield node, node.name
+        elif isinstance(node, Loop) and _never_ends(node) and _floods(node.body):
+            yield node, ""
+
+
+def nodes(trees: list[Sequence]) -> Iterator[Node]:
+    """Every node below `trees`; what stands inside substitutions is not among them."""
+    stack: list[Node] = list(trees)
+    while stack:
+        node = stack.pop()
+        yield node
+        if isinstance(node, Sequence):
+            stack.extend(command for _, command, _ in node.items)
+        elif isinstance(node, Pipeline):
+            stack.extend(node.commands)
+        elif isinstance(node, Group | Function):
+            stack.append(node.body)
+        elif isinstance(node, Loop):
+            stack.extend(part for part in (node.condition, node.body) if part is not None)
+        elif isinstance(node, Branch):
+            stack.extend(part for arm in node.arms for part in arm if part is not None)
+        elif isinstance(node, Case):
+            stack.extend(body for _, body in node.arms)
+
+
+def multiplies(name: str, body: Node) -> bool:
+    """Whether a function calls itself in a pipeline, in the background, or more than once."""
+    stack: list[tuple[Node, bool]] = [(body, False)]
+    calls = 0
+    while stack:
+        node, parallel = stack.pop()
+        if isinstance(node, Simple):
+            if node.words and node.words[0].literal() == name:
+                calls += 1
+                if parallel:
+                    return True
+        elif isinstance(node, Pipeline):
+            stack.extend((command, parallel or len(node.commands) > 1) for command in node.commands)
+        elif isinstance(node, Sequence):
+            stack.extend((command, parallel or background) for _, command, background in node.items)
+        elif isinstance(node, (Group, Loop)):
+            stack.append((node.body, parallel))
+    return calls > 1
+
+
+def _names(body: Sequence) -> Iterator[tuple[str, bool]]:
+    """The programs of a list as written, and whether each runs in the background; lists inside included."""
+    stack: list[tuple[Node, bool]] = [(body, False)]
+    while stack:
+        node, background = stack.pop()
+        if isinstance(node, Simple):
+            yield (node.words[0].literal() or "" if node.words else ""), background
+        elif isinstance(node, Pipeline):
+            stack.extend((command, background) for command in node.commands)
+        elif isinstance(node, Sequence):
+            stack.extend((command, background or apart) for _, command, apart in node.items)
+        elif isinstance(node, (Group, Loop)):
+            stack.append((node.body, background))
+        elif isinstance(node, Branch):
+            stack.extend((part, background) for arm in node.arms for part in arm if part is not None)
+
+
+def _never_ends(loop: Loop) -> bool:
+    """`while true`, `while :`, `until false`, `for ((;;))`."""
+    if loop.condition is None:
+        texts = [part[1] for part in loop.parts if part[0] == "lit"]
+        return bool(loop.parts) and not loop.name and re_empty("".join(texts))
+    names = [name for name, _ in _names(loop.condition)]
+    return len(names) == 1 and (names[0] in _ALWAYS or names[0] in ("false", "/bin/false"))
+
+
+def re_empty(head: str) -> bool:
+    """Whether an arithmetic head has no condition between its semicolons."""
+    fields = head.strip("() \t").split(";")
+    return len(fields) == 3 and fields[1].strip() in ("", "1")
+
+
+def _floods(body: Sequence) -> bool:
+    """Whether a list starts something in the background, and waits for nothing."""
+    names = list(_names(body))
+    return any(background for _, background in names) and not any(
+        name in _WAITS or name in ("break", "exit", "return") for name, background in names if not background
+    )

