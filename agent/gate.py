@@ -13,6 +13,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agent.output_log import OutputLog
+from agent.policy.model import Policy
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
@@ -24,6 +25,7 @@ from agent.protocol.decisions import (
     Effect,
     Finding,
     Level,
+    ProgramRun,
     Proposal,
     Regenerate,
     Remark,
@@ -52,12 +54,19 @@ LONGEST_UNASKED = 4_000
 """Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
 
 Stage = Literal["proposed", "edited"]
-DecideFunction = Callable[[RiskReport, Approval, str], Verdict]
+DecideFunction = Callable[[RiskReport, Approval, str, Policy], Verdict]
+
+
+def _no_policy(cwd: str) -> Policy:
+    return Policy()
 
 
 @dataclass(frozen=True)
 class Judges:
-    """The pure parts that decide: how to rate, what policy says, what is known about the system."""
+    """What decides: how to rate, what policy says, what is known about the system.
+
+    `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision.
+    """
 
     classify: RiskClassifier
     decide: DecideFunction
@@ -65,6 +74,7 @@ class Judges:
     redactor: Redactor
     open_stream_redaction: Callable[[], StreamRedaction]
     is_root: bool = False
+    policy: Callable[[str], Policy] = _no_policy
 
 
 class Gate:
@@ -113,8 +123,8 @@ class Gate:
             await self._settled(proposal, "dry-run", by="policy", remark="dry run")
             return _item(proposal, report, "skipped", remark="dry run")
         if verdict.action == "allow":
-            consent = Consent(by="approve-mode")
-            return await self._execute(proposal, proposal.command, report, consent)
+            consent = Consent(by=_allowed_by(verdict))
+            return await self._execute(proposal, proposal.command, report, consent, remark=_told(verdict))
         if not self._approval.interactive:
             await self._settled(proposal, "declined", by="nobody", remark="nobody there to confirm")
             return _item(proposal, report, "declined", remark="nobody there to confirm")
@@ -126,16 +136,18 @@ class Gate:
         proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
         report = self._rate_write(text, path, content)
-        verdict = self._judges.decide(report, self._approval, proposal.origin)
+        verdict = self._decide(report, os.path.dirname(path) if os.path.isabs(path) else "", proposal.origin)
         await self._events.send(
             CommandRated(command_id=proposal.command_id, stage="proposed", report=report, verdict=verdict)
         )
         if verdict.action == "allow" and not self._approval.dry_run:
-            await self._settled(proposal, "approved", by="approve-mode", command=text)
+            await self._settled(proposal, "approved", by=_allowed_by(verdict), command=text, remark=_told(verdict))
             return True
-        if verdict.action in ("refuse", "allow") or not self._approval.interactive:
-            by = "policy" if self._approval.interactive else "nobody"
-            await self._settled(proposal, "refused" if by == "policy" else "declined", by=by)
+        if verdict.action in ("refuse", "allow"):
+            await self._settled(proposal, "refused", by="policy", remark=_refusal(verdict))
+            return False
+        if not self._approval.interactive:
+            await self._settled(proposal, "declined", by="nobody")
             return False
         request = self._request(proposal, report, verdict, kind="write", preview=content)
         answer = await cancellable(self._confirmer.confirm(request), self._cancel)
@@ -150,22 +162,27 @@ class Gate:
         return agreed
 
     def _rate_write(self, text: str, path: str, content: str) -> RiskReport:
-        """Medium, or what a shell that overwrites the same file would be rated: hooks, start-up files and keys are high."""
+        """Medium, or what a shell that overwrites the same file would be rated: hooks, start-up files and keys are high.
+
+        For policy it is a program `write_file` whose only operand is the path.
+        """
         from shlex import quote
 
         effect = Effect(kind="overwrite", scope="workspace", targets=(path,), reversible=False)
         span = (0, len(text))
         reason = f"writes {len(content):,} characters to {path}"
-        own = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect)
+        own = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect, program=0)
         folder = os.path.dirname(path) if os.path.isabs(path) else ""
         as_shell = rate(self._judges, f": > {quote(path)}", folder)
         level = worst((Level.MEDIUM, as_shell.level))
-        others = tuple(replace(finding, span=span) for finding in as_shell.findings if finding.level is Level.HIGH)
-        return RiskReport(command=text, level=level, parse=as_shell.parse, findings=(*others, own))
+        high = (finding for finding in as_shell.findings if finding.level is Level.HIGH)
+        others = tuple(replace(finding, span=span, program=0) for finding in high)
+        run = ProgramRun(words=("write_file", path), span=span, cwd=folder, level=level)
+        return RiskReport(command=text, level=level, parse=as_shell.parse, findings=(*others, own), programs=(run,))
 
     def _blocked(self, proposal: Proposal, verdict: Verdict) -> str:
         if verdict.action == "refuse":
-            return verdict.reason or "refused by policy"
+            return _refusal(verdict)
         if len(proposal.command) > self._max_chars:
             return f"a command of {len(proposal.command):,} characters is longer than anybody could check"
         if self._executor is None:
@@ -174,7 +191,7 @@ class Gate:
 
     async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
         report = rate(self._judges, command, proposal.cwd, self._executor)
-        verdict = self._judges.decide(report, self._approval, proposal.origin)
+        verdict = self._decide(report, proposal.cwd, proposal.origin)
         if verdict.action == "allow" and proposal.origin != "person" and len(command) > LONGEST_UNASKED:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
@@ -182,6 +199,14 @@ class Gate:
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
         )
         return report, verdict
+
+    def _decide(self, report: RiskReport, cwd: str, origin: str) -> Verdict:
+        """What policy says now; a policy that crashes refuses."""
+        try:
+            return self._judges.decide(report, self._approval, origin, self._judges.policy(cwd))
+        except Exception as error:  # fail closed, whatever went wrong
+            reason = f"policy could not be consulted ({type(error).__name__})"
+            return Verdict(action="refuse", rule="policy.failed", reason=reason)
 
     async def _ask(self, proposal: Proposal, report: RiskReport, verdict: Verdict) -> CommandItem:
         request = self._request(proposal, report, verdict)
@@ -227,7 +252,9 @@ class Gate:
         await self._settled(proposal, outcome, by=by, remark=remark)
         return _item(proposal, report, outcome, remark=remark)
 
-    async def _execute(self, proposal: Proposal, command: str, report: RiskReport, consent: Consent) -> CommandItem:
+    async def _execute(
+        self, proposal: Proposal, command: str, report: RiskReport, consent: Consent, *, remark: str = ""
+    ) -> CommandItem:
         executor = self._executor
         assert executor is not None
         approved = ApprovedCommand(
@@ -238,6 +265,7 @@ class Gate:
             "edited" if consent.edited else "approved",
             by=consent.by,
             command=command,
+            remark=remark,
             word_typed=consent.word_typed,
         )
         cwd = executor.cwd
@@ -310,6 +338,7 @@ class Gate:
             preview=preview,
             safety_off=self._approval.safety_off,
             is_root=self._judges.is_root,
+            approve=self._approval.mode,
         )
 
     async def _settled(
@@ -350,6 +379,20 @@ def rate(judges: Judges, command: str, cwd: str, executor: Executor | None = Non
         reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
         finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
         return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
+
+
+def _allowed_by(verdict: Verdict) -> Literal["approve-mode", "policy"]:
+    return "approve-mode" if verdict.rule.startswith("approve-") else "policy"
+
+
+def _told(verdict: Verdict) -> str:
+    """Which rule let a command run, for log and screen; "" for the approve mode."""
+    return "" if _allowed_by(verdict) == "approve-mode" else f"allowed by {verdict.rule}"
+
+
+def _refusal(verdict: Verdict) -> str:
+    reason = verdict.reason or "refused by policy"
+    return f"{reason} [{verdict.rule}]" if verdict.rule not in ("", "default") else reason
 
 
 def _after_head(stream: CapturedStream, left_over: str) -> CapturedStream:

@@ -133,7 +133,10 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):
-    """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content."""
+    """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content.
+
+    `approve` is the approve mode: what would have run without asking.
+    """
 
     proposal: Proposal
     report: RiskReport
@@ -143,6 +146,7 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
     is_root: bool = False
     note: str = ""
+    approve: Literal["ask", "low", "medium"] = "ask"
 
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
