@@ -35,6 +35,9 @@ _TRUSTED = frozenset(
         "/snap/bin",
     )
 )
+_LOOKS_AT_WORDS = frozenset(
+    ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
+)  # these read all words of what they wrap
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
