@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from agent.config.load import Loaded, load_settings
 from agent.lazy import follows_folder
 from agent.parts import Parts
@@ -57,7 +59,7 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
         from agent.frontends.config_cli import run_config
 
         return asyncio.run(run_config(loaded, action=options.action, json_output=bool(options.json)))
-    services = build_services(loaded)
+    services = build_services(loaded, strict=sub != "doctor")
     if sub == "doctor":
         from agent.frontends.doctor import run_doctor
 
@@ -95,11 +97,18 @@ def _shell_words(words: list[str]) -> str:
     return shlex.join(words)
 
 
-def build_services(loaded: Loaded) -> Services:
-    """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use."""
+def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
+    """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use.
+
+    Raises ConfigError for a `--safety-policy` file that cannot be used, unless not `strict`.
+    """
     from agent.frontends.services import Services
 
     parts = Parts(loaded)
+    if strict:
+        parts.policies.check()
+        warnings = parts.policies.warnings(loaded.settings.cwd or os.getcwd())
+        loaded = structs.replace(loaded, warnings=(*loaded.warnings, *warnings)) if warnings else loaded
     return Services(
         loaded=loaded,
         make_engine=parts.make_engine,
@@ -109,6 +118,9 @@ def build_services(loaded: Loaded) -> Services:
         rate=parts.rate,
         warm=parts.warm,
         shutdown=parts.shutdown,
+        policy=parts.policies.policy,
+        session_rules=parts.policies.session_rules,
+        policy_path=parts.policies.user_path,
         is_root=parts.is_root,
         first_run=parts.first_run,
     )
@@ -138,6 +150,7 @@ def open_conversation(
     from agent.tools.write_file import WriteFile
 
     parts = Parts(loaded or load({"cwd": base_path}))
+    parts.policies.check()
     app = replace(parts.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
     context = parts.open_context(None, base_path)
     context.planner = LLMPlanner(

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded
 from agent.lazy import LazyExecutor, LazyProcesses
+from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.protocol.decisions import RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
     from agent.protocol.ports import Emitter, Executor, Recorder, StreamRedaction
-    from agent.protocol.requests import Approval
     from agent.recording.redaction import SecretRedactor
 
 
@@ -37,6 +37,7 @@ class Parts:
         self.redactor = self._make_redactor()
         self._choice = PlannerChoice(loaded, self.redactor)
         self._contexts: list[RequestContext] = []
+        self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 
     @property
@@ -69,8 +70,9 @@ class Parts:
 
         config = self._settings.config or os.path.join(config_dir(self._loaded.environ), "config.toml")
         return AppState(
-            classify=_classify,
-            decide=_decide,
+            classify=self.policies.classify,
+            decide=self.policies.decide,
+            policy=self.policies.policy,
             normal_form=_normal_form,
             facts=self._facts,
             clock=self._clock,
@@ -216,11 +218,13 @@ class Parts:
 
         context = self._facts.risk_context(command, cwd)
         executor = self._contexts[-1].executor if self._contexts else None
-        return _classify(command, with_session(context, executor))
+        return self.policies.classify(command, with_session(context, executor))
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
-        _classify("true", self._facts.risk_context("true", os.getcwd()))
+        cwd = os.getcwd()
+        self.policies.classify("true", self._facts.risk_context("true", cwd))
+        self.policies.policy(cwd)
         self._choice.warm()
         for context in self._contexts:
             if isinstance(context.executor, LazyExecutor):
@@ -241,18 +245,6 @@ def _private_append(path: str) -> Any:
     except OSError as error:
         raise ConfigError(f"cannot write --telemetry-file {path}: {error.strerror}") from None
     return os.fdopen(fd, "ab", buffering=0)
-
-
-def _classify(command: str, context: RiskContext) -> RiskReport:
-    from agent.risk.classifier import classify
-
-    return classify(command, context)
-
-
-def _decide(report: RiskReport, approval: Approval, origin: str) -> Verdict:
-    from agent.risk.policy import decide
-
-    return decide(report, approval, origin=origin)
 
 
 def _normal_form(command: str) -> tuple[str, ...]:

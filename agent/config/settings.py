@@ -33,6 +33,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     telemetry_file: str | None = None
     approve: str = "ask"
     safety_off: bool = False
+    safety_policy: str | None = None
     dry_run: bool = False
     max_steps: int = 25
     time_budget: float | None = None

@@ -98,6 +98,10 @@ SETTINGS: tuple[Setting, ...] = (
         help="high-risk commands need no typed word (this run only)",
     ),
     Setting(
+        name="safety_policy", kind="text", flag="--safety-policy", metavar="PATH", group="safety",
+        help="patterns that raise risk and ask (JSON, YAML or TOML); see docs/policy.md",
+    ),
+    Setting(
         name="dry_run", kind="bool", flag="--dry-run", group="safety", from_project="true",
         help="plan and rate, run nothing",
     ),

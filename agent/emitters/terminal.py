@@ -84,7 +84,7 @@ class TerminalEmitter:
         self._planning = 0.0  # seconds that the planner took for this goal
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
-        self._unseen: set[str] = set()
+        self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
@@ -182,7 +182,7 @@ class TerminalEmitter:
                 self._confirmed(event)
             case CommandStarted(command_id=key, command=command):
                 if self._options.show_commands or key in self._unseen:
-                    self._command_line(key, command)
+                    self._command_line(key, command, self._unseen.get(key, ""))
             case CommandFinished():
                 self._command_finished(event)
 
@@ -191,7 +191,7 @@ class TerminalEmitter:
         key = event.command_id
         if event.decision in ("approved", "edited"):
             if event.by != "person":
-                self._unseen.add(key)
+                self._unseen[key] = f"({safe_line(event.remark, 200)})" if event.remark else ""
             return
         if event.by != "person" or self._options.show_commands:
             suffix = {"dry-run": "not run: dry run", "declined": "not run"}.get(event.decision, event.decision)
@@ -218,7 +218,7 @@ class TerminalEmitter:
     def _forget(self, key: str) -> None:
         self._reports.pop(key, None)
         self._proposed.pop(key, None)
-        self._unseen.discard(key)
+        self._unseen.pop(key, None)
 
     def _goal_finished(self, event: GoalFinished) -> None:
         self._words.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from agent.policy.model import Policy
 from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
@@ -23,8 +24,12 @@ from agent.protocol.ports import (
 from agent.protocol.replies import Usage
 from agent.protocol.requests import Approval, ApproveMode
 
-Decide = Callable[[RiskReport, Approval, str], Verdict]
+Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 NormalForm = Callable[[str], tuple[str, ...]]
+
+
+def _no_policy(cwd: str, session: str) -> Policy:
+    return Policy()
 
 
 def _no_roles(name: str) -> str:
@@ -35,7 +40,8 @@ def _no_roles(name: str) -> str:
 class AppState:
     """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
 
-    `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
+    `policy(cwd, session)` is what the policy files say
+    now. `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     """
 
     classify: RiskClassifier
@@ -46,6 +52,7 @@ class AppState:
     redactor: Redactor
     make_planner: Callable[[str | None, str | None], Planner]
     open_stream_redaction: Callable[[], StreamRedaction]
+    policy: Callable[[str, str], Policy] = _no_policy
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list

@@ -79,7 +79,15 @@ class GoalRun:
         self._budget = Budget(options.limits, app.clock)
         self._guard = RepeatGuard()
         self._gate = Gate(
-            Judges(app.classify, app.decide, app.facts, app.redactor, app.open_stream_redaction, app.is_root),
+            Judges(
+                app.classify,
+                app.decide,
+                app.facts,
+                app.redactor,
+                app.open_stream_redaction,
+                app.is_root,
+                policy=lambda cwd: app.policy(cwd, ctx.session_id),
+            ),
             executor=ctx.executor,
             confirmer=confirmer,
             events=stream,

@@ -9,11 +9,11 @@ from typing import IO, Any
 import msgspec
 
 from agent.emitters.inert_json import inert_json
+from agent.policy.deciding import decide
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
-from agent.risk.policy import decide
 
 _encoder = msgspec.json.Encoder()
 Report = dict[str, Any]

@@ -14,7 +14,21 @@ from agent.protocol.ports import Emitter, Processes
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
+    from agent.policy.model import Policy
+    from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskReport
+
+
+def _no_policy(cwd: str, session: str) -> Policy:
+    from agent.policy.model import Policy
+
+    return Policy()
+
+
+def _no_rules() -> SessionRules:
+    from agent.policy.session_rules import SessionRules
+
+    return SessionRules()
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,7 @@ class Services:
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
     `make_emitter()` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
+    `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
     `warm()` loads in the background what the first goal will need.
     """
 
@@ -35,6 +50,9 @@ class Services:
     rate: Callable[[str, str], RiskReport]
     warm: Callable[[], None]
     shutdown: Callable[[], Awaitable[None]]
+    policy: Callable[[str, str], Policy] = _no_policy
+    session_rules: Callable[[], SessionRules] = _no_rules
+    policy_path: str = ""
     is_root: bool = False
     first_run: bool = False
 

@@ -55,7 +55,7 @@ def decide(report: RiskReport, approval: Approval, *, origin: str = "planner", p
     if broken:
         if base.action != "allow":
             return base
-        reason = f"a policy file cannot be used, so nothing runs unasked: {broken}"
+        reason = f"a policy file cannot be used, so nothing runs unasked: {broken[:500]}"
         return Verdict(action="ask", rule="policy-error", reason=reason, word=WORD)
     if base.action == "ask" and base.rule.startswith("level-"):
         return _allowed(report, approval, policy) or base

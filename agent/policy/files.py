@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from agent.policy.model import Place, Policy, PolicyFile, Rule, Trust
+from agent.policy.model import Place, Policy, PolicyFile, Trust
 
 USER_FILE = "policy.toml"
 SITE_FILE = "/etc/agent-shell/policy.toml"
@@ -33,12 +33,12 @@ class Sources(Struct, frozen=True, kw_only=True):
 class PolicyFiles:
     """The files of `sources` and of the folder one works in, parsed once for each state that they are in.
 
-    `session_rules` are rules made for this session only, asked for at each look.
+    `session_file` are the rules made for this session only, asked for at each look.
     """
 
-    def __init__(self, sources: Sources, session_rules: Callable[[], tuple[Rule, ...]] = tuple) -> None:
+    def __init__(self, sources: Sources, session_file: Callable[[], PolicyFile | None] = lambda: None) -> None:
         self.sources = sources
-        self._session_rules = session_rules
+        self._session_file = session_file
         self._read: dict[str, tuple[Stamp, PolicyFile | None]] = {}
 
     def policy(self, *, workspace: str = "", session: str = "") -> Policy:
@@ -50,9 +50,9 @@ class PolicyFiles:
         if workspace:
             wanted.append((os.path.join(workspace, PROJECT_FILE), "project"))
         files = [file for path, trust in wanted if path and (file := self.file(path, trust)) is not None]
-        own = self._session_rules()
-        if own:
-            files.append(PolicyFile(path="session", trust="session", rules=own))
+        own = self._session_file()
+        if own is not None and own.rules:
+            files.append(own)
         place = Place(
             workspace=workspace,
             home=sources.home,

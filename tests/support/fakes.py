@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
+from agent.policy.model import Policy
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
@@ -204,7 +205,7 @@ def fake_classify(command: str, context: RiskContext) -> RiskReport:
     return RiskReport(command=command, level=level, findings=(finding,))
 
 
-def fake_decide(report: RiskReport, approval: Approval, origin: str) -> Verdict:
+def fake_decide(report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
     if "forbidden" in report.command:
         return Verdict(action="refuse", reason="forbidden here", rule="fake")
     if report.level is Level.HIGH:

@@ -10,6 +10,7 @@ import pytest
 
 from agent.execution.executor import ShellExecutor
 from agent.gate import Gate, Judges
+from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, RiskContext, Skipped
 from agent.protocol.errors import RecordingError
@@ -17,7 +18,6 @@ from agent.protocol.events import Event
 from agent.protocol.messages import CommandItem
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
-from agent.risk.policy import decide
 from tests.support.fakes import FakeFacts, FakePerson, FakeRedactor, FakeStreamRedaction
 
 
@@ -47,8 +47,8 @@ class Session:
         self.executor = ShellExecutor(cwd=str(folder), env=env)
 
     def run(self, command: str, person: FakePerson) -> CommandItem:
-        def verdict(report, approval, origin):  # type: ignore[no-untyped-def]
-            return decide(report, approval, origin=origin)
+        def verdict(report, approval, origin, policy):  # type: ignore[no-untyped-def]
+            return decide(report, approval, origin=origin, policy=policy)
 
         gate = Gate(
             Judges(classify, verdict, HomeFacts(), FakeRedactor(), FakeStreamRedaction),

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.gate import Gate, Judges
+from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.requests import Approval, ApproveMode
 from agent.risk.classifier import classify
-from agent.risk.policy import decide
 from agent.tools.write_file import WriteFile
 from tests.support.fakes import FakeEmitter, FakeFacts, FakePerson, FakeRecorder, FakeRedactor, FakeStreamRedaction
 
@@ -28,7 +28,7 @@ def write(base: Path, path: str, person: FakePerson, mode: ApproveMode = "ask") 
 
     judges = Judges(
         lambda command, context: classify_at_home(base, command),
-        lambda report, approval, origin: decide(report, approval, origin=origin),
+        lambda report, approval, origin, policy: decide(report, approval, origin=origin, policy=policy),
         FakeFacts(),
         FakeRedactor(),
         FakeStreamRedaction,

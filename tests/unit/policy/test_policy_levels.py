@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from agent.policy.deciding import decide
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.requests import Approval
-from agent.risk.policy import decide
 
 MODES = ("ask", "low", "medium")
 

@@ -1,0 +1,113 @@
+"""Policy, wired: part of the composition root. Nothing is read before a command has to be decided."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agent.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+    from agent.policy.files import PolicyFiles, Sources
+    from agent.policy.model import Policy
+    from agent.policy.session_rules import SessionRules
+    from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.protocol.requests import Approval
+
+
+def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
+    """Where policy files may be, for these settings."""
+    from agent.config.paths import config_dir
+    from agent.policy.files import USER_FILE, Sources
+
+    home = os.path.expanduser("~")
+    safety = settings.safety_policy or ""
+    return Sources(
+        user=os.path.join(config_dir(dict(environ)), USER_FILE),
+        safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
+        home=home if home.startswith("/") else "",
+    )
+
+
+class PolicyParts:
+    """The policy of one process: files, rules of the session, and what they say about a command."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._files: PolicyFiles | None = None
+        self._session_rules: SessionRules | None = None
+
+    @property
+    def files(self) -> PolicyFiles:
+        if self._files is None:
+            from agent.policy.files import PolicyFiles
+
+            sources = policy_sources(self._settings, self._environ)
+            self._files = PolicyFiles(sources, lambda: self._session_rules.file if self._session_rules else None)
+        return self._files
+
+    @property
+    def user_path(self) -> str:
+        """The person's own policy file, there or not."""
+        from agent.config.paths import config_dir
+
+        return os.path.join(config_dir(dict(self._environ)), "policy.toml")
+
+    def session_rules(self) -> SessionRules:
+        """Rules that the person makes for this session only."""
+        if self._session_rules is None:
+            from agent.policy.session_rules import SessionRules
+
+            self._session_rules = SessionRules(self.files.sources.home)
+        return self._session_rules
+
+    def check(self) -> None:
+        """A `--safety-policy` file has to be there and sound when we start. Raises ConfigError."""
+        if not self._settings.safety_policy:
+            return
+        found = self.files.file(self.files.sources.safety, "safety")
+        if found is not None and found.error:
+            raise ConfigError(f"--safety-policy: {found.error}", hint="mend the file, or start without it")
+
+    def policy(self, cwd: str, session: str = "") -> Policy:
+        """What the files say now, for a command in `cwd`."""
+        from agent.planner.git_facts import workspace_of
+
+        home = self.files.sources.home
+        return self.files.policy(workspace=workspace_of(cwd, home) if cwd else "", session=session)
+
+    def classify(self, command: str, context: RiskContext) -> RiskReport:
+        """The rating, raised by the patterns of a safety policy."""
+        from agent.risk.classifier import classify
+
+        report = classify(command, context)
+        if not self._settings.safety_policy:
+            return report
+        from agent.policy.patterns import raised
+
+        return raised(report, self.files.policy().files)
+
+    def decide(self, report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
+        from agent.policy.deciding import decide
+
+        return decide(report, approval, origin=origin, policy=policy)
+
+    def warnings(self, cwd: str) -> tuple[str, ...]:
+        """What is wrong with the files that are there, for the person at the start."""
+        if not any(os.path.lexists(path) for path in self.paths(cwd)):
+            return ()  # nothing is imported for what nearly nobody has
+        return tuple(
+            f"{file.error}; until this is mended, nothing runs unasked" for file in self.policy(cwd).files if file.error
+        )
+
+    def paths(self, cwd: str) -> tuple[str, ...]:
+        """Where policy files are looked for, for a command in `cwd`."""
+        from agent.planner.git_facts import workspace_of
+        from agent.policy.files import PROJECT_FILE
+
+        sources = self.files.sources
+        project = os.path.join(workspace_of(cwd, sources.home), PROJECT_FILE)
+        return tuple(path for path in (sources.user, sources.site, sources.safety, project) if path)
