@@ -11,10 +11,9 @@ from agent.risk.options import Args
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_HDPARM_SHOWS = frozenset(
-    "-I -i -t -T -tT -Tt -g -C -v -V -h -q --direct --Istdout --read-sector --fibmap --offset --version --help".split()
-)
-_HDPARM_SETS = frozenset("-a -A -B -c -d -D -H -k -K -m -M -N -P -Q -r -s -S -u -W -x -X -y -Y -z -Z -f -F -J".split())
+_SHOWS = frozenset("IitTgCvVhq")
+_SETS = frozenset("aABcdDHkKmMNPQrsSuWxXyYzZfFJ")
+_LONG_SHOWS = frozenset(("--direct", "--Istdout", "--read-sector", "--fibmap", "--offset", "--version", "--help"))
 
 
 def wipefs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -30,8 +29,8 @@ def hdparm(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     """hdparm: letters show, or set a value that a restart takes back; the long options erase, lock and overwrite."""
     for word in invocation.words[1:]:
         option = word.text.partition("=")[0]
-        if option[:1] != "-" or option in _HDPARM_SHOWS:
+        if len(option) < 2 or option[0] != "-" or option in _LONG_SHOWS or option[1] in _SHOWS:
             continue
-        level = "device-write" if option[:2] == "--" or option[:2] not in _HDPARM_SETS else "configure-system"
-        walker.add(level, [word], invocation.place, invocation=invocation)
+        kind = "configure-system" if option[1] in _SETS else "device-write"
+        walker.add(kind, [word], invocation.place, invocation=invocation)
     return None, ""

@@ -18,7 +18,17 @@ FILES = sorted({table["_file"] for table in TABLES.values()})
 COMPLETE = [
     file
     for file in FILES
-    if file in ("text.toml", "media.toml", "documents.toml", "disks.toml", "accounts.toml", "security.toml")
+    if file
+    in (
+        "text.toml",
+        "media.toml",
+        "documents.toml",
+        "disks.toml",
+        "accounts.toml",
+        "security.toml",
+        "hardware.toml",
+        "desktop.toml",
+    )
 ]
 RANK = {"low": 0, "medium": 1, "high": 2}
 CELL = {"L": "low", "M": "medium", "H": "high"}
