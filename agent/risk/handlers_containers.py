@@ -81,3 +81,19 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
             walker.dispatch(inner)
         return None, ""
     return None
+
+
+def inside(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`ddev exec COMMAND`, `lando ssh -c COMMAND`: the command runs in a container."""
+    if not args.operands or args.operands[0].text not in ("exec", "run"):
+        return None
+    texts = [word.text for word in invocation.words]
+    position = texts.index(args.operands[0].text) + 1
+    while position < len(texts) and texts[position].startswith("-"):
+        position += 2 if texts[position] in table.value else 1
+    walker.add("container-run", [], invocation.place, rule="container.exec")
+    if position < len(texts):
+        inner = invocation.inner(invocation.words[position:], table.name)
+        inner.remote = True
+        walker.dispatch(inner)
+    return None, ""

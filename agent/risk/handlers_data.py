@@ -94,3 +94,32 @@ def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args
             walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
         return None, ""
     return None
+
+
+def wrangler(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`wrangler d1 execute NAME --command SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands[:2]]
+    if texts != ["d1", "execute"]:
+        return None
+    statements = args.values("--command")
+    for word in statements:
+        judge_sql(walker, invocation, word.text)
+    if not statements:
+        walker.add("db-change", args.values("--file"), invocation.place, rule="db.file")
+    return None, ""
+
+
+_SITE_QUERIES = frozenset(("sql:query", "sql-query", "sqlq"))
+
+
+def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`wp db query SQL`, `drush sql:query SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands]
+    used = 2 if texts[:2] == ["db", "query"] else 1 if texts and texts[0] in _SITE_QUERIES else 0
+    if not used or not args.names.isdisjoint(table.dry):
+        return None
+    for text in texts[used:]:
+        judge_sql(walker, invocation, text)
+    if len(texts) == used:
+        walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
+    return None, ""
