@@ -21,6 +21,7 @@ class Action(StrEnum):
     COPY = "copy"
     REMARK = "remark"
     REGENERATE = "regenerate"
+    ALLOW = "allow"
 
 
 _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
@@ -30,6 +31,7 @@ _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
     Action.REGENERATE: (("f5",), ("escape", "g")),
     Action.COPY: (("f6",), ("escape", "k")),
     Action.EDITOR: (("c-x", "c-e"), ("f7",)),
+    Action.ALLOW: (("f8",), ("escape", "a")),
 }
 _OF_PLANNER = (Action.REMARK, Action.REGENERATE)
 
@@ -44,6 +46,7 @@ F4  Alt-m         a remark to the planner instead ("no, only in src")
 F5  Alt-g         ask the planner for another command
 F6  Alt-k         copy the text
 F7  Ctrl-X Ctrl-E open it in your editor
+F8  Alt-a         always allow this: a rule is proposed, and nothing runs by that
 Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
 In vi mode the Alt keys belong to vi; use the F keys."""
 

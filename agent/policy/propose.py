@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agent.policy.covering import coverage
 from agent.policy.drafting import drafts, is_wrapper, verb_count, why_never
 from agent.policy.examples import failing_example
+from agent.policy.floor import breach
 from agent.policy.matching import covers
 from agent.policy.model import Place, Rule
 from agent.policy.reading import lies_in, reading_of
@@ -65,6 +66,8 @@ def _bare(rule: Rule) -> Rule:
 def _why_nothing(report: RiskReport, up_to: Level | None) -> str:
     if report.level is Level.HIGH:
         return "high risk is never allowed without a person"
+    if breach(report) is not None:
+        return "no rule opens the floor of the policy"
     if report.parse != "ok" or report.cut:
         return "it could not be read to its end"
     for finding in report.findings:

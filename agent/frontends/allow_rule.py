@@ -1,0 +1,136 @@
+"""\"Always allow…\" at the confirmation prompt: a rule is proposed, shown for editing, limited, checked, and kept.
+
+It never runs anything and never answers for the command: when it is done, the person is back at the prompt they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.frontends.outside import edit_text
+from agent.frontends.questions import ask_key
+from agent.frontends.rule_desk import RuleDesk
+from agent.frontends.rule_editor import edit_rule
+from agent.frontends.screen import Fragments, Screen
+from agent.frontends.shown import shown, shown_line
+from agent.frontends.wrapping import wrapped
+from agent.policy.model import Place, PolicyFile, Rule
+from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
+from agent.protocol.decisions import ConfirmationRequest, RiskReport
+from agent.protocol.errors import RecordingError
+from agent.protocol.ports import Processes
+
+_LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
+_QUESTION = (
+    "for how long? w this workspace · s this session · h one hour · d one day · a always · e edit · Ctrl-C no rule "
+)
+
+
+@dataclass(frozen=True)
+class AllowRule:
+    """The dialogue. `processes` and `environ` are for the person's own editor."""
+
+    screen: Screen
+    rules: RuleDesk
+    processes: Processes
+    environ: Mapping[str, str]
+    edit_mode: str = "emacs"
+
+    async def run(self, request: ConfirmationRequest, report: RiskReport) -> None:
+        """Propose rules for `report`, which is of the text in the prompt, and keep what the person makes of them."""
+        from agent.policy.propose import propose
+
+        cwd = request.proposal.cwd
+        place = self.rules.policy(cwd).place
+        offer = propose(report, place, mode=request.approve, taken=self.rules.names(cwd))
+        if offer.reason:
+            self._say([("class:warn", f"this cannot be allowed in advance: {shown_line(offer.reason)}")])
+            return
+        self._say([("class:strong", "always allow this? "), ("", "a rule would say:")])
+        for rule in offer.rules:
+            self._say([("", f"  {shown_line(sentence(rule), 500)}")])
+        text, cursor = as_toml(offer.rules), 0
+        while True:
+            choice, text, cursor = await self._written(text, cursor)
+            if choice is None:
+                self._say([("class:hint", "no rule was made")])
+                return
+            trouble = self._keep(text, choice, place, request, report)
+            if not trouble:
+                return
+            self._say([("class:warn", shown_line(trouble, 500))])
+
+    async def _written(self, text: str, cursor: int) -> tuple[Limit | None, str, int]:
+        """The text as the person wants it, and for how long; None for no rule."""
+        while True:
+            action, text, cursor = await edit_rule(self.screen, text, cursor, edit_mode=self.edit_mode)
+            self.screen.discard_typed_ahead()
+            if action == "cancel" or not text.strip():
+                return None, text, cursor
+            if action == "editor":
+                text, trouble = await edit_text(text, self.processes, self.environ, name="rule.toml")
+                self.screen.discard_typed_ahead()
+                if trouble:
+                    self._say([("class:warn", trouble)])
+                continue
+            for line in shown(text.rstrip("\n")).split("\n"):
+                self.screen.say([("class:hint", "  │ "), ("", line)])
+            key = await ask_key(self.screen, [("class:strong", _QUESTION)], (*_LIMITS, "e"))
+            if key != "e":
+                return (_LIMITS[key] if key else None), text, cursor
+
+    def _keep(self, text: str, limit: Limit, place: Place, request: ConfirmationRequest, report: RiskReport) -> str:
+        """Check the text and keep it; "" or why not, and then nothing has changed."""
+        from agent.policy.parse import parse_policy
+
+        for_session = limit == "session"
+        where = "this session" if for_session else self.rules.path
+        try:
+            text = limited(text, limit, place)
+        except ValueError as error:
+            return str(error)
+        parsed = parse_policy(text, path="the rule", trust="session" if for_session else "user", home=place.home)
+        if parsed.error or not parsed.rules:
+            return parsed.error or "there is no [[rule]] in the text"
+        names = ", ".join(rule.name for rule in parsed.rules)
+        try:
+            self.rules.record(f"policy rule {names} for {where}:\n{text}")
+        except RecordingError as error:
+            return f"the log cannot be written, so no rule was made: {error}"
+        trouble = self.rules.session_rules.add(text) if for_session else self._store(text, place)
+        if trouble:
+            return trouble
+        self._told(parsed, where, request, report)
+        return ""
+
+    def _store(self, text: str, place: Place) -> str:
+        from agent.policy.store import add_rules
+
+        return add_rules(self.rules.path, text, date=place.now[:10])
+
+    def _told(self, parsed: PolicyFile, where: str, request: ConfirmationRequest, report: RiskReport) -> None:
+        for rule in parsed.rules:
+            self._say([("class:low", f"rule {rule.name} "), ("", f"is in {shown_line(where, 200)}: {_whole(rule)}")])
+        names = parsed.rules[0].name if len(parsed.rules) == 1 else "NAME"
+        self._say([("class:hint", f"`:policy forget {names}` takes it back; this command still waits for Enter")])
+        still = self._still_asked(request, report)
+        if still:
+            self._say([("class:warn", f"this command will still be asked for: {shown_line(still)}")])
+
+    def _still_asked(self, request: ConfirmationRequest, report: RiskReport) -> str:
+        """Why the rules do not let the command run next time, "" where they do."""
+        from agent.policy.deciding import decide
+        from agent.protocol.requests import Approval
+
+        policy = self.rules.policy(request.proposal.cwd)
+        approval = Approval(mode=request.approve, safety_off=request.safety_off)
+        verdict = decide(report, approval, origin=request.proposal.origin, policy=policy)
+        return "" if verdict.action == "allow" else verdict.reason
+
+    def _say(self, line: Fragments) -> None:
+        self.screen.say_all(wrapped([line], self.screen.columns))
+
+
+def _whole(rule: Rule) -> str:
+    return shown_line(f"{sentence(rule)}; {limits(rule)}", 600)
