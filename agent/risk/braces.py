@@ -6,9 +6,10 @@ import fnmatch
 import itertools
 import re
 
-from agent.risk.words import MAX_ALTERNATIVES, MAX_FIELDS, UNKNOWN
+from agent.risk.words import MAX_FIELDS, UNKNOWN
 
 MAX_GROUPS = 24
+_MAX_RANGE = 60  # of a longer one the ends are enough
 
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 
@@ -72,7 +73,7 @@ def expand_braces(raw: str) -> list[str]:
     if raw.count("{") > MAX_GROUPS:
         return [UNKNOWN]  # nobody writes that by hand
     results = [raw]
-    for _ in range(MAX_ALTERNATIVES):
+    for _ in range(MAX_GROUPS):
         expanded: list[str] = []
         changed = False
         for item in results:
@@ -83,7 +84,7 @@ def expand_braces(raw: str) -> list[str]:
                 expanded.extend(pieces)
                 changed = True
             if len(expanded) > MAX_FIELDS:
-                return expanded[:MAX_FIELDS]
+                return [*expanded[:MAX_FIELDS], UNKNOWN]
         results = expanded
         if not changed:
             break
@@ -94,7 +95,7 @@ def _expand_once(text: str) -> list[str] | None:
     """Expand the first brace group that is one; None where there is none."""
     position = text.find("{")
     tries = 0
-    while position >= 0 and tries < MAX_ALTERNATIVES:
+    while position >= 0 and tries < MAX_GROUPS:
         tries += 1
         level = 0
         commas: list[int] = []
@@ -126,5 +127,5 @@ def _range(found: re.Match[str]) -> list[str]:
     numeric = first.lstrip("-").isdigit()
     a, b = (int(first[:9]), int(last[:9])) if numeric else (ord(first), ord(last))
     step = 1 if b >= a else -1
-    values = list(range(a, b + step, step)) if abs(b - a) < MAX_ALTERNATIVES else [a, b]
+    values = list(range(a, b + step, step)) if abs(b - a) < _MAX_RANGE else [a, b]
     return [str(v) if numeric else chr(v) for v in values]

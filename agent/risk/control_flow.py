@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Output
 from agent.risk.state import Value
 from agent.risk.tree import Branch, Case, Loop, Pipeline, Simple
-from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, join_taint
+from agent.risk.words import UNKNOWN, bounded, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -58,7 +58,7 @@ def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
             taint = ""
             for word in words:
                 taint = join_taint(taint, "glob" if word.glob else word.taint)
-            value = Value([word.text for word in words[:MAX_ALTERNATIVES]] or [UNKNOWN], taint)
+            value = Value(bounded(list(dict.fromkeys(word.text for word in words))) or [UNKNOWN], taint)
         walker.state.variables[node.name] = value
     walker.state.maybe += 1
     _, taint = walker.sequence(node.body, stdin)

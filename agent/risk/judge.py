@@ -14,7 +14,7 @@ from agent.risk.leaks import judge_leaks, secrets_stored
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
-from agent.risk.tables import apply_table, may_be_command
+from agent.risk.tables import apply_table, asks_for_help, may_be_command
 from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
 
@@ -183,7 +183,7 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     words = invocation.words[1:]
     walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.015 if table.style == "posix" else 0.4))
     args = split_args(words, table)
-    if words and len(words) == 1 and words[0].text in ("--help", "--version") and not table.wrap:
+    if words and not table.wrap and asks_for_help(words, table):
         return None, ""
     before = len(walker.findings)
     if table.handler:

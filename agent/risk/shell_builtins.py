@@ -12,7 +12,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
 from agent.risk.state import Value
 from agent.risk.tree import Assignment
-from agent.risk.words import UNKNOWN, Word, join_taint
+from agent.risk.words import UNKNOWN, Word, bounded, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -66,25 +66,26 @@ def _evaluate(walker: Walker, node: Assignment, place: tuple[int, int]) -> list[
     if node.array:
         words = [w for value in node.values for w in walker.expander.fields(value, place)]
         return [(node.name, word, node) for word in words] or [(node.name, Word("", *place), node)]
-    return [(node.name, walker.expander.text(node.values[0], place), node)]
+    return [(node.name, word, node) for word in walker.expander.texts(node.values[0], place)]
 
 
 def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int, int]) -> None:
     """Assignments without a command change the shell."""
-    arrays: dict[Assignment, list[Word]] = {}
-    for name, word, node in assigned:
+    values: dict[Assignment, list[Word]] = {}
+    for _, word, node in assigned:
+        values.setdefault(node, []).append(word)
+    for node, words in values.items():
         if node.array:
-            arrays.setdefault(node, []).append(word)
+            keep_array(walker, node, words if node.values else [])
             continue
+        taint = "glob" if words[0].glob and not words[0].quoted else words[0].taint
+        value = Value(bounded([word.text for word in words]), taint)
         if node.subscript is not None:
-            walker.state.assign_element(name, node.subscript, Value([word.text], word.taint))
+            walker.state.assign_element(node.name, node.subscript, value)
             continue
-        texts = word.text
-        taint = "glob" if word.glob and not word.quoted else word.taint
-        walker.state.assign(name, Value([texts], taint), append=node.append)
-        keep_special(walker, name, word, place)
-    for node, words in arrays.items():
-        keep_array(walker, node, words if node.values else [])
+        walker.state.assign(node.name, value, append=node.append)
+        for word in words:
+            keep_special(walker, node.name, word, place)
 
 
 def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:

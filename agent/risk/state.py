@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.risk.words import MAX_ALTERNATIVES, MAX_VALUE, UNKNOWN, Word
+from agent.risk.cursor import BudgetError
+from agent.risk.words import MAX_FIELDS, MAX_VALUE, UNKNOWN, Word, bounded
 
 
 class Value:
@@ -14,6 +15,11 @@ class Value:
         self.texts = texts
         self.taint = taint
         self.array = array
+
+
+def elements(texts: list[str]) -> list[str]:
+    """Elements of an array, no more than can be followed: what is left out stands as one unknown."""
+    return texts if len(texts) <= MAX_FIELDS else [*texts[:MAX_FIELDS], UNKNOWN]
 
 
 class State:
@@ -53,13 +59,15 @@ class State:
         name = self.references.get(name, name)
         old = self.variables.get(name)
         if append and old is not None and not value.array and not old.array:
-            texts = [a + b for a in old.texts for b in value.texts][:MAX_ALTERNATIVES]
-            value = Value([text[:MAX_VALUE] for text in texts], value.taint or old.taint)
+            texts = bounded([a + b for a in old.texts for b in value.texts])
+            if sum(map(len, texts)) > MAX_VALUE:
+                raise BudgetError("expands to too much text")
+            value = Value(texts, value.taint or old.taint)
         elif append and old is not None:
-            value = Value((old.texts + value.texts)[:MAX_ALTERNATIVES], value.taint or old.taint, array=True)
+            value = Value(elements(old.texts + value.texts), value.taint or old.taint, array=True)
         if self.maybe:
             before = old if old is not None else Value([UNKNOWN], "var")
-            merged = list(dict.fromkeys(before.texts + value.texts))[:MAX_ALTERNATIVES]
+            merged = bounded(list(dict.fromkeys(before.texts + value.texts)))
             value = Value(merged, value.taint or before.taint, array=value.array)
         self.variables[name] = value
         if value.array:  # its elements go by their place in it
@@ -71,12 +79,12 @@ class State:
         name = self.references.get(name, name)
         old = self.variables.get(name)
         texts = list(old.texts) if old is not None else []
-        if subscript.isdigit() and int(subscript[:4]) <= min(len(texts), MAX_ALTERNATIVES):
+        if subscript.isdigit() and int(subscript[:4]) <= len(texts):
             texts[int(subscript[:4]) :] = [*value.texts, *texts[int(subscript[:4]) + 1 :]]
         else:
             texts.extend(value.texts)
         taint = value.taint if old is None else value.taint or old.taint
-        self.variables[name] = Value(texts[:MAX_ALTERNATIVES], taint, array=True)
+        self.variables[name] = Value(elements(texts), taint, array=True)
         self.assign(f"{name}[{subscript}]", value)
 
 

@@ -115,14 +115,15 @@ def redirects(
                 descriptor(walker, redirect, stdin)
             continue
         spot = walker.place(redirect.start, redirect.end)
-        word = walker.expander.text(redirect.target, spot)
         if redirect.operator == "<<<":
+            word = walker.expander.text(redirect.target, spot, "\n")
             stdin = word.text + "\n", word.taint
             descriptor(walker, redirect, stdin)
             continue
-        target = Target(redirect.operator, redirect.fd, word)
-        targets.append(target)
-        if redirect.operator == "<":
-            stdin = file_input(walker, word)
-        judge_redirect(walker, target, spot)
+        for word in walker.expander.texts(redirect.target, spot):
+            target = Target(redirect.operator, redirect.fd, word)
+            targets.append(target)
+            if redirect.operator == "<":
+                stdin = file_input(walker, word)
+            judge_redirect(walker, target, spot)
     return stdin, targets

@@ -32,7 +32,7 @@ from agent.risk.tree import (
     Test,
     WordNode,
 )
-from agent.risk.words import MAX_ALTERNATIVES, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
+from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word, bounded, join_taint
 
 MAX_SCRIPTS = 12
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
@@ -175,7 +175,7 @@ class Walker:
         for name, value in list(variables.items()):
             old = before.get(name)
             if old is not None and old is not value:
-                texts = list(dict.fromkeys(old.texts + value.texts))[:MAX_ALTERNATIVES]
+                texts = bounded(list(dict.fromkeys(old.texts + value.texts)))
                 variables[name] = Value(texts, join_taint(old.taint, value.taint), array=value.array)
 
     def node(self, node: Node, stdin: Output | None) -> Output:
@@ -253,10 +253,10 @@ class Walker:
         words: list[Word] = []
         for index, item in enumerate(node.words):
             spot = self.place(item.start, item.end)
-            fields = self.expander.fields(item, spot)
-            if index == 0 and len(fields) > 1 and self.alternatives(item):
-                fields = self.try_alternatives(node, fields, stdin)
-            words.extend(fields)
+            if index == 0 and self.alternatives(item):
+                words.extend(self.try_alternatives(node, self.expander.variants(item, spot), stdin))
+            else:
+                words.extend(self.expander.fields(item, spot))
         targets: list[Target] = []
         if node.redirects:
             stdin, targets = streams.redirects(self, node.redirects, stdin, place)
@@ -285,22 +285,23 @@ class Walker:
         return output
 
     def alternatives(self, item: WordNode) -> bool:
-        """Whether the program's name is a variable with several possible values."""
-        part = item.parts[0]
-        if len(item.parts) != 1 or part[0] != "var":
-            return False
-        value = self.expander.named(part[1], part[2])
-        return value is not None and not value.array and len(value.texts) > 1
+        """Whether the program's name is made of a variable with several possible values."""
+        for part in item.parts:
+            if part[0] == "var":
+                value = self.expander.named(part[1], part[2])
+                if value is not None and not value.array and len(value.texts) > 1:
+                    return True
+        return False
 
-    def try_alternatives(self, node: Simple, fields: list[Word], stdin: Output | None) -> list[Word]:
+    def try_alternatives(self, node: Simple, choices: list[list[Word]], stdin: Output | None) -> list[Word]:
         """Judge the command with each possible program but the last, which the caller goes on with."""
         rest: list[Word] = []
         for item in node.words[1:]:
             rest.extend(self.expander.fields(item, self.place(item.start, item.end)))
-        for choice in fields[:-1]:
+        for choice in choices[:-1]:
             place = self.place(node.start, node.end)
-            self.dispatch(Invocation([choice, *rest], place[0], place[1], cwd=self.state.cwd, stdin=stdin))
-        return fields[-1:]
+            self.dispatch(Invocation([*choice, *rest], place[0], place[1], cwd=self.state.cwd, stdin=stdin))
+        return choices[-1] if choices else []
 
     def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
         """Functions and aliases of the shell (where it runs the command itself), then programs.

@@ -11,10 +11,15 @@ import re
 
 UNKNOWN = "\0"
 UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
-MAX_ALTERNATIVES = 24
+MAX_ALTERNATIVES = 100
 MAX_FIELDS = 400
-MAX_VALUE = 20_000
+MAX_VALUE = 1_000_000
 PRIVATE = re.compile("[\ue000-\ue02f]")
+
+
+def bounded(texts: list[str]) -> list[str]:
+    """Alternatives, no more than can be followed: what is left out stands as unknown."""
+    return texts if len(texts) <= MAX_ALTERNATIVES else [*texts[: MAX_ALTERNATIVES - 1], UNKNOWN]
 
 
 def join_taint(a: str, b: str) -> str:

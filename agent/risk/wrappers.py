@@ -114,7 +114,9 @@ def _elevated_variable(walker: Walker, invocation: Invocation, word: Word) -> No
     judge_environment(walker, [(name, word.part(value))], invocation.place)
     if len(walker.findings) > before:
         reason = "loads or runs {targets} with the rights of another user, usually root"
-        walker.add("environment", [word], invocation.place, level=Level.HIGH, reason=reason, rule="environment.elevated")
+        walker.add(
+            "environment", [word], invocation.place, level=Level.HIGH, reason=reason, rule="environment.elevated"
+        )
 
 
 def _behind_password(stdin: Output) -> Output | None:
