@@ -40,7 +40,7 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
             walker.script(word.text[5:], invocation.place, invocation)
     place = invocation.place
     if "x" in modes or args.has("--extract", "--get"):
-        if args.has("-O", "--to-stdout"):
+        if args.has("-O", "--to-stdout") or "O" in modes:
             return None
         target = args.value("-C", "--directory") or Word(".", *place)
         walker.add("extract", [target], place, invocation=invocation)

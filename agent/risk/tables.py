@@ -23,6 +23,19 @@ def may_be_command(word: Word) -> bool:
     return not word.quoted and find_program(word.text.rpartition("/")[2]) is not None
 
 
+def asks_for_help(words: list[Word], table: Program) -> bool:
+    """Whether nothing but `--help` (or `--version`) stands behind the program, or behind a sub-command that the table names.
+
+    Not behind any other word: that may be a program, or a container, that gets the option as its own.
+    """
+    if words[-1].text not in ("--help", "--version"):
+        return False
+    verbs = tuple(word.text for word in words[:-1])
+    return not verbs or (
+        words[-1].text == "--help" and any(rule.verbs == verbs for rule in table.cases.get(verbs[0], ()))
+    )
+
+
 def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """What the table says about options, sub-commands and operands."""
     place = invocation.place
