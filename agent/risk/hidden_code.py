@@ -66,6 +66,9 @@ def _hash(walker: Walker, invocation: Invocation) -> None:
     for word in _values(invocation, "p"):
         target = invocation.inner([word, Word(UNKNOWN, *invocation.place, taint="var")], "hash -p")
         walker.dispatch(target)
+        name = invocation.words[-1].text
+        if word.known and name != word.text:
+            walker.state.aliases[name] = word.text
 
 
 def _callback(walker: Walker, invocation: Invocation) -> None:

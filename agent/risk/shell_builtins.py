@@ -10,7 +10,7 @@ from agent.protocol.decisions import Level
 from agent.risk.hidden_code import judge_hidden
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
-from agent.risk.state import Value
+from agent.risk.state import Value, elements
 from agent.risk.tree import Assignment
 from agent.risk.words import UNKNOWN, Word, bounded, join_taint
 
@@ -299,10 +299,14 @@ def _read(walker: Walker, invocation: Invocation) -> Output:
     taint = join_taint("input", invocation.stdin[1] if invocation.stdin else "")
     known = invocation.stdin[0] if invocation.stdin else None
     names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
+    lines = invocation.words[0].text != "read"
+    if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
+        texts = known.rstrip("\n").split("\n") if lines else known.split()
+        walker.state.assign(names[-1], Value(elements(texts), taint, array=True))
+        return "", ""
     for name in names:
         if known is not None and known != "" and len(names) == 1:
-            lines = known.rstrip("\n").split("\n")[:20]
-            walker.state.variables[name] = Value(lines, taint)
+            walker.state.variables[name] = Value(bounded(known.rstrip("\n").split("\n")), taint)
         else:
             walker.state.variables[name] = Value([UNKNOWN], taint)
     return "", ""

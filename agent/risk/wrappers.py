@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
@@ -55,10 +57,11 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
     if split is not None:
         import shlex
 
+        text = re.sub(r"\$\{(\w+)\}", lambda found: _variable(walker, found.group(1)), split.text)
         try:
-            pieces = shlex.split(split.text)
+            pieces = shlex.split(text)
         except ValueError:
-            pieces = split.text.split()
+            pieces = text.split()
         words = [split.part(piece) for piece in pieces] + words
     while words and is_assignment(words[0].text):
         name, _, value = words[0].text.partition("=")
@@ -73,7 +76,17 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
             rule="secret.environment",
         )
         return None, "secret"
-    return invocation.inner(words, "env")
+    inner = invocation.inner(words, "env")
+    folder = args.value("-C", "--chdir")
+    if folder is not None:
+        inner.cwd = absolute(folder.text, invocation.cwd) if folder.known else UNKNOWN
+    return inner
+
+
+def _variable(walker: Walker, name: str) -> str:
+    """`${name}` in the text of `env -S`."""
+    value = walker.expander.lookup(name)
+    return value.texts[0] if value is not None and value.texts else UNKNOWN
 
 
 def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
@@ -146,6 +159,8 @@ def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> In
         return walker.script(stdin[0], invocation.place, inner)
     if invocation.words[0].text.endswith("sg") and len(args.operands) > 1:  # another program has this name too
         walker.add("run-unknown", invocation.words[:1], invocation.place)
+        if " " in args.operands[1].text:
+            walker.script(args.operands[1].text, invocation.place, inner)
         return None, ""
     walker.add("elevate-shell", [], invocation.place)
     return None, ""
@@ -162,7 +177,12 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if table.name == "parallel" and any(word.text in (":::", "::::") for word in words):
         cut = next(index for index, word in enumerate(words) if word.text in (":::", "::::"))
         text, words = "\n".join(word.text for word in words[cut + 1 :]), words[:cut]
-    items = _items(text, taint, invocation, by_line=args.has("-I", "-i", "--replace", "-d", "--delimiter"))
+    items = _items(
+        text,
+        taint,
+        invocation,
+        by_line=table.name == "parallel" or args.has("-I", "-i", "--replace", "-d", "--delimiter"),
+    )
     if not words:
         if table.name == "parallel":  # every line is a command
             return feed_lines(walker, invocation, text, taint)
