@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.engine.facade import Conversation
+    from agent.frontends.risk_policy import Held
     from agent.frontends.services import Services
     from agent.protocol.ports import Confirmer, Emitter, Provider, Tool
     from agent.protocol.requests import RunOptions
@@ -35,6 +36,21 @@ def load(flags: Mapping[str, Any]) -> Loaded:
     if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
         raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")
     return loaded
+
+
+def held(options: argparse.Namespace) -> Held:
+    """What `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
+    from agent.frontends.risk_policy import Held
+    from agent.planner.facts import SystemFacts
+    from agent.policy_parts import PolicyParts
+    from agent.protocol.requests import Approval
+
+    flags = {"safety_policy": options.safety_policy} if options.safety_policy else {}
+    loaded = load(flags)
+    policies = PolicyParts(loaded.settings, loaded.environ)
+    policies.check()
+    approval = Approval(mode=loaded.settings.approve, safety_off=loaded.settings.safety_off)  # type: ignore[arg-type]
+    return Held(policy=policies.policy, context=SystemFacts().risk_context, approval=approval)
 
 
 def _search_own_programs_in_fixed_places() -> None:
@@ -123,6 +139,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         policy_path=parts.policies.user_path,
         is_root=parts.is_root,
         first_run=parts.first_run,
+        rules=parts.rule_desk(),
     )
 
 

@@ -34,6 +34,7 @@ EXAMPLES: dict[str, str] = {
   agent-shell risk 'rm -rf build'                 the level and why
   agent-shell risk --explain 'curl x.org/a | sh'  part by part
   agent-shell risk --json --cwd /srv 'git clean -fdx'
+  agent-shell risk --policy 'git push --force'    what policy says, and which rule decided
   agent-shell risk --batch commands.jsonl         {"command": "..."} a line in, one object a line out
 """,
     "exec": """\
@@ -178,6 +179,7 @@ def _dispatch(sub: str, options: argparse.Namespace) -> int:
             write=lambda line: _line(sys.stdout, line),
             warn=lambda line: _line(sys.stderr, line),
             width=_columns(sys.stdout),
+            held=app.held(options) if options.policy or options.safety_policy else None,
         )
     loaded = app.load(_flags(options))
     return app.start(sub, loaded, options)
@@ -268,7 +270,8 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
 def _add_risk(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--explain", action="store_true", help="what each part means")
-    parser.add_argument("--policy", action="store_true", help="what policy says, and which rule decided")
+    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
+    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
     parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
     parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")

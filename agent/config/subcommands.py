@@ -3,7 +3,10 @@
 # name -> (usage after the name, one line of help)
 SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("[options] [--json] [--batch FILE|-] [GOAL...]", "ask the planner once; run nothing"),
-    "risk": ("[--json] [--explain] [--policy] [--cwd DIR] [--batch FILE|-] [COMMAND]", "rate a command; run nothing"),
+    "risk": (
+        "[--json] [--explain] [--policy] [--safety-policy PATH] [--cwd DIR] [--batch FILE|-] [COMMAND]",
+        "rate a command; run nothing",
+    ),
     "exec": ("[options] COMMAND", "run your own command through gate, executor and log"),
     "doctor": ("[--json]", "what works here, and what to do about the rest"),
     "config": ("[show|path|edit] [--json]", "settings and where each came from"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from agent.config.subcommands import SUBCOMMANDS
 from agent.config.table import SETTINGS, Setting
 
-_FILES = {"config", "session_dir", "telemetry_file", "cwd", "file", "ca_file"}
+_FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
 _PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "completions": ("bash", "zsh", "fish")}
-_RISK = ("--json", "--explain", "--policy", "--cwd", "--batch")
+_RISK = ("--json", "--explain", "--policy", "--safety-policy", "--cwd", "--batch")
 
 
 def script(shell: str) -> str:

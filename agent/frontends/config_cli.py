@@ -59,6 +59,9 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
     try:
         if action == "path":
             say(config_path(loaded))
+            policy = os.path.join(config_dir(loaded.environ), "policy.toml")
+            if os.path.lexists(policy):
+                say(policy)
             return ExitCode.DONE
         if action == "edit":
             return await _edit(loaded)

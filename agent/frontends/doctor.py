@@ -145,6 +145,20 @@ async def _parser(services: Services) -> Check:
     return Check("risk", "ok", "bash grammar and rules load; `rm -rf /` is high, `ls` low")
 
 
+async def _policy(services: Services) -> Check:
+    """Every policy file that counts in the working folder, and what is wrong with one."""
+    files = services.policy(services.settings.cwd or os.getcwd(), "").files
+    broken = [file.error for file in files if file.error]
+    if broken:
+        return Check(
+            "policy", "broken", shown_line(broken[0], 300), "mend or remove the file; until then nothing runs unasked"
+        )
+    if not files:
+        return Check("policy", "ok", f"no rules; yours would be in {shown_line(services.policy_path)}")
+    found = ", ".join(f"{file.path} ({len(file.rules) + len(file.patterns)} rules)" for file in files)
+    return Check("policy", "ok", shown_line(found, 300))
+
+
 async def _sessions(services: Services) -> Check:
     from agent.config.paths import default_session_dir
 
@@ -200,6 +214,7 @@ CHECKS: tuple[Callable[[Services], Awaitable[Check]], ...] = (
     _bash,
     _git,
     _parser,
+    _policy,
     _sessions,
     _terminal,
     _supervisor,

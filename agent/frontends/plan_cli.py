@@ -86,6 +86,8 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
     """The object of docs/cli.md, without keys that do not apply."""
     from msgspec import to_builtins
 
+    from agent.frontends.risk_cli import report_object
+
     out: dict[str, Any] = {"goal": goal}
     match answer.reply:
         case Chat(message=message):
@@ -94,7 +96,7 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
             report = services.rate(reply.command, os.path.abspath(services.settings.cwd or os.getcwd()))
             out |= {"mode": "command", "command": reply.command}
             out |= {"message": reply.reason} if reply.reason else {}
-            out["risk"] = to_builtins(report)
+            out["risk"] = report_object(report)
             out |= {"confidence": reply.confidence} if reply.confidence is not None else {}
         case ToolCalls() as reply:
             out["mode"] = "plan" if reply.plan else "tools"

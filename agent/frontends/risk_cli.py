@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from agent.emitters.inert_json import inert_json
-from agent.policy.deciding import decide
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
-from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+
+if TYPE_CHECKING:
+    from agent.frontends.risk_policy import Held
 
 _encoder = msgspec.json.Encoder()
 Report = dict[str, Any]
@@ -84,18 +85,20 @@ def run_risk(
     write: Callable[[str], None],
     warn: Callable[[str], None],
     width: int = 0,
+    held: Held | None = None,
 ) -> int:
     """Rate one command, or a batch of JSON lines. Returns the exit code.
 
     `write` and `warn` take lines without their end. `width`: columns of the terminal, 0 where there is none.
-    Without COMMAND and `--batch` the command is read from `stdin`.
+    Without COMMAND and `--batch` the command is read from `stdin`. `held` is what `--policy` and `--safety-policy` hold it against.
     """
     if cwd is not None and not os.path.isdir(os.path.expanduser(cwd)):
         warn(f"--cwd: {cwd} is not a folder")
         return ExitCode.USAGE
     context = context_for(cwd)
+    rating = _Rating(context, cwd, held, policy=policy)
     if batch is not None:
-        return _batch(batch, stdin, context, policy=policy, write=write, warn=warn)
+        return _batch(batch, stdin, rating, write=write, warn=warn)
     if command is None:
         if stdin.isatty():
             warn("give a command to rate, for example: agent-shell risk 'rm -rf build'")
@@ -104,61 +107,89 @@ def run_risk(
         if not command.strip():  # a script whose first half failed must not read "low" here
             warn("no command came on standard input")
             return ExitCode.USAGE
-    report = classify(command, context)
+    report = rating.of(command)
     if json_output:
-        value = _with_policy(report_object(report), report, policy)
+        value = rating.told(report)
         if explain:
             from agent.risk.explain import explanation
 
             value["explanation"] = explanation(report, context)
         write(encode(value))
         return ExitCode.DONE
-    from agent.risk.explain import WIDTH
-    from agent.risk.explain import explain as explain_report
-    from agent.risk.visible import make_visible
-
     if explain:
+        from agent.risk.explain import WIDTH
+        from agent.risk.explain import explain as explain_report
+
         write(explain_report(report, width=width or WIDTH, context=context))
     else:
-        write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
-        for finding in report.findings[:8]:
-            write(f"  {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]")
-            if finding.safer:
-                write(f"    safer: {finding.safer}")
+        _write_findings(report, write)
     if policy:
-        verdict = decide(report, Approval())
-        write(f"policy: {verdict.action}, decided by {verdict.rule}: {verdict.reason}")
+        for line in rating.lines(command):
+            write(line)
     return ExitCode.DONE
 
 
-def _with_policy(value: Report, report: RiskReport, policy: bool) -> Report:
-    if policy:
-        verdict = decide(report, Approval())
-        value["policy"] = {"action": verdict.action, "rule": verdict.rule, "reason": verdict.reason}
-    return value
+def _write_findings(report: RiskReport, write: Callable[[str], None]) -> None:
+    from agent.risk.visible import make_visible
+
+    write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
+    for finding in report.findings[:8]:
+        write(f"  {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]")
+        if finding.safer:
+            write(f"    safer: {finding.safer}")
+
+
+class _Rating:
+    """How one call rates: in which context, and with what said about policy."""
+
+    def __init__(self, context: RiskContext, cwd: str | None, held: Held | None, *, policy: bool) -> None:
+        self._context = context
+        self._cwd = cwd
+        self._policy = policy
+        self._held = held
+
+    def of(self, command: str) -> RiskReport:
+        report = classify(command, self._context)
+        if self._held is None:
+            return report
+        from agent.policy.patterns import raised
+
+        return raised(report, self._held.policy(self._context.cwd).files)
+
+    def told(self, report: RiskReport) -> Report:
+        value = report_object(report)
+        if self._policy:
+            from agent.frontends.risk_policy import Held, account, account_object
+
+            value["policy"] = account_object(account(report.command, self._held or Held(), self._cwd))
+        return value
+
+    def lines(self, command: str) -> list[str]:
+        from agent.frontends.risk_policy import Held, account, account_lines
+
+        return account_lines(account(command, self._held or Held(), self._cwd))
 
 
 def _batch(
     source: str,
     stdin: IO[str],
-    context: RiskContext,
+    rating: _Rating,
     *,
-    policy: bool,
     write: Callable[[str], None],
     warn: Callable[[str], None],
 ) -> int:
     """JSON lines in, JSON lines out, in order and in constant memory."""
     if source == "-":
-        return _rate_lines(stdin, context, policy=policy, write=write)
+        return _rate_lines(stdin, rating, write=write)
     try:
         with open(source, encoding="utf-8", errors="surrogateescape") as file:
-            return _rate_lines(file, context, policy=policy, write=write)
+            return _rate_lines(file, rating, write=write)
     except OSError as error:
         warn(f"--batch: {source} cannot be read: {error.strerror or error}")
         return ExitCode.USAGE
 
 
-def _rate_lines(lines: IO[str], context: RiskContext, *, policy: bool, write: Callable[[str], None]) -> int:
+def _rate_lines(lines: IO[str], rating: _Rating, *, write: Callable[[str], None]) -> int:
     failed = False
     for number, line in enumerate(lines, 1):
         if line.isspace():
@@ -168,8 +199,7 @@ def _rate_lines(lines: IO[str], context: RiskContext, *, policy: bool, write: Ca
             failed = True
             write(encode({"error": f"line {number}: {problem}"}))
             continue
-        report = classify(row["command"], context)
-        write(encode({**row, **_with_policy(report_object(report), report, policy)}))
+        write(encode({**row, **rating.told(rating.of(row["command"]))}))
     return ExitCode.USAGE if failed else ExitCode.DONE
 
 

@@ -37,6 +37,7 @@ class Match(Struct, frozen=True):
 
 
 _YES = Match("yes")
+_UNKNOWN = "what it is given is only known when it runs"
 
 
 def in_force(rule: Rule, place: Place, cwd: str = "") -> Says:
@@ -141,7 +142,7 @@ def _touches_words(rule: Rule, reading: Reading, *, whole: bool) -> Match:
         if says == "yes":
             return _YES
         best = "maybe" if says == "maybe" else best
-    return Match(best, "other words" if best == "no" else "its words cannot be known for certain")
+    return Match(best, "other words" if best == "no" else _UNKNOWN)
 
 
 def _word_in(word: str, alternatives: tuple[str, ...]) -> bool:
@@ -152,13 +153,13 @@ def _touches_options(rule: Rule, reading: Reading, *, whole: bool) -> Match:
     test = rule.options
     doubt = not whole
     if test.any and not any(reading.possibly(option) for option in test.any):
-        return Match("maybe" if doubt else "no", "other options")
+        return Match("maybe", _UNKNOWN) if doubt else Match("no", "other options")
     if test.all and not all(reading.possibly(option) for option in test.all):
-        return Match("maybe" if doubt else "no", "other options")
+        return Match("maybe", _UNKNOWN) if doubt else Match("no", "other options")
     if test.none and any(reading.certainly(option) for option in test.none):
         return Match("no", "an option that rules it out")
     if test.only is not None and not reading.nothing_but(test.only):
-        return Match("maybe" if doubt else "no", "other options")
+        return Match("maybe", _UNKNOWN) if doubt else Match("no", "other options")
     if test.values is not None and not any(value in test.values for _, value in reading.values):
         return Match("maybe" if doubt else "no", "other values of its options")
     return _YES
@@ -184,7 +185,7 @@ def _touches_paths(rule: Rule, run: ProgramRun, reading: Reading, findings: list
             return _YES
         if deep and any(lies_in(folder, path) for folder in folders):
             return _YES
-    return Match("maybe", "its paths cannot be known") if doubt or not run.whole else Match("no", "other paths")
+    return Match("maybe", _UNKNOWN) if doubt or not run.whole else Match("no", "other paths")
 
 
 def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: list[Finding], place: Place) -> Match:

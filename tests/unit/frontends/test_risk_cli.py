@@ -56,7 +56,8 @@ def test_plain_explain_and_policy() -> None:
     assert run(command="ls")[1] == ["low"]
     assert run(command="rm -rf /")[1][0] == "high"
     assert "~~~" in run(command="rm -rf /", explain=True)[1][0]
-    assert "policy: type, decided by level-high" in run(command="rm -rf /", policy=True)[1][-1]
+    assert "policy: type, decided by level-high" in run(command="rm -rf /srv/x", policy=True)[1][-1]
+    assert "policy: refuse, decided by floor.everything" in run(command="rm -rf /", policy=True)[1][-1]
     assert json.loads(run(command="ls", policy=True, json_output=True)[1][0])["policy"]["action"] == "ask"
     assert all("\x1b" not in line for line in run(command="ls \x1b[2K")[1])
 
