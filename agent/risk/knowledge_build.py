@@ -106,7 +106,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         style=table.get("style", "posix" if "wrap" in table else "gnu"),
         value=frozenset(value),
         longs=tuple(sorted(longs)),
-        singles=frozenset(table.get("singles", "").split()),
+        singles=frozenset(table.get("singles", "").split()) | whole_words(table, flags),
         plus=table.get("plus", False),
         roles={option: role for option, role in roles.items() if role != "text"},
         operands=tuple(table.get("operands", "").split()),
@@ -125,6 +125,12 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         handler=_WRAPS.get(table.get("wrap", ""), table.get("handler", "")),
         output=table.get("output", ""),
     )
+
+
+def whole_words(table: dict[str, Any], flags: list[CaseRule]) -> set[str]:
+    """Options of one dash and many letters (`-print-sysroot`): written out in a table, they are no cluster of letters."""
+    options = [*_options_of(flags), *table.get("dry", "").split()]
+    return {text for text in options if len(text) > 3 and text[0] == "-" != text[1] and "=" not in text}
 
 
 def _options_of(rules: list[CaseRule]) -> list[str]:

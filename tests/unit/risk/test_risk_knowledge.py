@@ -28,6 +28,7 @@ COMPLETE = [
         "security.toml",
         "hardware.toml",
         "desktop.toml",
+        "development.toml",
     )
 ]
 RANK = {"low": 0, "medium": 1, "high": 2}
