@@ -7,13 +7,13 @@ from typing import Literal
 import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
+from agent.risk.budget import MAX_LENGTH
 from agent.risk.cursor import BudgetError
-from agent.risk.deception import deceptions, far_right
+from agent.risk.deception import deceptions, far_right, names_hosts
 from agent.risk.visible import make_visible
 from agent.risk.words import PRIVATE
 from agent.risk.wordscan import MAX_HEREDOCS
 
-MAX_LENGTH = 100_000
 MAX_FINDINGS = 200
 _ORDER = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
 Parse = Literal["ok", "partial", "failed"]
@@ -102,7 +102,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
 def _disguises(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
     """What only the programs show: names and addresses that look like others, and what begins out of sight."""
     found = list(far_right(text, programs))
-    if "." in text or "://" in text:
+    if names_hosts(text, programs):
         from agent.risk.deceptive_hosts import host_findings
 
         found.extend(host_findings(programs))

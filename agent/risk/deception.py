@@ -21,6 +21,12 @@ _MAX_EXAMINED = 2_000
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
 _SAFER = "type the command by hand"
 
+# Programs whose operands may be host names.
+DIALLERS = frozenset(
+    ("curl", "wget", "wget2", "http", "https", "xh", "aria2c", "axel", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat",
+     "telnet", "ftp", "lftp", "ping", "dig", "host", "nslookup", "git", "mosh", "lynx", "w3m", "openssl")
+)  # fmt: skip
+
 _KINDS: dict[str, tuple[Level, str]] = {
     "escape": (Level.HIGH, "contains terminal escape sequences, which can change what is shown"),
     "return": (Level.HIGH, "contains a carriage return, which can overwrite what is shown"),
@@ -162,3 +168,8 @@ def far_right(text: str, programs: tuple[ProgramRun, ...]) -> tuple[Finding, ...
             reason = f"runs {run.words[0][:40] if run.words else 'something'} from column {column:,} of a long line"
             return (finding("tail", Level.MEDIUM, reason, run.span, index),)
     return ()
+
+
+def names_hosts(text: str, programs: tuple[ProgramRun, ...]) -> bool:
+    """Whether there is an address to look at: a URL, or a program that is given host names."""
+    return "://" in text or any(run.words and run.words[0].rpartition("/")[2] in DIALLERS for run in programs)

@@ -7,7 +7,7 @@ import re
 
 from agent.protocol.decisions import Finding, Level, ProgramRun
 from agent.risk.confusables import mixed_letters, skeleton, without_accents
-from agent.risk.deception import finding
+from agent.risk.deception import DIALLERS, finding
 from agent.risk.visible import spelled
 
 _KNOWN = (
@@ -19,10 +19,6 @@ _KNOWN = (
     "windows.net", "live.com", "apple.com", "icloud.com", "amazon.com", "amazonaws.com", "cloudflare.com", "jsdelivr.net", "unpkg.com",
     "huggingface.co", "openai.com", "anthropic.com", "paypal.com", "stripe.com", "slack.com", "dropbox.com", "facebook.com", "twitter.com",
     "linkedin.com", "netflix.com", "mozilla.org", "wikipedia.org", "stackoverflow.com", "example.com",
-)  # fmt: skip
-_DIALLERS = frozenset(
-    ("curl", "wget", "wget2", "http", "https", "xh", "aria2c", "axel", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat",
-     "telnet", "ftp", "lftp", "ping", "dig", "host", "nslookup", "git", "mosh", "lynx", "w3m", "openssl")
 )  # fmt: skip
 _SPEAKERS = frozenset(
     (
@@ -74,7 +70,7 @@ def host_findings(programs: tuple[ProgramRun, ...]) -> list[Finding]:
         name = words[0].rpartition("/")[2]
         if name in _SPEAKERS or (name == "git" and words[1] in _GIT_SPEAKS):
             continue
-        dials = name in _DIALLERS
+        dials = name in DIALLERS
         for word in words[1:_MAX_WORDS]:
             if "://" not in word and not (dials and "." in word):
                 continue
