@@ -14,6 +14,7 @@ from agent.protocol.errors import ConfigError
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
+    from agent.frontends.rule_desk import RuleDesk
     from agent.protocol.decisions import RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
@@ -219,6 +220,24 @@ class Parts:
         context = self._facts.risk_context(command, cwd)
         executor = self._contexts[-1].executor if self._contexts else None
         return self.policies.classify(command, with_session(context, executor))
+
+    def rule_desk(self) -> RuleDesk:
+        """Where the prompt puts rules, and where `:policy` finds them."""
+        from agent.frontends.rule_desk import RuleDesk
+
+        return RuleDesk(
+            path=self.policies.user_path,
+            session_rules=self.policies.session_rules,
+            policy=lambda cwd: self.policies.policy(cwd, self._contexts[-1].session_id if self._contexts else ""),
+            record=self._record_rule,
+        )
+
+    def _record_rule(self, text: str) -> None:
+        """A rule is in the log before it counts. Raises RecordingError."""
+        from agent.protocol.events import Notice
+
+        if self._contexts:
+            self._contexts[-1].recorder.append(Notice(text=text))
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""

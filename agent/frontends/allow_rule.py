@@ -22,9 +22,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.ports import Processes
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
-_QUESTION = (
-    "for how long? w this workspace · s this session · h one hour · d one day · a always · e edit · Ctrl-C no rule "
-)
+_CHOICES = "w in this workspace · s this session · h one hour · d one day · a always · e edit again · Ctrl-C no rule"
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,10 @@ class AllowRule:
                 continue
             for line in shown(text.rstrip("\n")).split("\n"):
                 self.screen.say([("class:hint", "  │ "), ("", line)])
-            key = await ask_key(self.screen, [("class:strong", _QUESTION)], (*_LIMITS, "e"))
+            self._say([("class:hint", _CHOICES)])
+            key = await ask_key(
+                self.screen, [("class:strong", "for how long? "), ("class:arrow", "❯ ")], (*_LIMITS, "e")
+            )
             if key != "e":
                 return (_LIMITS[key] if key else None), text, cursor
 
@@ -98,7 +99,7 @@ class AllowRule:
             self.rules.record(f"policy rule {names} for {where}:\n{text}")
         except RecordingError as error:
             return f"the log cannot be written, so no rule was made: {error}"
-        trouble = self.rules.session_rules.add(text) if for_session else self._store(text, place)
+        trouble = self.rules.session_rules().add(text) if for_session else self._store(text, place)
         if trouble:
             return trouble
         self._told(parsed, where, request, report)

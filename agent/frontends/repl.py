@@ -74,6 +74,7 @@ class LateConfirmer:
             services.loaded.environ,
             services.rate,
             edit_mode=services.settings.edit_mode,
+            rules=services.rules,
         )
 
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleDesk:
-    """`path` is the person's own policy file, `session_rules` what counts for this session only.
+    """`path` is the person's own policy file, `session_rules()` what counts for this session only.
 
     `policy(cwd)` is everything that counts for a command in that folder, with the place it is held against.
     `record(text)` writes a line to the session log; it raises RecordingError, and then nothing is changed.
     """
 
     path: str
-    session_rules: SessionRules
+    session_rules: Callable[[], SessionRules]
     policy: Callable[[str], Policy]
     record: Callable[[str], None]
 

@@ -14,6 +14,7 @@ from agent.protocol.ports import Emitter, Processes
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
+    from agent.frontends.rule_desk import RuleDesk
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskReport
@@ -40,6 +41,7 @@ class Services:
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
     `warm()` loads in the background what the first goal will need.
+    `rules` is where "always allow" and `:policy` find rules; without it neither is there.
     """
 
     loaded: Loaded
@@ -55,6 +57,7 @@ class Services:
     policy_path: str = ""
     is_root: bool = False
     first_run: bool = False
+    rules: RuleDesk | None = None
 
     @cached_property
     def engine(self) -> Engine:

@@ -43,7 +43,12 @@ def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirm
     screen = open_screen(stdin, stdout)
     settings = services.settings
     return PromptConfirmer(
-        screen, services.processes, services.loaded.environ, services.rate, edit_mode=settings.edit_mode
+        screen,
+        services.processes,
+        services.loaded.environ,
+        services.rate,
+        edit_mode=settings.edit_mode,
+        rules=services.rules,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class Home:
     def rules(self) -> RuleDesk:
         return RuleDesk(
             path=str(self.policy_path),
-            session_rules=self.session_rules,
+            session_rules=lambda: self.session_rules,
             policy=lambda cwd: self.files.policy(workspace=str(self.work), session="s1"),
             record=self._record,
         )
@@ -76,7 +77,7 @@ class Home:
 
 def flat(desk: Desk) -> str:
     """What was written, however its lines were broken."""
-    return " ".join(desk.seen.split())
+    return " ".join(re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", desk.seen).split())
 
 
 @pytest.fixture
