@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.figures import PYTHON, Figure, paired_minimum, run_time_ns
 
 _OWN = Path(__file__).resolve().parents[1] / "tests"
-_FEW, _MANY = 10_000, 1_000_000
+_FEW, _MANY = 50_000, 1_000_000
 _FIRST = "from agent.risk.classifier import classify\nclassify('find . -name \"*.log\" -exec rm -f {} +')\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,12 +50,39 @@ def events_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def effects_page() -> str:
+    """docs/effects.md from the table of levels."""
+    rows = tomllib.loads((ROOT / "agent/risk/knowledge/levels.toml").read_text())
+    lines = [
+        "# Effects and their levels",
+        "",
+        "Generated from `agent/risk/knowledge/levels.toml` by `make docs`. L, M and H are low, medium and high; `M/H` is medium, and",
+        "high when it is recursive; `*` stands for every scope that is not named. [Risk](risk.md) says what the words mean.",
+        "",
+        "| effect | a person reads | level | can be taken back | safer |",
+        "|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        level = row.get("level") or ", ".join(f"{scope} {cell}" for scope, cell in row["scopes"].items())
+        back = "yes" if row.get("reversible", True) else "no"
+        cells = (
+            f"`{name}`",
+            row["reason"].replace("{targets}", "…"),
+            level.replace("*", "\\*"),
+            back,
+            row.get("safer", ""),
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/settings.md": settings_page,
     "docs/commands.md": commands_page,
     "docs/events.md": events_page,
     "docs/recipes.md": render_catalog,
+    "docs/effects.md": effects_page,
 }
 
 
