@@ -99,6 +99,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(("session",), "[NAME]", "show this session, or go on in another"),
     CommandRow(("model",), "[NAME]", "show or change the model"),
     CommandRow(("safety",), "[on|off]", "the typed word for high risk, in this session", choices=("on", "off")),
+    CommandRow(("policy",), "[forget NAME]", "rules in force; take back one made at the prompt", choices=("forget",)),
     CommandRow(("history",), "", "goals of this session and how they ended"),
     CommandRow(("quit", "exit", "q"), "", "leave"),
     CommandRow(

@@ -1,4 +1,4 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:history`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:history`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _TYPED = (
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
     ("Alt-Enter, Ctrl-Z", "a new line; suspend us (prompts only, never a command)"),
     ("Tab, Ctrl-R", "complete; search the history"),
+    ("F1, F2, F8", "at a command: its keys; explain it; always allow it"),
 )
+_SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
 
 
 async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
@@ -38,6 +40,11 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             await _model(desk, argument)
         case "safety":
             await _safety(desk, argument)
+        case "policy":
+            from agent.frontends.policy_command import run_policy_command
+
+            rules = desk.services.rules
+            await run_policy_command(rules, argument, desk.ctx.cwd, show=show, ask=desk.ask, tell=desk.tell)
         case "history":
             await show(history_text(desk))
         case other:
@@ -46,7 +53,7 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
 
 def help_text() -> str:
     """Everything that can be typed at the goal prompt."""
-    rows = [*_TYPED, *help_rows()]
+    rows = [*_TYPED, *(row for row in help_rows() if row[0] not in _SAID)]
     width = max(len(left) for left, _ in rows)
     return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
 

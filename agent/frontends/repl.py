@@ -40,6 +40,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         signals=signals,
         tell=lambda text: screen.say(shown(text)),
         interactive=True,
+        ask=lambda question: _ask(screen, question),
     )
     repl = Repl(desk, screen)
     with signals.installed():
@@ -49,6 +50,23 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
             await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
     return signals.exit_code or 0
+
+
+async def _ask(screen: Screen, question: str) -> bool:
+    """Whether the person says yes; Enter alone is no."""
+    screen.discard_typed_ahead()
+    if screen.dumb:
+        from agent.frontends.plain_line import read_plain_line
+
+        answer = await read_plain_line(screen, f"{question} [y/N]")
+    else:
+        from agent.frontends.questions import ask_line
+
+        try:
+            answer = await ask_line(screen, [("class:strong", f"{question} [y/N] "), ("class:arrow", "❯ ")])
+        except EOFError:
+            return False
+    return (answer or "").strip().lower() in ("y", "yes")
 
 
 class LateConfirmer:

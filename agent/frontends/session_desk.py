@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -24,7 +24,10 @@ from agent.protocol.requests import RunOptions, RunRequest
 
 @dataclass
 class SessionDesk:
-    """`tell` shows a line of ours to the person; `ctx` changes with `:new` and `:session NAME`."""
+    """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
+
+    `ctx` changes with `:new` and `:session NAME`.
+    """
 
     services: Services
     ctx: RequestContext
@@ -35,6 +38,7 @@ class SessionDesk:
     interactive: bool
     frontend: Literal["cli", "repl"] = "repl"
     on_frontend_request: Callable[[FrontendRequest], object] | None = None
+    ask: Callable[[str], Awaitable[bool]] | None = None
     interrupted: bool = field(default=False, init=False)
 
     async def run(self, line: Goal | OwnCommand | CoreLine, *, context: tuple[ContextBlock, ...] = ()) -> RunOutcome:
