@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 _SQL_DESTROY = re.compile(
-    r"\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA|USER|ROLE|INDEX|VIEW|COLLECTION|KEYSPACE|EXTENSION|OWNED|COLUMN|PARTITION|TABLESPACE|TRIGGER|FUNCTION|SEQUENCE|TYPE|POLICY|PUBLICATION|SUBSCRIPTION)"
-    r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY)", re.I | re.S
+    r"\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA|USER|ROLE|INDEX|VIEW|COLLECTION|KEYSPACE|EXTENSION|OWNED|COLUMN|PARTITION|TABLESPACE|TRIGGER|FUNCTION|SEQUENCE|TYPE|POLICY|PUBLICATION|SUBSCRIPTION|"
+    r"MEASUREMENT|SERIES|RETENTION\s+POLICY|SHARD|MATERIALIZED|CONSTRAINT|GRAPH|WAREHOUSE|STAGE|STREAM|TASK|DICTIONARY|NODE|CATALOG|SERVER)"
+    r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY|DETACH\s+DELETE)", re.I | re.S
 )  # fmt: skip
 _SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
 _SQL_CHANGE = re.compile(
-    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
+    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE\s+INTO|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
     re.I,
 )
 _SQL_SHELL = re.compile(
@@ -28,15 +30,22 @@ _SQL_PROGRAM = re.compile(
     r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
     re.I | re.S,
 )
-_MONGO_DESTROY = re.compile(r"\.(?:drop|dropDatabase|dropIndexes|deleteMany|remove)\s*\(|dropDatabase|dropAllUsers")
-_MONGO_CHANGE = re.compile(r"\.(?:insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\(")
+_SQL_FILE = re.compile(r"(?:^|[\n;])\s*(?:source|\\ir?|\.read|\.restore|\.import|@@?)\s+(\S+)", re.I)
+_SQL_OUTPUT = re.compile(r"(?:^|[\n;])\s*(?:\\o|\\g|\.output|\.once|\.backup|\.save|tee|spool)\s+([^\s;|]+)", re.I)
+_MONGO_DESTROY = re.compile(
+    r"\.(?:drop|dropDatabase|dropIndexes|dropUser|shutdownServer)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|"
+    r"dropDatabase|dropAllUsers|rs\.(?:remove|stepDown|reconfig)\s*\("
+)
+_MONGO_CHANGE = re.compile(
+    r"\.(?:remove|findOneAnd\w+|bulkWrite|insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\("
+)
 
 
 def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """SQL and other clients: statements on the line or on stdin."""
     texts = [word.text for word in args.values(*table.script)]
-    if table.name in ("sqlite3", "duckdb", "bq", "clickhouse-client"):
-        texts += [word.text for word in args.operands[1:]]
+    if table.operands:  # statements as operands, behind the database or alone
+        texts += [word.text for word in args.operands[len(table.operands) - 1 :]]
     if invocation.stdin is not None and invocation.stdin[0] is not None:
         texts.append(invocation.stdin[0])
     for text in texts:
@@ -72,6 +81,10 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
         walker.add(
             "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
         )
+    for match in _SQL_FILE.finditer(text):
+        walker.add("db-change", [], place, reason=f"runs the statements in {match.group(1)[:60]!r}", rule="db.file")
+    for match in _SQL_OUTPUT.finditer(text):
+        walker.add("write", [Word(match.group(1).strip("'\""), *place)], place, invocation=invocation)
     if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
         walker.add("db-destroy", [], place)
         return
@@ -123,3 +136,30 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     if len(texts) == used:
         walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
     return None, ""
+
+
+def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """Names of commands in any case; `--pipe` and standard input hold commands that cannot be seen."""
+    args.operands = [word.part(word.text.lower()) if index < 3 else word for index, word in enumerate(args.operands)]
+    if args.has("--pipe") or (not args.operands and invocation.stdin is not None):
+        walker.add("db-change", [], invocation.place, reason="runs commands that cannot be seen", rule="db.stdin")
+    return None
+
+
+def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """influx of both generations: `-execute STATEMENTS`, or sub-commands as the table says."""
+    statements = args.values(*table.script)
+    for word in statements:
+        judge_sql(walker, invocation, word.text)
+    return (None, "") if statements else None
+
+
+def sqlite_utils(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`sqlite-utils [query] DATABASE SQL`, `csvsql --query SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands]
+    statements = [word.text for word in args.values(*table.script)]
+    if texts and texts[0] not in table.cases and " " in texts[-1]:
+        statements.append(texts[-1])
+    for text in statements:
+        judge_sql(walker, invocation, text)
+    return (None, "") if statements else None
