@@ -63,7 +63,7 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
 def peel(walker: Walker, invocation: Invocation) -> Output:
     """`judge`, for a program and each one that it wraps."""
     for _ in range(MAX_WRAPPERS):
-        walker.programs.begin(invocation)
+        walker.programs.begin(invocation, walker.state.variables)
         name = program_name(walker, invocation)
         if name is None:
             return None, invocation.words[0].taint or "cmd"

@@ -7,10 +7,31 @@ from collections.abc import Iterator
 from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.invocation import Invocation
 from agent.risk.rating import MAX_SHOWN, show
+from agent.risk.state import Value
 
 MAX_PROGRAMS = 400
 MAX_WORDS = 100
+_MAX_NAMES = 10
 _NOBODY = -1
+_LOOKS = frozenset(
+    (
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TERM",
+        "COLUMNS",
+        "LINES",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CI",
+        "DEBIAN_FRONTEND",
+    )
+)
+
+
+def _matters(name: str) -> bool:
+    return name not in _LOOKS and not name.startswith("LC_")
 
 
 class Programs:
@@ -21,16 +42,20 @@ class Programs:
         self.levels: list[Level] = []
         self.guesses: set[int] = set()
         self.guessing = False  # what is met now are words that may be run, or may not
+        self.environments: list[tuple[str, ...]] = []
+        self.inherited: dict[str, Value] = {}  # what earlier commands set
         self.current = _NOBODY
         self.cut = False
+        self._assigned: tuple[int, tuple[str, ...]] = (0, ())
 
-    def begin(self, invocation: Invocation) -> None:
+    def begin(self, invocation: Invocation, variables: dict[str, Value]) -> None:
         """What is found from now on belongs to `invocation`, until `current` is put back."""
         if len(self.met) < MAX_PROGRAMS:
             if self.guessing:
                 self.guesses.add(len(self.met))
             self.met.append((invocation, self.current))
             self.levels.append(Level.LOW)
+            self.environments.append(self._set_for(invocation, variables))
         else:
             self.cut = True
         self.current = len(self.met) - 1
@@ -41,6 +66,22 @@ class Programs:
         while index >= 0:
             invocation, index = self.met[index]
             yield invocation
+
+    def _set_for(self, invocation: Invocation, variables: dict[str, Value]) -> tuple[str, ...]:
+        """Names of variables set in front of a program or before it, unless they only change how it looks. Told are a few."""
+        if variables and self._assigned[0] != len(variables):
+            names = [
+                name
+                for name, value in variables.items()
+                if self.inherited.get(name) is not value
+                and _matters(name)
+                and (not name.islower() or name.endswith("_proxy"))
+            ]
+            self._assigned = len(variables), tuple(names[:_MAX_NAMES])
+        if not invocation.environment:
+            return self._assigned[1] if variables else ()
+        own = [name for name, _ in invocation.environment if _matters(name)]
+        return (*own[:_MAX_NAMES], *(self._assigned[1] if variables else ()))
 
     def found(self, level: Level) -> None:
         """Something of `level` was found about the current program."""
@@ -62,6 +103,7 @@ class Programs:
                 level=level,
                 parent=parent + first if parent >= 0 else _NOBODY,
                 suspected=index in self.guesses,
+                environment=self.environments[index],
             )
             for index, ((invocation, parent), level) in enumerate(zip(self.met, self.levels, strict=True))
         )

@@ -50,6 +50,7 @@ class Walker:
         self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)
         if informed and self.session is not None:
             self.state.variables = self.session.variables()
+            self.programs.inherited = dict(self.state.variables)
             self.state.home = context.exports.get("HOME") or self.state.home
         self.work = Work(len(text))
         self.expander = Expander(self.state, self.substitute, self.work)
