@@ -201,8 +201,12 @@ def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: li
 def _operand_scopes(run: ProgramRun, reading: Reading, place: Place) -> set[str]:
     """How far the operands reach as paths: reading something makes no finding."""
     from agent.protocol.decisions import RiskContext
+    from agent.risk.knowledge_store import program as find_program
     from agent.risk.scopes import Scopes
 
+    table = find_program(reading.name)
+    if table is not None and not any(role.rstrip("*") != "text" for role in table.operands):
+        return set()  # words to print, expressions, numbers
     scopes = Scopes(RiskContext(cwd=run.cwd, home=place.home, workspace=place.workspace))
     paths = (absolute(text, run.cwd) for text in reading.operands if UNKNOWN_PART not in text)
     return {scopes.of_path(path) for path in paths if path}
@@ -245,11 +249,18 @@ def carries(rule: Rule, index: int, report: RiskReport) -> bool:
 
 def _covers_surroundings(rule: Rule, index: int, report: RiskReport) -> Match:
     run = report.programs[index]
-    around = set(run.via)
+    around, environment = set(run.via), list(run.environment)
     parent, steps = run.parent, 0
     while parent >= 0 and steps < len(report.programs):
-        around.add(reading_of(report.programs[parent].words).name)
-        parent, steps = report.programs[parent].parent, steps + 1
+        outer = report.programs[parent]
+        name = reading_of(outer.words).name
+        around.add(name)
+        environment += outer.environment
+        if name in ("env", "sudo", "doas"):
+            environment += [word for word in outer.words[1:] if "=" in word and word[:1] != "-"]
+        parent, steps = outer.parent, steps + 1
+    if environment and "environment" not in rule.effects:
+        return Match("no", f"variables are set for it: {', '.join(environment)[:60]}")
     if not around.issubset(rule.via):
         return Match("no", "it stands behind " + ", ".join(sorted(around.difference(rule.via)))[:80])
     if run.remote and not rule.via:
