@@ -113,14 +113,14 @@ def run_risk(
         if explain:
             from agent.risk.explain import explanation
 
-            value["explanation"] = explanation(report, context)
+            value["explanation"] = explanation(report, rating.context(command))
         write(encode(value))
         return ExitCode.DONE
     if explain:
         from agent.risk.explain import WIDTH
         from agent.risk.explain import explain as explain_report
 
-        write(explain_report(report, width=width or WIDTH, context=context))
+        write(explain_report(report, width=width or WIDTH, context=rating.context(command)))
     else:
         _write_findings(report, write)
     if policy:
@@ -148,8 +148,16 @@ class _Rating:
         self._policy = policy
         self._held = held
 
+    def context(self, command: str) -> RiskContext:
+        """With `--cwd` also what the paths in the command are right now."""
+        if self._cwd is None:
+            return self._context
+        from agent.planner.path_facts import path_facts
+
+        return msgspec.structs.replace(self._context, facts=path_facts(command, self._context))
+
     def of(self, command: str) -> RiskReport:
-        report = classify(command, self._context)
+        report = classify(command, self.context(command))
         if self._held is None:
             return report
         from agent.policy.patterns import raised

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 from datetime import date
+
+from msgspec.structs import replace
 
 from agent.planner.git_facts import git_summary, workspace_of
 from agent.protocol.decisions import RiskContext
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.ports import Processes
-
-MAX_WORDS = 64  # words of a command that are looked up
-MAX_COMMAND_CHARS = 20_000
 
 # Tools whose absence changes which command is right; what every system has is not worth telling.
 _TOOLS = (
@@ -46,14 +44,7 @@ class SystemFacts:
 
     def risk_context(self, command: str, cwd: str) -> RiskContext:
         """Facts for a rating: whose machine, which workspace, and what the command's paths are right now."""
-        home = os.path.expanduser("~")
-        return RiskContext(
-            cwd=cwd,
-            home=home,
-            workspace=workspace_of(cwd, home),
-            is_root=os.geteuid() == 0,
-            facts=path_facts(command, cwd, home),
-        )
+        return risk_context(command, cwd)
 
     def _present_tools(self) -> tuple[str, ...]:
         from shutil import which
@@ -70,62 +61,18 @@ class SystemFacts:
         return self._os
 
 
-def path_facts(command: str, cwd: str, home: str) -> dict[str, tuple[str, ...]]:
-    """What the paths named in `command` are: missing, dir, file, link, mount, other. Keys are absolute.
+def risk_context(command: str, cwd: str) -> RiskContext:
+    """What a rating of `command` in the folder `cwd` needs to know of this machine."""
+    from agent.planner.path_facts import path_facts
 
-    Words are split without being evaluated: patterns, variables and substitutions are left out, and so is all beyond a bound.
-    """
-    facts: dict[str, tuple[str, ...]] = {}
-    for word in _words(command[:MAX_COMMAND_CHARS])[:MAX_WORDS]:
-        path = _as_path(word, cwd, home)
-        if path and path not in facts and (kinds := _kinds(path)):
-            facts[path] = kinds
-    return facts
-
-
-def _words(command: str) -> list[str]:
-    import shlex
-
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        return list(lexer)
-    except ValueError:  # an open quote: still worth a look
-        return command.replace('"', " ").replace("'", " ").split()
-
-
-def _as_path(word: str, cwd: str, home: str) -> str:
-    """The absolute path that `word` may name, "" for what is no path."""
-    if "=" in word:
-        word = word.split("=", 1)[1]  # --file=x, of=/dev/y, NAME=value
-    if not word or word[0] in "-|&;<>()" or any(char in word for char in "*?[$`\0\n{}"):
-        return ""
-    if word == "~" or word.startswith("~/"):
-        word = home + word[1:]
-    return os.path.normpath(os.path.join(cwd or "/", word))
-
-
-def _kinds(path: str) -> tuple[str, ...]:
-    try:
-        found = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return ("missing",)
-    except (OSError, ValueError):
-        return ()
-    if stat.S_ISLNK(found.st_mode):
-        return ("link",)
-    if stat.S_ISDIR(found.st_mode):
-        return ("dir", "mount") if _is_mount(path, found) else ("dir",)
-    return ("file",) if stat.S_ISREG(found.st_mode) else ("other",)
-
-
-def _is_mount(path: str, found: os.stat_result) -> bool:
-    try:
-        above = os.lstat(os.path.dirname(path))
-    except OSError:
-        return False
-    return found.st_dev != above.st_dev or found.st_ino == above.st_ino
+    home = os.path.expanduser("~")
+    context = RiskContext(
+        cwd=cwd,
+        home=home if home.startswith("/") else "",
+        workspace=workspace_of(cwd, home),
+        is_root=os.geteuid() == 0,
+    )
+    return replace(context, facts=path_facts(command, context))
 
 
 def _shell_name() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext
 from agent.risk.knowledge_store import level_row
+from agent.risk.known_facts import also_at, weigh, weigh_repository
 from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 from agent.risk.wholes import whole_places
 from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word
@@ -96,7 +97,7 @@ class Rater:
         row = level_row(kind)
         rated, scope = Level.LOW, "unknown"
         if row.scopes:
-            rated, scope, worst_word = self._by_scope(row.scopes, words, cwd, recursive)
+            rated, scope, worst_word = self._by_scope(kind, row.scopes, words, cwd, recursive)
             if kind == "read":
                 if scope not in ("secrets", "account-secret", "history"):
                     return None
@@ -104,13 +105,13 @@ class Rater:
             if kind in _CHANGING:
                 if scope == "history":
                     return self.rate("erase-log", words, place=place, cwd=cwd, program=program)
-                rated = self._facts(kind, words, cwd, recursive, rated)
                 if (elevated or self.context.is_root) and scope not in ("workspace", "workspace-all", "temp", "null"):
                     rated = max(rated, Level.MEDIUM, key=_RANK.__getitem__)
         else:
             rated = _LEVELS[row.level]
         if level is not None:
             rated = level
+        rated, note = self._with_facts(kind, words, cwd, rated, recursive=recursive, rule=rule)
         targets = tuple(show(word) for word in words[:_MAX_TARGETS])
         if scope == "null" and kind in ("write", "append") and rated is Level.LOW:
             return None  # output thrown away
@@ -118,6 +119,7 @@ class Rater:
         text = self._sentence(reason or row.reason, told, cwd, row_is_path=bool(row.scopes))
         if recursive and kind in _DEEP and not all("found" in word.taint for word in words):
             text += ", with everything below" if text.endswith("runs") else " with everything below"
+        text += note
         return Finding(
             rule=rule or f"{kind}.{'recursive' if recursive else _detail(scope)}",
             level=rated,
@@ -128,7 +130,9 @@ class Rater:
                 scope=_PUBLIC_SCOPE.get(scope, scope),
                 targets=targets,
                 reversible=row.reversible,
-                whole=whole_places(kind, words, cwd, recursive=recursive or rule == "delete.sync", rater=self)
+                whole=whole_places(
+                    kind, self._reached(kind, words, cwd), cwd, recursive=recursive or rule == "delete.sync", rater=self
+                )
                 if rated is Level.HIGH
                 else (),
             ),
@@ -147,11 +151,11 @@ class Rater:
         return reason.replace("{targets}", ", ".join(named) + (" …" if len(words) > 4 else ""))
 
     def _by_scope(
-        self, table: dict[str, str], words: list[Word], cwd: str, recursive: bool
+        self, kind: str, table: dict[str, str], words: list[Word], cwd: str, recursive: bool
     ) -> tuple[Level, str, Word | None]:
         """The worst level over all targets, its scope and its word."""
         worst, worst_scope, worst_word = Level.LOW, "unknown", None
-        for word in words:
+        for word in self._reached(kind, words, cwd):
             scope = self.scopes.of(word, cwd, recursive=recursive)
             cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
             rated = _LEVELS[cell[-1] if recursive else cell[0]]
@@ -161,20 +165,24 @@ class Rater:
             worst = _LEVELS[table["*"][0]]
         return worst, worst_scope, worst_word
 
-    def _facts(self, kind: str, words: list[Word], cwd: str, recursive: bool, rated: Level) -> Level:
-        """Facts of the file system may raise a level, never lower one."""
+    def _reached(self, kind: str, words: list[Word], cwd: str) -> list[Word]:
+        """The targets, and what links in them lead to."""
         facts = self.context.facts
         if not facts:
-            return rated
-        for word in words:
-            known = facts.get(absolute(word.text, cwd), ())
-            if "mount" in known and kind in ("delete", "move", "chmod", "chown"):
-                return Level.HIGH
-            if "dirty" in known and kind == "delete" and recursive:
-                return Level.HIGH
-            if ("many" in known or "important" in known) and kind in ("delete", "write"):
-                return Level.HIGH
-        return rated
+            return words
+        return [place for word in words for place in (word, *also_at(kind, word, cwd, facts))]
+
+    def _with_facts(
+        self, kind: str, words: list[Word], cwd: str, rated: Level, *, recursive: bool, rule: str
+    ) -> tuple[Level, str]:
+        """Facts of the file system may raise a level, never lower one; and what they add to the sentence."""
+        facts = self.context.facts
+        if not facts:
+            return rated, ""
+        least, note = weigh(kind, words, cwd, facts, recursive=recursive)
+        if kind in ("discard", "discard-one"):
+            note = weigh_repository(rule.partition(".")[2], words, cwd, facts)
+        return max(rated, least, key=_RANK.__getitem__), f" ({note})" if note else ""
 
 
 def _detail(scope: str) -> str:

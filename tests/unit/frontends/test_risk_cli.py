@@ -52,6 +52,14 @@ def test_explanations_fit_and_are_data_on_demand() -> None:
     assert value["explanation"]["parts"][0]["text"] == "rm"
 
 
+def test_a_folder_brings_facts_in(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("/etc/passwd")
+    assert json.loads(run(command="echo x > out", json_output=True)[1][0])["level"] == "medium"
+    told = json.loads(run(command="echo x > out", json_output=True, cwd=str(tmp_path))[1][0])
+    assert told["level"] == "high"
+    assert "link to /etc/passwd" in told["findings"][0]["reason"]
+
+
 def test_plain_explain_and_policy() -> None:
     assert run(command="ls")[1] == ["low"]
     assert run(command="rm -rf /")[1][0] == "high"

@@ -1,0 +1,99 @@
+"""What is mounted where, and which disks are in use: read from /proc and /sys."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import NamedTuple
+
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+_POOLS = frozenset(("zfs", "btrfs", "bcachefs"))  # on disks that no table names
+
+
+class Mount(NamedTuple):
+    """One mounted file system: where, from what, its kind and device number ("8:1")."""
+
+    point: str
+    source: str
+    kind: str
+    device: str
+
+
+def mounts(proc: str = "/proc") -> list[Mount]:
+    """All that is mounted; nothing where the system does not say."""
+    result = []
+    for line in _lines(os.path.join(proc, "self", "mountinfo")):
+        front, _, back = line.partition(" - ")
+        fields, rest = front.split(" "), back.split(" ")
+        if len(fields) > 4 and len(rest) > 1:
+            result.append(Mount(_plain(fields[4]), _plain(rest[1]), rest[0], fields[2]))
+    return result
+
+
+def device_facts(path: str, *, proc: str = "/proc", sys: str = "/sys") -> tuple[str, ...]:
+    """Of a block device: "device", and "in-use" with "used=WHERE", or "unused" where that is certain. Otherwise nothing."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    if not stat.S_ISBLK(found.st_mode):
+        return ()
+    number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+    used, certain = disk_use(number, os.path.realpath(path), proc=proc, sys=sys)
+    if used:
+        return ("device", "in-use", f"used={used}")
+    return ("device", "unused") if certain else ("device",)
+
+
+def disk_use(number: str, path: str, *, proc: str = "/proc", sys: str = "/sys") -> tuple[str, bool]:
+    """What the disk or partition with this device number serves as ("/home", "swap", "part of a volume"), "" for nothing found;
+    and whether all that could be using it was seen.
+    """
+    folder = os.path.join(sys, "dev", "block", number)
+    known = os.path.isdir(folder)
+    numbers, names = {number}, {os.path.basename(path), os.path.basename(os.path.realpath(folder))}
+    holders = _listed(os.path.join(folder, "holders"))
+    for part in _listed(folder):
+        found = _lines(os.path.join(folder, part, "dev"))
+        if found and os.path.exists(os.path.join(folder, part, "partition")):
+            numbers.add(found[0].strip())
+            names.add(part)
+            holders += _listed(os.path.join(folder, part, "holders"))
+    mounted = mounts(proc)
+    for mount in mounted:
+        if mount.device in numbers or (mount.source.startswith("/dev/") and os.path.basename(mount.source) in names):
+            return mount.point, True
+    for line in _lines(os.path.join(proc, "swaps"))[1:]:
+        if os.path.basename(_plain(line.split(" ")[0].split("\t")[0])) in names:
+            return "swap", True
+    if holders:
+        return "part of a volume", True
+    return "", known and _sees_the_machine(mounted, sys) and not any(mount.kind in _POOLS for mount in mounted)
+
+
+def _sees_the_machine(mounted: list[Mount], sys: str) -> bool:
+    """Whether these are the machine's mounts: inside a container, those of its host do not show."""
+    return any(
+        mount.point == "/" and os.path.isdir(os.path.join(sys, "dev", "block", mount.device)) for mount in mounted
+    )
+
+
+def _plain(text: str) -> str:
+    """A field of /proc with its blanks written as blanks."""
+    return _ESCAPE.sub(lambda match: chr(int(match.group(1), 8)), text)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(1_000_000).splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
