@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from agent.risk.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
@@ -10,12 +11,12 @@ _ALWAYS = frozenset(("true", ":", "1", "/bin/true", "/usr/bin/true"))
 _WAITS = frozenset(("sleep", "wait", "read", "inotifywait", "usleep", "select", "nc", "ncat", "socat", "timeout"))
 
 
-def endless(trees: list[Sequence]) -> Iterator[tuple[Node, str]]:
+def endless(text: str, tree: Sequence) -> Iterator[tuple[Node, str]]:
     """What starts copies without end: a function with its name, a loop with an empty one."""
-    for node in nodes(trees):
+    for node in nodes([tree]):
         if isinstance(node, Function) and multiplies(node.name, node.body):
             yield node, node.name
-        elif isinstance(node, Loop) and _never_ends(node) and _floods(node.body):
+        elif isinstance(node, Loop) and _never_ends(text, node) and _floods(node.body):
             yield node, ""
 
 
@@ -76,19 +77,12 @@ def _names(body: Sequence) -> Iterator[tuple[str, bool]]:
             stack.extend((part, background) for arm in node.arms for part in arm if part is not None)
 
 
-def _never_ends(loop: Loop) -> bool:
+def _never_ends(text: str, loop: Loop) -> bool:
     """`while true`, `while :`, `until false`, `for ((;;))`."""
     if loop.condition is None:
-        texts = [part[1] for part in loop.parts if part[0] == "lit"]
-        return bool(loop.parts) and not loop.name and re_empty("".join(texts))
+        return re.match(r"for\s*\(\(\s*[^;)]*;\s*1?\s*;", text[loop.start : loop.start + 100]) is not None
     names = [name for name, _ in _names(loop.condition)]
     return len(names) == 1 and (names[0] in _ALWAYS or names[0] in ("false", "/bin/false"))
-
-
-def re_empty(head: str) -> bool:
-    """Whether an arithmetic head has no condition between its semicolons."""
-    fields = head.strip("() \t").split(";")
-    return len(fields) == 3 and fields[1].strip() in ("", "1")
 
 
 def _floods(body: Sequence) -> bool:

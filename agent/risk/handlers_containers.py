@@ -29,6 +29,12 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         return None
     offset = 1 if verbs[0] in ("container", "compose") and len(verbs) > 1 else 0
     verb = verbs[offset]
+    bulk = verb in ("rm", "kill", "rmi") and any(
+        "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
+    )
+    if bulk and args.has("-f", "--force", "-fv", "-v"):
+        reason = "removes every container or image that another command lists"
+        walker.add("container-destroy", [], invocation.place, reason=reason, rule="container-destroy.bulk")
     if verb not in ("run", "exec", "create"):
         return None
     place = invocation.place

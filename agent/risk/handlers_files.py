@@ -178,6 +178,8 @@ def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     output = args.value("-out", "-o")
     if output is not None:
         walker.add("write", [output], place, invocation=invocation)
+    if verb in ("rsa", "pkey", "ec", "dsa", "pkcs8", "pkcs12", "base64", "enc"):  # the others read certificates
+        walker.add("read", args.values("-in"), place, invocation=invocation)
     if verb in ("s_client", "s_server"):
         walker.add(
             "send" if invocation.stdin and invocation.stdin[0] != "" else "receive",

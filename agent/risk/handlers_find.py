@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.scopes import is_secret
 from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
@@ -62,13 +63,16 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         index += 1
     roots = words[start:index] or [Word(".", *invocation.place)]
     narrowed = False
+    secret = ""
     while index < len(words):
         text = words[index].text
         if text in _FIND_FILTERS:
             value = words[index + 1].text if index + 1 < len(words) else ""
             narrowed = narrowed or value not in ("*", "*.*", ".*")
+            secret = value if text in ("-name", "-iname") and is_secret(f"/{value}") else secret
         elif text in ("-exec", "-execdir", "-ok", "-okdir"):
-            index = _find_exec(walker, invocation, words, index, roots=roots, narrowed=narrowed)
+            places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
+            index = _find_exec(walker, invocation, words, index, roots=places, narrowed=narrowed and not secret)
             continue
         elif text == "-delete":
             _find_delete(walker, invocation, roots, narrowed)
@@ -81,7 +85,9 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 def _found_in(roots: list[Word], narrowed: bool) -> list[Word]:
     """The names find hands on, as words."""
     if not narrowed:
-        return [Word(root.text, root.start, root.end, glob=root.glob, taint=join_taint(root.taint, "all")) for root in roots]
+        return [
+            Word(root.text, root.start, root.end, glob=root.glob, taint=join_taint(root.taint, "all")) for root in roots
+        ]
     return [Word(f"{root.text.rstrip('/')}/{UNKNOWN}", root.start, root.end, taint="found") for root in roots]
 
 

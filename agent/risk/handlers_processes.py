@@ -32,11 +32,22 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None, ""
 
 
+_GUARDS = re.compile(
+    r"auditd|falcon|crowdstrike|wazuh|ossec|osqueryd|clamd|clamav|freshclam|sysmon|rsyslogd|syslog-ng|journald|fail2ban|suricata|snort|"
+    r"sentinel(?:one|d|agent)|carbonblack|cbagent|mdatp|wdavdaemon|tanium|elastic-agent|auditbeat|filebeat|falco\b|aide\b|apparmor|ufw|firewalld"
+)
+
+
 def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """pkill, killall: by name; without a name that bounds it, everything."""
     if args.has("-l", "--list") and not args.operands:
         return None, ""
     patterns = [word.text for word in args.operands]
+    guards = [word for word in args.operands if _GUARDS.search(word.text)]
+    if guards:
+        walker.add(
+            "security-off", guards, invocation.place, reason="ends a program that watches over this machine: {targets}"
+        )
     users = args.has("-u", "--user", "-U", "--euid", "-g", "-t")
     if not patterns or any(
         p in (".", ".*", "", "*", "^", "$") or len(p) < 2 or (UNKNOWN in p and len(p) == 1) for p in patterns

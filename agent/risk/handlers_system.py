@@ -23,7 +23,21 @@ def sysctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """mount: alone it lists; remounting changes what is in use."""
     options = ",".join(word.text for word in args.values("-o", "--options"))
-    if "remount" in options:
+    binds = args.has("--bind", "--rbind", "--move", "-B", "-R", "-M") or "bind" in options
+    over = [
+        word
+        for word in args.operands[-1:]
+        if walker.rater.scopes.of(word, invocation.cwd) in ("system", "everything", "account")
+    ]
+    if binds and over and not over[0].text.startswith("/mnt"):
+        walker.add(
+            "mount-change",
+            over,
+            invocation.place,
+            reason="lays another folder over {targets}",
+            rule="mount-change.over",
+        )
+    elif "remount" in options:
         walker.add("mount-change", args.operands, invocation.place)
     elif args.operands or args.has("-a", "--all", "--bind", "--rbind", "--move"):
         walker.add("mount", args.operands, invocation.place)

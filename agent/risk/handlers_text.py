@@ -80,7 +80,7 @@ def _strip_sed(text: str) -> str:
     return re.sub(r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", "/", text)
 
 
-_AWK_SYSTEM = re.compile(r"\bsystem\s*\(([^;{}]*)\)")
+_AWK_SYSTEM = re.compile(r'\bsystem\s*\(((?:"(?:\\.|[^"\\])*"|[^;{}"])*)\)')
 _AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 _AWK_PIPE = re.compile(
     r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'

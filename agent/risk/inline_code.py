@@ -64,7 +64,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "network": re.compile(
             r"\b(?:urllib|requests|http\.client|httpx|aiohttp|socket|ftplib|smtplib|paramiko|telnetlib|xmlrpc|Net::|LWP|IO::Socket|TCPSocket|"
             r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"
-            r"createConnection)|fsockopen|curl_exec|stream_socket_client|socket_create|socket_connect|Sockets?|java\.net|net\.Dial|TcpStream|TCPClient|"
+            r"createConnection)|fsockopen|curl_exec|stream_socket_client|stream_socket_server|socket_create\w*|socket_listen|socket_accept|getstore|HTTP::Tiny|socket_connect|Sockets?|java\.net|net\.Dial|TcpStream|TCPClient|"
             r"WebClient|Invoke-WebRequest|iwr|irm)\b|file_get_contents\s*\(\s*['\"]https?:|require\s*\(?\s*['\"](?:socket|https?|net|tls|dgram)['\"]|"
             r"\bsocket\s+[\w.$]+\s+\d|\bget\s*\(\s*['\"]https?://|__import__[^;]{0,80}['\"]socket['\"]"
         ),

@@ -23,6 +23,10 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
     if args.has("--version", "--help"):
         return None, ""
+    if invocation.words[0].text.rpartition("/")[2] in ("pwsh", "powershell", "pwsh-preview"):
+        from agent.risk.handlers_powershell import powershell
+
+        return powershell(walker, invocation)
     if args.has("-c"):
         words = args.operands
         if not words:
@@ -154,8 +158,9 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     snippets = args.values(*table.script)
     if snippets:
+        loaded = "".join(f"use {word.text}; " for word in args.values("-M", "-m", "-r", "--require"))
         for word in snippets:
-            inline_code.judge(walker, invocation, word.text, table.name, word.taint)
+            inline_code.judge(walker, invocation, loaded + word.text, table.name, word.taint)
         if table.name == "perl" and any(name.startswith("-i") for name in args.names):
             walker.add("modify", args.operands, invocation.place, invocation=invocation)
         else:

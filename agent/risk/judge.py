@@ -6,11 +6,12 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk import shell_builtins
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
-from agent.risk.leaks import judge_leaks, secrets_stored
+from agent.risk.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
@@ -80,7 +81,10 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
                 walker.session.unknown(walker, invocation)
             unknown_program(walker, invocation)
             return None, invocation.stdin[1] if invocation.stdin else ""
+        before = len(walker.findings)
         inner = apply(walker, invocation, table)
+        if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
+            judge_named_secrets(walker, name, invocation)
         if not isinstance(inner, Invocation):
             return inner
         if not inner.words:

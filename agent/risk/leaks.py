@@ -54,6 +54,16 @@ _METADATA = re.compile(
     r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
     r"|\[?fd00:ec2::254\]?)(?![\w.])"
 )
+_SURE = re.compile(
+    r"/etc/(?:g?shadow|master\.passwd|spwd\.db|security/opasswd)-?(?![\w.])|/\.ssh/id_\w+(?!\.pub)\b(?!\.pub)|/proc/(?:\d+|self|\*)/environ"
+    r"|/\.aws/credentials|/\.git-credentials|/\.gnupg/private-keys|/serviceaccount/token"
+)
+_LOOKS_ONLY = frozenset(
+    ("ls", "stat", "test", "[", "chmod", "chown", "chgrp", "touch", "mkdir", "ln", "realpath", "readlink", "dirname", "basename",
+     "echo", "printf", "which", "type", "file", "find", "du", "eza", "exa", "lsd", "lsattr", "getfacl", "namei", "tree", "git",
+     "ssh-keygen", "ssh-add", "ssh", "ssh-copy-id", "cd", "sha256sum", "sha1sum", "md5sum", "sha512sum", "cksum", "b2sum", "wc",
+     "true", "false", ":", "man", "locate", "dpkg", "rpm", "pwck")
+)  # fmt: skip
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = re.compile(
     r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
@@ -64,12 +74,41 @@ def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Progra
     """Secrets that `name` would send, serve or tell."""
     if name in _SENDERS:
         _judge_sender(walker, invocation)
+    if (
+        invocation.stdin is not None
+        and "shell" in invocation.stdin[1].split()
+        and _reaches_out(name, invocation, table)
+    ):
+        walker.add("reverse-shell", [], invocation.place)
     if name in _SERVERS:
         judge_served(walker, invocation, _served_folder(invocation))
     if name in _FETCHERS:
         judge_metadata(walker, invocation)
     if (table is not None and table.name in _NETWORKED) or name in _BY_NAME:
         _judge_told_words(walker, name, invocation)
+
+
+def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> None:
+    """Whatever a program is for: one that is given the password file or a private key most likely shows it."""
+    if name in _LOOKS_ONLY:
+        return
+    texts = invocation.words[1:]
+    if invocation.stdin is not None and invocation.stdin[0] and len(invocation.stdin[0]) < 1_000:
+        texts = [*texts, invocation.words[0].part(invocation.stdin[0])]
+    told = [word for word in texts if "/" in word.text and _SURE.search(word.text)]
+    if told:
+        walker.add("secret", told, invocation.place, invocation=invocation, rule="secret.named")
+
+
+def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bool:
+    """Whether a program hands what it reads to another machine."""
+    if name == "openssl":
+        return any(word.text in ("s_client", "s_server") for word in invocation.words[1:3])
+    return (table is not None and table.name in ("telnet", "socat", "nc", "curl", "ssh")) or name in (
+        "websocat",
+        "stunnel",
+        "cryptcat",
+    )
 
 
 def metadata(word: Word) -> bool:
@@ -92,7 +131,8 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
     named = _paths(invocation.words[1:])
-    for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", text or ""):
+    told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
+    for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", "\n".join(told)):
         named.append(invocation.words[0].part(found.group(1)))
     secret = [word for word in named if "secret" in word.taint or is_kept(walker, invocation, word)]
     if secret:

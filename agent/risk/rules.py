@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level
 from agent.risk.endless import endless
+from agent.risk.read_back import read_back
 from agent.risk.tree import Sequence
 
 if TYPE_CHECKING:
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
 def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]:
     """Findings about the command as a whole."""
     found: list[Finding] = []
+    trees = [(text, tree), *walker.trees]
     if "&" in text or "|" in text or walker.trees:
-        for _, name in endless([tree, *walker.trees]):
+        for _, name in (pair for source, inner in trees for pair in endless(source, inner)):
             reason = f"the function {name} starts copies of itself without end" if name else ""
             found.append(_endless(reason or "starts programs without end, and waits for none", text, name))
+    if ">" in text or "tee" in text:
+        for source, inner in trees:
+            found.extend(_overwritten(target, text) for target in read_back(source, inner))
     rules = {finding.rule for finding in walker.findings}
     if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
         found.append(
@@ -44,6 +49,18 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
             )
         )
     return found
+
+
+def _overwritten(target: str, text: str) -> Finding:
+    place = text.find(target)
+    return Finding(
+        rule="write.read-back",
+        level=Level.HIGH,
+        reason=f"empties {target[:100]} before it is read: the shell opens the file for writing first",
+        span=(place, place + len(target)) if place >= 0 else (0, len(text)),
+        effect=Effect(kind="write", scope="workspace", targets=(target[:200],), reversible=False),
+        safer="write to a new file and move it over, or use sponge, sort -o or sed -i",
+    )
 
 
 def _endless(reason: str, text: str, name: str) -> Finding:

@@ -27,6 +27,7 @@ _RUNS_CODE = frozenset(
 )  # fmt: skip
 _LOADS_CODE = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH")
 _HISTORY = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
+_UNCHECKED = {"GIT_SSL_NO_VERIFY": ("1", "true"), "NODE_TLS_REJECT_UNAUTHORIZED": ("0",), "PYTHONHTTPSVERIFY": ("0",)}
 _PLAIN_PROGRAMS = frozenset(
     (
         "cat",
@@ -141,6 +142,11 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
             elif program not in _PLAIN_PROGRAMS or len(word.text.split()) > 3:
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.run")
                 walker.script(word.text, place, None)
+        elif (off := _UNCHECKED.get(name)) is not None and word.text.lower() in off:
+            reason = f"lets programs trust whoever answers ({name})"
+            walker.add(
+                "security-off", [word], place, level=Level.MEDIUM, reason=reason, rule="security-off.certificates"
+            )
         elif name in _HISTORY and word.text in ("/dev/null", "0", ""):
             walker.add(
                 "erase-log",
@@ -181,7 +187,10 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
 
 def _declare(walker: Walker, invocation: Invocation) -> Output:
     name = invocation.words[0].text
-    if len(invocation.words) == 1 and name in ("export", "declare", "typeset", "set"):
+    flags = [word.text for word in invocation.words[1:]]
+    if name in ("export", "declare", "typeset", "set", "readonly") and all(
+        flag in ("-p", "-x", "-xp", "-px") for flag in flags
+    ):
         walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
         return None, "secret"
     refers = any(re.match(r"-[A-Za-z]*n", word.text) for word in invocation.words[1:])
@@ -214,6 +223,10 @@ def _set(walker: Walker, invocation: Invocation) -> Output:
     words = invocation.words[1:]
     if not words:
         return _declare(walker, invocation)
+    texts = [word.text for word in words]
+    if texts[:2] == ["+o", "history"] or texts[:1] == ["+H"]:
+        reason = "keeps commands out of the history"
+        walker.add("erase-log", [], invocation.place, level=Level.MEDIUM, reason=reason, rule="history.off")
     for index, word in enumerate(words):
         if word.text == "--" or not word.text.startswith(("-", "+")):
             walker.state.positional = words[index + (word.text == "--") :]
@@ -312,6 +325,19 @@ def _read(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
 
+def _umask(walker: Walker, invocation: Invocation) -> Output:
+    """A mask that lets everybody write what is made from here on."""
+    for word in invocation.words[1:]:
+        if re.fullmatch(r"0?[0-7]{0,2}[0145]", word.text) or re.search(
+            r"(?:^|,)(?:a|[ug]*o[ug]*)?[+=][rx]*w", word.text
+        ):
+            reason = "lets everybody change the files made from here on"
+            walker.add(
+                "permission-wide", [], invocation.place, level=Level.MEDIUM, reason=reason, rule="permission-wide.umask"
+            )
+    return None, ""
+
+
 def _nothing(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
@@ -322,7 +348,7 @@ _BUILTINS = {
     "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
     "logout": _nothing, "unalias": _nothing, "getopts": _nothing, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
-    "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _nothing, "ulimit": _nothing, "let": _nothing,
+    "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
     "test": _nothing, "[": _nothing, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,
 }  # fmt: skip

@@ -58,7 +58,7 @@ class Walker:
         self.fixed = (0, len(text))
         self.depth = 0
         self.suspecting = 0
-        self.trees: list[Sequence] = []  # of inner scripts, for rules that look at a whole one
+        self.trees: list[tuple[str, Sequence]] = []  # of inner scripts, for rules that look at a whole one
         self.calls: list[str] = []
         self.active: list[Function] = []
         self.called: set[str] = set()
@@ -94,8 +94,8 @@ class Walker:
         try:
             parser = Parser(text)
             tree = parser.parse()
-            if "&" in text or "|" in text:
-                self.trees.append(tree)
+            if "&" in text or "|" in text or ">" in text:
+                self.trees.append((text, tree))
             if parser.errors:
                 self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
             if parser.abandoned:

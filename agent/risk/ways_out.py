@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
+from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ gcc g++ cc c++ c89 c99 clang clang++ gfortran tcc | -wrapper:argv -fplugin=:lib 
 tex latex pdftex pdflatex xetex xelatex luatex lualatex lualatex-dev etex dvips | :tex
 latexmk | -e:perl -latex=:sh -pdflatex=:sh -r:file
 m4 | :m4
-rpm rpmbuild rpmquery rpmverify rpmdb rpmspec | --eval:rpm -E:rpm --pipe:sh --define:rpm -D:rpm
+rpm rpmbuild rpmquery rpmverify rpmdb rpmspec | --eval:rpm -E:rpm --load:file --pipe:sh --define:rpm -D:rpm
 nmap | --interactive:shell --script=:nse --script:nse
 lftp ftp sftp psftp ncftp smbclient tftp telnet | -c:bang -e:bang
 mail mailx heirloom-mailx s-nail mutt | --exec=:bang --exec:bang
@@ -45,6 +46,7 @@ certbot acme.sh | --pre-hook:sh --post-hook:sh --deploy-hook:sh --renew-hook:sh 
 borg | --rsh:argv --rsh=:argv
 restic rclone | --password-command:sh --password-command=:sh --sftp-ssh:argv
 scp sftp | -S:argv -D:argv
+zip | -TT:sh --unzip-command:sh --unzip-command=:sh
 tar gtar bsdtar cpio | --rsh-command:argv --rsh-command=:argv
 sqlmap | --eval:python --eval=:python
 exiftool | -if:perl
@@ -89,9 +91,28 @@ csvtool | call:sh
 julia | -e:julia
 rake | -p:ruby -e:ruby
 journalctl dmesg | --pager:sh
-genie rc es elvish xonsh nu osh yash posh sash | -c:sh
-tmate | -c:sh
-pexec softlimit | -c:sh
+genie rc es elvish xonsh nu osh yash posh sash tmate pexec tmux | -c:inner
+systemd-run | -S:opened --shell:opened
+ed red ex vi vim ftp lftp sftp psftp ncftp smbclient telnet mail mailx ginsh tdbtool bconsole cpan top tasksh scanmem gdb | :typed-bangs
+nano pico | -s:argv --speller:argv
+cpan cpanm | :installs
+knife | -E:ruby
+nginx | -g:module
+php | -d:setting
+csplit | -f:written --prefix=:written
+uudecode | -o:written
+screen | -Logfile:written
+gdb lldb | -ex:gdb -iex:gdb -ex=:gdb --eval-command=:gdb --eval-command:gdb -o:gdb --one-line:gdb --batch:gdb -x:file
+aria2c axel fetch lwp-download tftp ftp lftp smbget ncftpget | -o:saved -O:saved -r:saved -l:saved :saves
+ztcp | :connects
+getent | shadow:told gshadow:told
+secret-tool keyring | search:told lookup:told get:told
+nmcli | show-password:told --show-secrets:told
+aws | aws_secret_access_key:told aws_session_token:told
+apparmor_parser | -R:unprotect --remove:unprotect
+grub-install grub2-install lilo extlinux | :boot
+passwd | -l:account -u:account -d:account -e:account --lock:account --delete:account
+7z 7za 7zr 7zz | -sdel:removes
 xmrig minerd cpuminer ccminer ethminer cgminer bfgminer nbminer t-rex lolminer xmr-stak claymore phoenixminer srbminer | :mine
 cowsay cowthink neofetch | -f:path --config:path
 fzf | --bind:bind --bind=:bind
@@ -136,6 +157,15 @@ def _values(words: list[Word], option: str) -> list[Word]:
 
 
 def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
+    before = len(walker.findings)
+    _judge(walker, invocation, kind, word)
+    if kind != "inner" and not walker.suspecting and any(f.rule == "run.shell" for f in walker.findings[before:]):
+        name = invocation.words[0].text.rpartition("/")[2]
+        reason = f"has {name} open a shell, in which nothing is checked"
+        walker.add("shell-escape", [], invocation.place, reason=reason)
+
+
+def _judge(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
     judge = _KINDS.get(kind)
     if judge is not None:
         judge(walker, invocation, word)
@@ -229,10 +259,7 @@ def _ssh(walker: Walker, invocation: Invocation, word: Word) -> None:
         re.I | re.S,
     )
     if found and found.group(1).strip().lower() != "none":
-        before = len(walker.findings)
         _shell_text(walker, invocation, word.part(found.group(1).lstrip(";& ")))
-        if any(finding.rule == "run.shell" for finding in walker.findings[before:]):
-            _shell(walker, invocation, word)
 
 
 def _unixexec(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -396,6 +423,107 @@ def _typed(walker: Walker, invocation: Invocation, word: Word) -> None:
         inline_code.judge(walker, invocation, text, word.text.rpartition("/")[2], taint)
 
 
+def _gdb(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Commands of a debugger: a shell's, or Python's."""
+    from agent.risk import inline_code
+
+    text = word.text.strip()
+    shell = re.match(r"(?:!|shell\s+|platform shell\s+|make\s+)(.+)|(?:shell|sh)$", text, re.S)
+    if shell:
+        _shell_text(walker, invocation, word.part(shell.group(1) or "sh"))
+    elif code := re.match(r"(?:python|py|script|python-interactive|pi)\s+(.*)", text, re.S):
+        inline_code.judge(walker, invocation, code.group(1), "python", word.taint)
+        _runs(walker, invocation, word)
+    for called in re.finditer(r"\b(?:system|execl?p?)\s*\(\s*\"([^\"]*)\"", text):
+        _shell_text(walker, invocation, word.part(called.group(1)))
+
+
+def _saved(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text:
+        walker.downloads.add(absolute(word.text, invocation.cwd))
+
+
+def _saves(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """The names under which a downloader keeps what it fetches."""
+    for other in invocation.words[1:]:
+        if not other.text.startswith("-"):
+            name = other.text.partition("?")[0].rstrip("/")
+            walker.downloads.add(absolute(name.rpartition("/")[2] if "://" in name else name, invocation.cwd))
+
+
+def _connects(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("send", invocation.words[1:], invocation.place, rule="network.device")
+
+
+def _told(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("secret", [], invocation.place, rule="secret.shown")
+
+
+def _unprotect(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("security-off", [word], invocation.place)
+
+
+def _boot(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if not any(other.text in ("--version", "--help", "-V") for other in invocation.words):
+        walker.add(
+            "device-write",
+            invocation.words[1:],
+            invocation.place,
+            reason="writes the boot loader",
+            rule="device-write.boot",
+        )
+
+
+def _account(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("account", invocation.words[1:], invocation.place)
+
+
+def _removes(walker: Walker, invocation: Invocation, word: Word) -> None:
+    operands = [other for other in invocation.words[2:] if not other.text.startswith("-")]
+    walker.add("delete", operands[1:], invocation.place, recursive=True, invocation=invocation)
+
+
+def _opened(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
+
+
+def _typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Lines on standard input of programs that run `!command`; in those of an editor, `w file` writes."""
+    text, _ = invocation.stdin or ("", "")
+    for line in (text or "").splitlines()[:200]:
+        found = re.match(r"\s*[:%\d,$.]*\s*(?:r|w|e|read|write|shell|platform shell)?\s*!\s*(\S.*)", line)
+        if found:
+            _shell_text(walker, invocation, word.part(found.group(1)))
+        elif (saved := re.match(r"\s*[:%\d,$.]*\s*w[q!]?\s+([/~.\w][^\s!]*)\s*$", line)) and word.text.rpartition("/")[
+            2
+        ] in ("ed", "red", "ex"):
+            walker.add(
+                "write", [word.part(saved.group(1))], invocation.place, invocation=invocation, rule="editor.write"
+            )
+
+
+def _installs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if any(not other.text.startswith("-") for other in invocation.words[1:]):
+        walker.add("package-install", invocation.words[1:], invocation.place)
+
+
+def _module(walker: Walker, invocation: Invocation, word: Word) -> None:
+    for found in re.finditer(r"load_module\s+([^;\s]+)", word.text):
+        _library(walker, invocation, word.part(found.group(1)))
+
+
+def _setting(walker: Walker, invocation: Invocation, word: Word) -> None:
+    name, _, value = word.text.partition("=")
+    if name in ("extension", "zend_extension"):
+        _library(walker, invocation, word.part(value))
+    elif name in ("auto_prepend_file", "auto_append_file") and value:
+        _file(walker, invocation, word.part(value))
+
+
+def _written(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("write", [word], invocation.place, invocation=invocation)
+
+
 def _ex(walker: Walker, invocation: Invocation, word: Word) -> None:
     from agent.risk.ex_commands import judge_ex
 
@@ -407,5 +535,9 @@ _KINDS = {
     "hg": _hg, "apt": _apt, "ssh": _ssh, "unixexec": _unixexec, "rpm": _rpm, "tex": _tex, "m4": _m4, "nse": _nse, "wlua": _wireshark,
     "runparts": _run_parts, "service": _service, "listen": _listen, "host": _host,
     "capsh": _capsh, "privileged": _privileged, "mounted": _mounted, "pod": _pod, "confine": _confine,
+    "gdb": _gdb, "saved": _saved, "saves": _saves, "connects": _connects, "told": _told, "unprotect": _unprotect, "boot": _boot,
+    "account": _account, "removes": _removes,
+    "inner": _shell_text, "opened": _opened, "typed-bangs": _typed_bangs, "installs": _installs, "module": _module,
+    "setting": _setting, "written": _written,
     "payload": _payload, "tunnel": _tunnel, "serve": _serve, "mine": _mine, "typed": _typed, "bind": _bind, "ex": _ex,
 }  # fmt: skip

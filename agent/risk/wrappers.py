@@ -171,6 +171,7 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     stdin = invocation.stdin or (None, "input")
     files = args.values("-a", "--arg-file")
     text, taint = stdin
+    walker.add("read", files, invocation.place, invocation=invocation)
     if files:
         text, taint = None, "file"
     words = list(args.rest)
