@@ -76,6 +76,8 @@ def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Ar
     """A sub-command that the table does not name, or none at all."""
     if args.operands:
         kind = table.otherwise or "change"
+        if kind == "none":
+            return
         if kind in _RUNS:
             suspect_rest(walker, invocation, 0)
         name = f"{invocation.words[0].text.rpartition('/')[2]} {args.operands[0].text}"

@@ -29,6 +29,9 @@ COMPLETE = [
         "hardware.toml",
         "desktop.toml",
         "development.toml",
+        "editors.toml",
+        "archives.toml",
+        "processes.toml",
     )
 ]
 RANK = {"low": 0, "medium": 1, "high": 2}
