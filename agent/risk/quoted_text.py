@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import re
 
+_MAX_HEREDOCS = 120
+
 
 @functools.lru_cache(maxsize=1)
 def _token() -> re.Pattern[str]:
@@ -26,7 +28,7 @@ def data_spans(text: str) -> list[tuple[int, int]]:
     """Spans of `text` that are data, in order and apart. Time is linear in the text."""
     spans: list[tuple[int, int]] = []
     pending: list[str] = []
-    position = 0
+    position = heredocs = 0
     while True:
         found = _token().search(text, position)
         end = len(text) if found is None else found.start()
@@ -41,7 +43,8 @@ def data_spans(text: str) -> list[tuple[int, int]]:
         position = max(found.end(), position + 1)
         kind = found.lastgroup
         if kind == "name":
-            if len(pending) < 40:
+            heredocs += 1
+            if heredocs <= _MAX_HEREDOCS:  # each is searched for its end: without a bound, time would not be linear
                 pending.append(found["name"])
         elif kind is not None and not (kind == "double" and _substitutes(found["double"])):
             spans.append(found.span(kind))
