@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agent.output_log import OutputLog
 from agent.policy.model import Policy
+from agent.policy.shown_once import Showing
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
@@ -65,7 +66,8 @@ def _no_policy(cwd: str) -> Policy:
 class Judges:
     """What decides: how to rate, what policy says, what is known about the system.
 
-    `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision.
+    `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
+    the person has to see before it counts, `rules_seen` is told when it stood on the screen.
     """
 
     classify: RiskClassifier
@@ -75,6 +77,8 @@ class Judges:
     open_stream_redaction: Callable[[], StreamRedaction]
     is_root: bool = False
     policy: Callable[[str], Policy] = _no_policy
+    rules_due: Callable[[str], Showing | None] = lambda cwd: None
+    rules_seen: Callable[[Showing], None] = lambda showing: None
 
 
 class Gate:
@@ -136,7 +140,9 @@ class Gate:
         proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
         report = self._rate_write(text, path, content)
-        verdict = self._decide(report, os.path.dirname(path) if os.path.isabs(path) else "", proposal.origin)
+        folder = os.path.dirname(path) if os.path.isabs(path) else ""
+        await self._show_new_rules(folder)
+        verdict = self._decide(report, folder, proposal.origin)
         await self._events.send(
             CommandRated(command_id=proposal.command_id, stage="proposed", report=report, verdict=verdict)
         )
@@ -191,6 +197,7 @@ class Gate:
 
     async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
         report = rate(self._judges, command, proposal.cwd, self._executor)
+        await self._show_new_rules(proposal.cwd)
         verdict = self._decide(report, proposal.cwd, proposal.origin)
         if verdict.action == "allow" and proposal.origin != "person" and len(command) > LONGEST_UNASKED:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
@@ -199,6 +206,13 @@ class Gate:
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
         )
         return report, verdict
+
+    async def _show_new_rules(self, cwd: str) -> None:
+        """A folder's own rules stand on the screen before they first count, and again when they have changed."""
+        showing = self._judges.rules_due(cwd)
+        if showing is not None:
+            await self._events.send(Warned(text=showing.text))
+            self._judges.rules_seen(showing)
 
     def _decide(self, report: RiskReport, cwd: str, origin: str) -> Verdict:
         """What policy says now; a policy that crashes refuses."""

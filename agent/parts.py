@@ -74,6 +74,8 @@ class Parts:
             classify=self.policies.classify,
             decide=self.policies.decide,
             policy=self.policies.policy,
+            rules_due=self.policies.rules_due,
+            rules_seen=self.policies.rules_seen,
             normal_form=_normal_form,
             facts=self._facts,
             clock=self._clock,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent.policy.files import PolicyFiles, Sources
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
+    from agent.policy.shown_once import Showing, ShownFiles
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
 
@@ -39,6 +40,7 @@ class PolicyParts:
         self._environ = environ
         self._files: PolicyFiles | None = None
         self._session_rules: SessionRules | None = None
+        self._shown: ShownFiles | None = None
 
     @property
     def files(self) -> PolicyFiles:
@@ -63,6 +65,23 @@ class PolicyParts:
 
             self._session_rules = SessionRules(self.files.sources.home)
         return self._session_rules
+
+    def rules_due(self, cwd: str) -> Showing | None:
+        """The rules of the folder one works in, where the person has not seen them as they are now."""
+        from agent.planner.git_facts import workspace_of
+
+        return self._shown_files().due(workspace_of(cwd, self.files.sources.home)) if cwd else None
+
+    def rules_seen(self, showing: Showing) -> None:
+        self._shown_files().seen(showing)
+
+    def _shown_files(self) -> ShownFiles:
+        if self._shown is None:
+            from agent.config.paths import state_dir
+            from agent.policy.shown_once import ShownFiles
+
+            self._shown = ShownFiles(os.path.join(state_dir(dict(self._environ)), "policy-shown.json"))
+        return self._shown
 
     def check(self) -> None:
         """A `--safety-policy` file has to be there and sound when we start. Raises ConfigError."""

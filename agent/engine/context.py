@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.policy.model import Policy
+from agent.policy.shown_once import Showing
 from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
@@ -40,8 +41,8 @@ def _no_roles(name: str) -> str:
 class AppState:
     """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
 
-    `policy(cwd, session)` is what the policy files say
-    now. `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
+    `policy(cwd, session)` is what the policy files say now; `rules_due(cwd)` is what of it the person has to see before it counts.
+    `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     """
 
     classify: RiskClassifier
@@ -53,6 +54,8 @@ class AppState:
     make_planner: Callable[[str | None, str | None], Planner]
     open_stream_redaction: Callable[[], StreamRedaction]
     policy: Callable[[str, str], Policy] = _no_policy
+    rules_due: Callable[[str], Showing | None] = lambda cwd: None
+    rules_seen: Callable[[Showing], None] = lambda showing: None
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list

@@ -87,6 +87,8 @@ class GoalRun:
                 app.open_stream_redaction,
                 app.is_root,
                 policy=lambda cwd: app.policy(cwd, ctx.session_id),
+                rules_due=app.rules_due,
+                rules_seen=app.rules_seen,
             ),
             executor=ctx.executor,
             confirmer=confirmer,
