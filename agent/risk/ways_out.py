@@ -99,6 +99,7 @@ cpan cpanm | :installs
 knife | -E:ruby
 nginx | -g:module
 php | -d:setting
+sqlite3 sqlite litecli | :read-first
 csplit | -f:written --prefix=:written
 uudecode | -o:written
 screen | -Logfile:written
@@ -128,6 +129,11 @@ def _ways() -> dict[str, tuple[tuple[str, str], ...]]:
         for name in names.split():
             found[name] = found.get(name, ()) + pairs
     return found
+
+
+def programs_with_ways() -> dict[str, list[str]]:
+    """Every program that has a way out, with the options that lead there."""
+    return {name: [option for option, _ in ways] for name, ways in _ways().items()}
 
 
 def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
@@ -520,6 +526,11 @@ def _setting(walker: Walker, invocation: Invocation, word: Word) -> None:
         _file(walker, invocation, word.part(value))
 
 
+def _read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
+    operands = [other for other in invocation.words[1:] if not other.text.startswith("-")]
+    walker.add("read", operands[:1], invocation.place, invocation=invocation)
+
+
 def _written(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("write", [word], invocation.place, invocation=invocation)
 
@@ -538,6 +549,6 @@ _KINDS = {
     "gdb": _gdb, "saved": _saved, "saves": _saves, "connects": _connects, "told": _told, "unprotect": _unprotect, "boot": _boot,
     "account": _account, "removes": _removes,
     "inner": _shell_text, "opened": _opened, "typed-bangs": _typed_bangs, "installs": _installs, "module": _module,
-    "setting": _setting, "written": _written,
+    "setting": _setting, "written": _written, "read-first": _read_first,
     "payload": _payload, "tunnel": _tunnel, "serve": _serve, "mine": _mine, "typed": _typed, "bind": _bind, "ex": _ex,
 }  # fmt: skip

@@ -1,0 +1,96 @@
+"""Programs that get a shell, a file or a connection out of a restricted place: none of their known forms is low."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.decisions import Level
+from agent.risk.classifier import classify
+from agent.risk.ways_out import programs_with_ways
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).resolve().parents[2] / "risk_gtfobins.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+def program_of(command: str) -> str:
+    words = re.sub(r"^(?:\w+=\S+\s+)*(?:sudo )?", "", command).split()
+    return words[0].rpartition("/")[2]
+
+
+@pytest.mark.parametrize("kind", sorted({row["kind"] for row in ROWS}))
+def test_none_is_low_and_shells_are_high(kind: str) -> None:
+    wrong = []
+    for row in ROWS:
+        if row["kind"] == kind:
+            report = classify(row["command"])
+            if report.level.rank < Level(row["least"]).rank:
+                wrong.append(
+                    (row["command"][:100], row["least"], report.level.value, [f.rule for f in report.findings][:4])
+                )
+    assert wrong == []
+
+
+def test_at_least_three_hundred_programs_are_tried() -> None:
+    assert len({program_of(row["command"]) for row in ROWS}) >= 300
+
+
+@pytest.mark.parametrize(
+    "secret", ["/etc/gshadow", "~/.ssh/id_ed25519", "/root/.ssh/id_rsa", "/proc/1/environ", "~/.aws/credentials"]
+)
+def test_other_secrets_are_seen_where_the_password_file_is(secret: str) -> None:
+    low = []
+    for row in ROWS:
+        if row["kind"] == "file-read" and "'" not in row["command"] and '"' not in row["command"]:
+            command = row["command"].replace("/etc/shadow", secret)
+            if classify(command).level is Level.LOW:
+                low.append(command)
+    assert low == []
+
+
+@pytest.mark.parametrize("shell", ["/bin/sh", "bash", "/usr/bin/zsh", "dash"])
+def test_a_shell_opened_by_an_editor_pager_archiver_or_interpreter_is_high(shell: str) -> None:
+    for command in (
+        f"vim -c ':!{shell}'",
+        f"view +'!{shell}'",
+        f"less +'!{shell}' f",
+        f"man -P {shell} ls",
+        f"find . -exec {shell} \\;",
+        f"awk 'BEGIN{{system(\"{shell}\")}}'",
+        f"tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec={shell}",
+        f"zip x.zip f -T -TT '{shell} #'",
+        f"gdb -batch -ex '!{shell}'",
+        f"gcc -wrapper {shell},-s .",
+        f"python3 -c 'import os; os.system(\"{shell}\")'",
+        f"perl -e 'exec \"{shell}\"'",
+        f"ruby -e 'exec \"{shell}\"'",
+        f"lua -e 'os.execute(\"{shell}\")'",
+        f"git -c core.pager='{shell} -c {shell}' -p log",
+        f"rpm --eval '%({shell})'",
+        f"split --filter={shell} f",
+        f"wget --use-askpass={shell} x; ftp <<< '!{shell}'",
+    ):
+        assert classify(command).level is Level.HIGH, command
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["env sh", "nice bash", "tmux new bash", "docker exec -it web sh", "ssh host bash", "bash", "script -c bash"],
+)
+def test_a_shell_opened_by_what_runs_programs_anyway_is_medium(command: str) -> None:
+    assert classify(command).level is Level.MEDIUM
+
+
+def test_every_way_out_belongs_to_a_program_and_has_a_judge() -> None:
+    ways = programs_with_ways()
+    assert len(ways) > 150
+    for name, options in ways.items():
+        assert re.fullmatch(r"[\w.+-]+", name), name
+        for option in options:
+            report = classify(f"{name} {option.rstrip('=')} x" if not option.endswith("=") else f"{name} {option}x")
+            assert "could not be rated" not in (report.findings[0].reason if report.findings else "")
