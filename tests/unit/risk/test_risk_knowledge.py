@@ -32,6 +32,8 @@ COMPLETE = [
         "editors.toml",
         "archives.toml",
         "processes.toml",
+        "science.toml",
+        "everyday.toml",
     )
 ]
 RANK = {"low": 0, "medium": 1, "high": 2}
