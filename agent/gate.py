@@ -49,6 +49,7 @@ from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import Confirmer, EventSink, Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 from agent.recording.cuts import without_halves
+from agent.risk.analysers import opinion_findings, raised
 from agent.waiting import cancellable
 
 LONGEST_UNASKED = 4_000
@@ -197,6 +198,8 @@ class Gate:
 
     async def _rate(self, proposal: Proposal, command: str, stage: Stage) -> tuple[RiskReport, Verdict]:
         report = rate(self._judges, command, proposal.cwd, self._executor)
+        if command == proposal.command:  # a planner's opinion is about its own text
+            report = raised(report, opinion_findings(proposal.opinion, command))
         await self._show_new_rules(proposal.cwd)
         verdict = self._decide(report, proposal.cwd, proposal.origin)
         if verdict.action == "allow" and proposal.origin != "person" and len(command) > LONGEST_UNASKED:

@@ -15,7 +15,7 @@ from agent.engine.stream import EventStream
 from agent.engine.summary import command_summary, message_after_chat, not_run, status_after_chat, status_of_direct
 from agent.engine.tool_calls import ToolRunner
 from agent.gate import Gate, Judges
-from agent.protocol.decisions import Proposal
+from agent.protocol.decisions import Opinion, Proposal
 from agent.protocol.errors import (
     BudgetExceeded,
     Cancelled,
@@ -197,8 +197,8 @@ class GoalRun:
                 case Command(command=command) if self._options.code_only:
                     await self._say(command)
                     raise GoalEnded(GoalStatus.ANSWERED, command)
-                case Command(command=command, reason=reason):
-                    await self._react(await self._command(command, reason))
+                case Command(command=command, reason=reason, opinion=opinion):
+                    await self._react(await self._command(command, reason, opinion=opinion))
                 case ToolCalls() as calls:
                     await self._tool_calls(calls)
 
@@ -289,7 +289,9 @@ class GoalRun:
 
     # --- commands ---
 
-    async def _command(self, command: str, reason: str, call_id: str = "") -> CommandItem:
+    async def _command(
+        self, command: str, reason: str, call_id: str = "", opinion: Opinion | None = None
+    ) -> CommandItem:
         """Guard, gate, guard again; the item is in the history when this returns."""
         words = self._app.normal_form(command)
         before = self._guard.before(words, self._ctx.cwd)
@@ -297,7 +299,7 @@ class GoalRun:
             raise PlannerError(before.text, hint="say what should be done differently")
         if before.kind == "note":
             await self._note(before.text)
-        item = await self._through_gate(command, origin="planner", reason=reason, call_id=call_id)
+        item = await self._through_gate(command, origin="planner", reason=reason, call_id=call_id, opinion=opinion)
         self._items.append(item)
         self._ctx.history.append(item)
         if item.outcome == "ran":
@@ -308,7 +310,9 @@ class GoalRun:
                 await self._note(note)
         return item
 
-    async def _through_gate(self, command: str, *, origin: str, reason: str = "", call_id: str = "") -> CommandItem:
+    async def _through_gate(
+        self, command: str, *, origin: str, reason: str = "", call_id: str = "", opinion: Opinion | None = None
+    ) -> CommandItem:
         self._commands += 1
         self._ctx.last_command = command
         self._gate.timeout = self._budget.command_timeout
@@ -319,6 +323,7 @@ class GoalRun:
             reason=reason,
             cwd=self._ctx.cwd,
             call_id=call_id,
+            opinion=opinion,
         )
         return await self._gate.run(proposal)
 
@@ -346,8 +351,8 @@ class GoalRun:
         self._skips = 0
         self._budget.check()
 
-    async def _run_call(self, command: str, reason: str, call_id: str) -> CommandItem:
-        item = await self._command(command, reason, call_id)
+    async def _run_call(self, command: str, reason: str, call_id: str, opinion: Opinion | None) -> CommandItem:
+        item = await self._command(command, reason, call_id, opinion)
         await self._react(item)
         return item
 

@@ -10,6 +10,8 @@ import msgspec
 
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
+from agent.planner.fields import opinion
+from agent.protocol.decisions import Opinion
 from agent.protocol.errors import CoreError, PlannerError, RecordingError
 from agent.protocol.events import ToolFinished, ToolStarted
 from agent.protocol.messages import CommandItem, HistoryItem, ToolCall, ToolItem
@@ -41,7 +43,7 @@ class ToolRunner:
         events: EventStream,
         guard: RepeatGuard,
         *,
-        run_command: Callable[[str, str, str], Awaitable[CommandItem]],
+        run_command: Callable[[str, str, str, Opinion | None], Awaitable[CommandItem]],
         note: Callable[[str], Awaitable[None]],
     ) -> None:
         self._tools = tools
@@ -84,7 +86,7 @@ class ToolRunner:
         result = "not run"
         is_error = True
         try:
-            item = await self._run_command(command, _text(call.arguments, "reason"), call.id)
+            item = await self._run_command(command, _text(call.arguments, "reason"), call.id, opinion(call.arguments))
             outcome.did_something = outcome.did_something or item.outcome == "ran"
             result = f"exit code {item.exit_code}" if item.outcome == "ran" else item.outcome
             is_error = item.outcome != "ran" or item.exit_code != 0

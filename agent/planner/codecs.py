@@ -91,7 +91,7 @@ class _JsonCodec(ABC):
 
 
 class ModeJson(_JsonCodec):
-    """`{"mode": "chat", "message"}`, `{"mode": "command", "command", "reason"?, "confidence"?}`.
+    """`{"mode": "chat", "message"}`, `{"mode": "command", "command", "reason"?, "confidence"?, "risk"?, "risk_reason"?}`.
 
     With tools on offer also `{"mode": "tools", "tool_calls": [{"tool_name", "arguments"}]}`. Keys it does not know are ignored.
     """
@@ -106,7 +106,7 @@ class ModeJson(_JsonCodec):
     def schema(self) -> dict[str, Any]:
         forms = [
             _object(mode={"const": "chat"}, message={"type": "string"}),
-            _object(mode={"const": "command"}, reason={"type": "string"}, command={"type": "string"}),
+            _with_opinion(_object(mode={"const": "command"}, reason={"type": "string"}, command={"type": "string"})),
         ]
         if self.tools:
             forms.append(_object(mode={"const": "tools"}, tool_calls=_calls_schema(self.tools)))
@@ -120,7 +120,8 @@ class ModeJson(_JsonCodec):
             return fields.chat(fields.text_field(value, "message", required=True))
         if mode == "command":
             reason = fields.text_field(value, "reason") or fields.text_field(value, "message")
-            return fields.command(fields.text_field(value, "command", required=True), reason, value.get("confidence"))
+            text = fields.text_field(value, "command", required=True)
+            return fields.command(text, reason, value.get("confidence"), fields.opinion(value))
         if mode == "tools" and self.tools:
             calls = fields.tool_calls(value.get("tool_calls"), name_key="tool_name")
             if not calls:
@@ -182,7 +183,7 @@ def run_command_spec() -> ToolSpec:
     return ToolSpec(
         name=fields.RUN_COMMAND,
         description=prompt_text("run_command"),
-        parameters=_object(reason={"type": "string"}, command={"type": "string"}),
+        parameters=_with_opinion(_object(reason={"type": "string"}, command={"type": "string"})),
     )
 
 
@@ -196,6 +197,13 @@ def describe(tools: tuple[ToolSpec, ...]) -> str:
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _with_opinion(form: dict[str, Any]) -> dict[str, Any]:
+    """A form of a command, in which the model may warn of a danger."""
+    levels = ["low", "medium", "high"]
+    opinion = {"risk": {"type": "string", "enum": levels}, "risk_reason": {"type": "string"}}
+    return {**form, "properties": {**form["properties"], **opinion}}
 
 
 def _calls_schema(tools: tuple[ToolSpec, ...]) -> dict[str, Any]:

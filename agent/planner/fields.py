@@ -6,12 +6,19 @@ import re
 from functools import cache
 from typing import Any
 
+from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
 from agent.protocol.replies import Chat, Command, Reply, ToolCalls
 
 RUN_COMMAND = "run_command"
 MAX_CALLS = 64
+_RUN_ARGUMENTS = frozenset(("command", "reason", "confidence", "risk", "risk_reason"))
+_WARNINGS = {
+    "medium": Level.MEDIUM, "moderate": Level.MEDIUM, "elevated": Level.MEDIUM, "high": Level.HIGH, "critical": Level.HIGH,
+    "severe": Level.HIGH, "extreme": Level.HIGH, "dangerous": Level.HIGH, "destructive": Level.HIGH,
+}  # fmt: skip
+_MAX_OPINION = 300  # characters
 
 
 def text_field(value: dict[str, Any], name: str, *, required: bool = False) -> str:
@@ -34,7 +41,7 @@ def chat(message: str) -> Chat:
     return Chat(message=cleaned)
 
 
-def command(text: str, reason: str = "", confidence: Any = None) -> Command:
+def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinion | None = None) -> Command:
     """A command with surrounding newlines and an all-enclosing code fence taken off. Raises PlannerError.
 
     Spaces at the end stay: after a backslash they mean something. So do backticks around a line, which are shell syntax.
@@ -46,7 +53,23 @@ def command(text: str, reason: str = "", confidence: Any = None) -> Command:
         raise PlannerError("the command holds a NUL character, which no command can")
     if well_formed(cleaned) != cleaned:
         raise PlannerError("the command holds half a Unicode character")
-    return Command(command=cleaned, reason=well_formed(reason).strip(), confidence=_confidence(confidence))
+    return Command(
+        command=cleaned, reason=well_formed(reason).strip(), confidence=_confidence(confidence), opinion=opinion
+    )
+
+
+def opinion(value: dict[str, Any]) -> Opinion | None:
+    """What a reply itself says of its command's risk: `risk` (a level) and `risk_reason`. None where it warns of nothing.
+
+    Models write this as they like, so nothing here is an error. That one sees no danger says nothing.
+    """
+    said = value.get("risk")
+    level = _WARNINGS.get(said.strip().lower()) if isinstance(said, str) else None
+    if level is None:
+        return None
+    reason = value.get("risk_reason")
+    told = well_formed(reason).strip()[:_MAX_OPINION] if isinstance(reason, str) else ""
+    return Opinion(level=level, reason=told)
 
 
 def tool_calls(value: Any, *, name_key: str) -> tuple[ToolCall, ...]:
@@ -85,14 +108,15 @@ def from_calls(
     `known`: names of the tools on offer. Where `run_command` is not among them the host itself runs the command, one a reply.
     """
     runs = [call for call in calls if call.name == RUN_COMMAND]
-    if len(calls) == 1 and runs and runs[0].arguments.keys() <= {"command", "reason", "confidence"}:
+    if len(calls) == 1 and runs and runs[0].arguments.keys() <= _RUN_ARGUMENTS:
         arguments = runs[0].arguments
         reason = text_field(arguments, "reason") or plan or text
-        return command(text_field(arguments, "command", required=True), reason, arguments.get("confidence"))
+        text = text_field(arguments, "command", required=True)
+        return command(text, reason, arguments.get("confidence"), opinion(arguments))
     if runs and RUN_COMMAND not in known:
         if len(calls) > 1:
             raise PlannerError(f"{len(calls)} calls in one reply; run_command must stand alone")
-        unknown = sorted(runs[0].arguments.keys() - {"command", "reason", "confidence"})
+        unknown = sorted(runs[0].arguments.keys() - _RUN_ARGUMENTS)
         raise PlannerError(f"run_command has no argument {unknown[0][:40]!r}")
     return ToolCalls(calls=calls, plan=well_formed(plan).strip(), text=well_formed(text).strip())
 

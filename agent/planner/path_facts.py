@@ -19,7 +19,7 @@ from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
 MAX_PATHS = 64
 MAX_COMMAND_CHARS = 20_000
-MAX_SECONDS = 0.02
+MAX_SECONDS = 0.015
 MANY_ENTRIES = 1_000
 MANY_BYTES = 100_000_000
 _MAX_MATCHES = 2_000

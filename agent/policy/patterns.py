@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agent.policy.bounded_regex import BoundedPattern
 from agent.policy.model import PatternRule, PolicyFile
 from agent.policy.reading import reading_of
-from agent.protocol.decisions import Effect, Finding, Level, RiskReport, worst
+from agent.protocol.decisions import Effect, Finding, RiskReport
+from agent.risk.analysers import raised as with_findings
 
 _MOST_TEXTS = 400
 _TOO_LONG = "this text is too long for it to be ruled out"
@@ -85,11 +85,4 @@ def findings(report: RiskReport, files: Sequence[PolicyFile]) -> Iterator[Findin
 
 def raised(report: RiskReport, files: Sequence[PolicyFile]) -> RiskReport:
     """`report` with the findings of the patterns. Its level never falls, and nothing of it is lost; twice is as once."""
-    known = {(finding.rule, finding.span) for finding in report.findings}
-    new = [finding for finding in findings(report, files) if (finding.rule, finding.span) not in known]
-    if not new:
-        return report
-    order = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
-    together = sorted((*report.findings, *new), key=lambda finding: order[finding.level])
-    level = worst((report.level, *(finding.level for finding in new)))
-    return replace(report, level=level, findings=tuple(together))
+    return with_findings(report, findings(report, files))

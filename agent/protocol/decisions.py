@@ -125,6 +125,13 @@ class Verdict(Struct, frozen=True, kw_only=True):
 # --- confirmation ---
 
 
+class Opinion(Struct, frozen=True, kw_only=True):
+    """What a planner itself thinks of a command's risk. It can raise a rating, and never lower one."""
+
+    level: Level
+    reason: str = ""
+
+
 class Proposal(Struct, frozen=True, kw_only=True):
     """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp."""
 
@@ -134,6 +141,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     reason: str = ""
     cwd: str = ""
     call_id: str = ""
+    opinion: Opinion | None = None
 
 
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):

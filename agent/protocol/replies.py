@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.protocol.decisions import Opinion
 from agent.protocol.messages import ToolCall
 
 
@@ -16,11 +17,15 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
 
 
 class Command(Struct, frozen=True, kw_only=True, tag="command"):
-    """One shell command, with the planner's reason and its own confidence (0..1), which never lowers a level."""
+    """One shell command, with the planner's reason, its own confidence (0..1) and its opinion of the risk.
+
+    None of them lowers a level; an opinion can raise it.
+    """
 
     command: str
     reason: str = ""
     confidence: float | None = None
+    opinion: Opinion | None = None
 
 
 class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
