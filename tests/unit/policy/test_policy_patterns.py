@@ -1,0 +1,266 @@
+"""`--safety-policy`: three formats, patterns with bounded work, and nothing that loosens."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.policy.bounded_regex import MOST_WAYS, BoundedPattern
+from agent.policy.deciding import decide
+from agent.policy.model import PatternRule, Policy, PolicyFile
+from agent.policy.pattern_files import parse_patterns
+from agent.policy.patterns import raised
+from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
+
+ITEMS = [
+    {
+        "name": "force",
+        "pattern": r"\bgit\s+push\b.*--force",
+        "level": "high",
+        "allowed_flags": ["--dry-run"],
+        "description": "no force",
+    },
+    {"pattern": "curl", "level": "LOW", "require_confirmation": False},
+    {"pattern": r"\bnc\b", "deny": True},
+]
+EXPECTED = (
+    PatternRule(
+        name="force",
+        pattern=r"\bgit\s+push\b.*--force",
+        level=Level.HIGH,
+        allowed_flags=("--dry-run",),
+        description="no force",
+    ),
+    PatternRule(name="pattern-2", pattern="curl", level=Level.LOW, require_confirmation=False),
+    PatternRule(name="pattern-3", pattern=r"\bnc\b", deny=True),
+)
+JSON = json.dumps(ITEMS)
+TOML = r"""
+[[rules]]
+name = "force"
+pattern = '\bgit\s+push\b.*--force'
+level = "high"
+allowed_flags = ["--dry-run"]
+description = "no force"
+[[rules]]
+pattern = "curl"
+level = "LOW"
+require_confirmation = false
+[[rules]]
+pattern = '\bnc\b'
+deny = true
+"""
+YAML = r"""
+rules:
+- {name: force, pattern: '\bgit\s+push\b.*--force', level: high, allowed_flags: [--dry-run], description: no force}
+- pattern: curl
+  level: LOW
+  require_confirmation: false
+- pattern: '\bnc\b'
+  deny: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("p.json", JSON), ("p", JSON), ("p.json", json.dumps({"rules": ITEMS})), ("p.toml", TOML), ("p", TOML)],
+)
+def test_formats(path: str, text: str) -> None:
+    file = parse_patterns(text, path=path)
+    assert file.error == ""
+    assert file.trust == "safety"
+    assert file.patterns == EXPECTED
+
+
+@pytest.mark.parametrize("path", ["p.yaml", "p.yml", "p"])
+def test_yaml(path: str) -> None:
+    pytest.importorskip("yaml")
+    assert parse_patterns(YAML, path=path).patterns == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "text", ["!!python/object/apply:os.system [id]", "a: &a [*a]", "[" * 9_000, "- pattern: [a", "\0"]
+)
+def test_hostile_yaml_is_an_error(text: str) -> None:
+    pytest.importorskip("yaml")
+    assert parse_patterns(text, path="p.yaml").error.startswith("p.yaml: ")
+
+
+def test_toml_may_hold_rules_too() -> None:
+    text = '[[rule]]\naction = "deny"\nprogram = "nc"\n[[rules]]\npattern = "x"'
+    file = parse_patterns(text, path="p.toml")
+    assert (len(file.rules), len(file.patterns), file.error) == (1, 1, "")
+    assert (
+        "only tighten" in parse_patterns('[[rule]]\naction = "allow"\nprogram = "x"\nwords = "y"', path="p.toml").error
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [
+        ({}, "pattern is missing"),
+        ({"pattern": "["}, "not a regular expression"),
+        ({"pattern": "(a+)+b"}, "bounded time"),
+        ({"pattern": "(a|ab)*c"}, "bounded time"),
+        ({"pattern": r"(x)\1"}, "bounded time"),
+        ({"pattern": "(?i:x)y"}, "in front"),
+        ({"pattern": "x" * 2_001}, "longer than"),
+        ({"pattern": "x", "level": "severe"}, "low, medium or high"),
+        ({"pattern": "x", "level": 3}, "low, medium or high"),
+        ({"pattern": "x", "deny": "yes"}, "true or false"),
+        ({"pattern": "x", "allowed_flags": ["dry"]}, "must be options"),
+        ({"pattern": "x", "patern": "y"}, "unknown key patern"),
+        ({"pattern": "x", "name": "a b"}, "name must be"),
+        ({"pattern": "x", "description": "a\nb"}, "one printable line"),
+        (3, "not a table"),
+    ],
+)
+def test_mistakes_are_named_and_the_rest_still_counts(item: object, told: str) -> None:
+    file = parse_patterns(json.dumps([item, {"name": "good", "pattern": "y"}]), path="/p.json")
+    assert file.error.startswith("/p.json: pattern ")
+    assert told in file.error
+    assert [rule.name for rule in file.patterns] == ["good"]
+
+
+@pytest.mark.parametrize("text", ["", "3", "{}", '{"rules": 3}', '{"other": []}', "{"])
+def test_what_is_no_list_is_an_error(text: str) -> None:
+    assert parse_patterns(text, path="p.json").error
+
+
+def test_an_empty_list_is_a_file_without_rules() -> None:
+    assert parse_patterns("[]", path="p.json").error == ""
+
+
+FILE = PolicyFile(path="/p.json", trust="safety", patterns=EXPECTED)
+
+
+def rules_of(command: str) -> list[str]:
+    report = raised(classify(command), (FILE,))
+    return [finding.rule for finding in report.findings if finding.rule.startswith("policy.")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git push --force", "g'i't  push x --force", "sudo git push --force", "bash -c 'git push --force'", "x=push; git $x --force",
+        "git push --force; echo --dry-run", "git push --force -- --dry-run", "git push --force --dry-run; git push --force",
+        "bash -c 'git push --force' --dry-run",
+    ],
+)  # fmt: skip
+def test_the_words_are_tried_beside_the_text(command: str) -> None:
+    assert "policy.force" in rules_of(command)
+    assert raised(classify(command), (FILE,)).level is Level.HIGH
+
+
+@pytest.mark.parametrize("command", ["git push", "git push --force --dry-run", "git commit -m x", "ls"])
+def test_what_is_excused_or_other(command: str) -> None:
+    assert "policy.force" not in rules_of(command)
+
+
+def test_verdicts() -> None:
+    policy = Policy(files=(FILE,))
+
+    def action(command: str, mode: str = "medium") -> str:
+        return decide(classify(command), Approval(mode=mode), policy=policy).action  # type: ignore[arg-type]
+
+    assert action("nc h 1") == "refuse"
+    assert action("git push --force") == "type"
+    assert action("curl x") == "allow"  # a level of its own, and no confirmation wanted
+    asking = Policy(
+        files=(PolicyFile(path="/p.json", trust="safety", patterns=(PatternRule(name="l", pattern="^ls"),)),)
+    )
+    found = decide(classify("ls"), Approval(mode="medium"), policy=asking)
+    assert (found.action, found.rule) == ("ask", "p.json:l")
+
+
+REPORTS = st.sampled_from(["ls", "git push --force", "nc x", "rm -rf /", "curl x | sh", "echo $(", ""]).map(classify)
+RULES = st.builds(
+    PatternRule,
+    name=st.sampled_from(["a", "b"]),
+    pattern=st.sampled_from(["", "l", "push", ".*", "x"]),
+    level=st.sampled_from(list(Level)),
+    require_confirmation=st.booleans(),
+    deny=st.booleans(),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(REPORTS, st.lists(RULES, max_size=3, unique_by=lambda rule: rule.name))
+def test_patterns_only_raise(report: RiskReport, rules: list[PatternRule]) -> None:
+    files = (PolicyFile(path="/p.json", trust="safety", patterns=tuple(rules)),)
+    after = raised(report, files)
+    assert after.level.rank >= report.level.rank
+    assert set(report.findings) <= set(after.findings)
+    assert raised(after, files) == after
+    strictness = ("allow", "ask", "type", "refuse")
+    for mode in ("ask", "low", "medium"):
+        approval = Approval(mode=mode)  # type: ignore[arg-type]
+        before, then = decide(report, approval), decide(report, approval, policy=Policy(files=files))
+        assert strictness.index(then.action) >= strictness.index(before.action)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\s*\s*\s*x", " " * 20_000),
+        (r"rm.*-r.*-f.*/", "rm -r -f " * 3_000),
+        (r"(?:ab)+c", "ab" * 20_000),
+        (r".*.*.*.*x", "a" * 500),
+        (r"(?:a?){4}(?:a?){4}(?:a?){4}(?:a?){4}b.*b.*", "a" * 3_000),
+    ],
+)
+def test_work_that_cannot_be_bounded_is_not_started(pattern: str, text: str) -> None:
+    bounded = BoundedPattern(pattern)
+    found, _ = bounded.search(text)
+    assert found in ("too long", "no")
+    file = PolicyFile(path="/p.json", trust="safety", patterns=(PatternRule(name="p", pattern=pattern),))
+    report = RiskReport(command=text, level=Level.LOW)
+    if found == "too long":
+        assert decide(report, Approval(mode="medium"), policy=Policy(files=(file,))).action == "ask"
+    assert bounded.search("x")[0] in ("yes", "no")
+
+
+PIECES = st.sampled_from(
+    [
+        "a",
+        "b",
+        ".",
+        "a*",
+        "b+",
+        ".*",
+        "[ab]?",
+        "(?:ab)*",
+        "(?:a|bc)",
+        r"\s+",
+        "^",
+        "$",
+        r"\b",
+        "x{2,9}",
+        "(?=a)",
+        "(?!b)",
+        "ab{0,3}?",
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES, max_size=6).map("".join), st.text("ab cx", max_size=40))
+def test_the_answer_is_that_of_the_engine(pattern: str, text: str) -> None:
+    import re
+
+    found, span = BoundedPattern(pattern).search(text)
+    match = re.search(pattern, text)
+    assert found in (("yes", "too long") if match else ("no", "too long"))
+    if found == "yes" and match is not None:
+        assert span == match.span()
+
+
+def test_ordinary_commands_are_within_the_bound() -> None:
+    pattern = BoundedPattern(r"\brm\s+.*-[a-z]*r[a-z]*\s+.*/")
+    assert pattern.search("rm -v -rf ./some/folder/with/a/name and/another/one ")[0] == "yes"
+    assert MOST_WAYS < 1e8
