@@ -18,6 +18,7 @@ _SQL_DESTROY = re.compile(
     r"MEASUREMENT|SERIES|RETENTION\s+POLICY|SHARD|MATERIALIZED|CONSTRAINT|GRAPH|WAREHOUSE|STAGE|STREAM|TASK|DICTIONARY|NODE|CATALOG|SERVER)"
     r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY|DETACH\s+DELETE)", re.I | re.S
 )  # fmt: skip
+_SQL_EXPLAINED = re.compile(r"(?:(?<=;)|\A)\s*EXPLAIN\b[^;\\]*", re.I)  # the plan of a statement, which is not run
 _SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
 _SQL_CHANGE = re.compile(
     r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE\s+INTO|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
@@ -72,6 +73,8 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
     place = invocation.place
     bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
     bare = re.sub(r"'(?:[^']|'')*'", "''", bare) if "PROGRAM" not in bare.upper() else bare
+    if "delimiter" not in bare.lower():
+        bare = _SQL_EXPLAINED.sub(lambda match: match[0] if "ANALY" in match[0].upper() else " ", bare)
     for match in _SQL_SHELL.finditer(text):
         walker.script(next(g for g in match.groups() if g), place, invocation)
         walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
