@@ -19,7 +19,9 @@ from agent.policy.examples import failing_example
 from agent.policy.floor import breach
 from agent.policy.matching import covers
 from agent.policy.model import Place, Rule
+from agent.policy.parse import parse_policy
 from agent.policy.reading import lies_in, reading_of
+from agent.policy.rule_text import as_toml
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 
 MOST_RULES = 6
@@ -56,7 +58,10 @@ def propose(report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple
     if len(rules) > MOST_RULES:
         return Offer(reason=f"it would take {len(rules)} rules; make a script of it, and allow that")
     whole = coverage([replace(rule, workspace=place.workspace) for rule in rules], report, place, up_to=up_to)
-    return Offer(reason=whole.why_not) if whole.why_not else Offer(rules=tuple(rules))
+    if whole.why_not:
+        return Offer(reason=whole.why_not)
+    written = parse_policy(as_toml(tuple(rules)), path="rule", trust="user", home=place.home)
+    return Offer(reason=f"the rule cannot be written: {written.error}") if written.error else Offer(rules=tuple(rules))
 
 
 def _bare(rule: Rule) -> Rule:
