@@ -24,7 +24,8 @@ _SAFER = "type the command by hand"
 # Programs whose operands may be host names.
 DIALLERS = frozenset(
     ("curl", "wget", "wget2", "http", "https", "xh", "aria2c", "axel", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat",
-     "telnet", "ftp", "lftp", "ping", "dig", "host", "nslookup", "git", "mosh", "lynx", "w3m", "openssl")
+     "telnet", "ftp", "lftp", "ping", "dig", "host", "nslookup", "git", "mosh", "lynx", "w3m",
+     "docker", "podman", "nerdctl", "skopeo", "crane", "helm", "openssl")
 )  # fmt: skip
 
 _KINDS: dict[str, tuple[Level, str]] = {

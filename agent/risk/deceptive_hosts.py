@@ -72,7 +72,7 @@ def host_findings(programs: tuple[ProgramRun, ...]) -> list[Finding]:
             continue
         dials = name in DIALLERS
         for word in words[1:_MAX_WORDS]:
-            if "://" not in word and not (dials and "." in word):
+            if "://" not in word and not (dials and ("." in word or word[:2] in ("0x", "0X"))):
                 continue
             judged = _judge(word, dials=dials)
             if judged is not None:
