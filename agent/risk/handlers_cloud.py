@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.leaks import is_kept
 from agent.risk.options import Args
 
 if TYPE_CHECKING:
@@ -102,9 +103,7 @@ def _s3(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output
         walker.add("cloud-destroy", targets, place, rule="cloud.s3")
     elif verb in ("cp", "sync", "mv"):
         secret = any(
-            walker.rater.scopes.of(word, invocation.cwd) == "secrets"
-            for word in targets[:-1]
-            if not word.text.startswith("s3://")
+            is_kept(walker, invocation, word) for word in targets[:-1] if not word.text.startswith("s3://")
         ) or (invocation.stdin is not None and "secret" in invocation.stdin[1])
         if secret:
             walker.add("send-secret", targets, place)
@@ -155,7 +154,7 @@ def cloud(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             return None, ""
         if _READS.search(text) and not _is_noun(texts[index:]):
             return None, ""
-        if _CHANGES.search(text):
+        if _CHANGES.search(text) and not any(_DESTROYS.match(later) for later in texts[index + 1 : index + 4]):
             break
     walker.add("cloud-change", operands, place, rule=f"cloud.{texts[0]}")
     return None, ""

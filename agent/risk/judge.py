@@ -12,6 +12,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.leaks import judge_leaks, judge_named_secrets, secrets_stored
+from agent.risk.named_destruction import judge_named_destruction
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
@@ -79,12 +80,16 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if table is None:
             if walker.session is not None:
                 walker.session.unknown(walker, invocation)
+            before = len(walker.findings)
             unknown_program(walker, invocation)
+            judge_named_destruction(walker, invocation, walker.findings[before:])
             return None, invocation.stdin[1] if invocation.stdin else ""
         before = len(walker.findings)
         inner = apply(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
             judge_named_secrets(walker, name, invocation)
+        if not isinstance(inner, Invocation):
+            judge_named_destruction(walker, invocation, walker.findings[before:])
         if not isinstance(inner, Invocation):
             return inner
         if not inner.words:

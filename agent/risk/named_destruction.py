@@ -1,0 +1,50 @@
+"""Programs and tasks that nothing is known about, told in plain words to destroy: `tool destroy prod`, `rails db:drop`."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Finding, Level
+from agent.risk.invocation import Invocation
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_STRONG = re.compile(
+    r"(?!.*cache)(?:[\w-]+:)*(?:destroy|purge|wipe|nuke|obliterate|implode|annihilate|factory-?reset|terminate|flushall|flushdb|sqlflush|reset_db|empty-?trash)"
+    r"(?:[:_-]\w+)?"
+    r"|(?:\w+:)*(?:delete|remove|destroy|drop|wipe|clear|purge|erase)[-_]?(?:all|everything|database|db|table|tables|schema|cluster|clusters|namespace|"
+    r"project|account|bucket|volume|volumes|org|organization|repo|repository|environment|tenant|history|backup|backups|snapshots?)"
+    r"|db:(?:drop|reset|wipe|purge|truncate)(?::\w+)?|migrate:(?:fresh|reset)|ecto\.(?:drop|reset)|(?:\w+:)+(?:destroy|delete|drop)",
+    re.I,
+)
+_ALL = re.compile(r"--(?:all|purge|everything|all-namespaces)")
+_DELETES = re.compile(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
+_UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
+_WORDS = 6  # the verb of a program stands among its first words
+_ASKS = frozenset(("--help", "-h", "help", "--dry-run", "-n", "--dry-run=client", "--version", "plan"))
+
+
+def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """A finding where the words of a program say more than is known about it; `found` is what was found about it so far."""
+    if not found or any(finding.level is Level.HIGH for finding in found):
+        return
+    if not any(finding.rule.startswith(_UNSEEN) for finding in found):
+        return
+    words = [
+        word
+        for before, word in pairwise(invocation.words)
+        if not word.quoted and re.fullmatch(r"-[a-zA-Z]", before.text) is None
+    ]
+    texts = [word.text for word in words]
+    if not _ASKS.isdisjoint(texts):
+        return
+    operands = [word for word in words if not word.text.startswith("-")][:_WORDS]
+    everything = any(_ALL.fullmatch(text) for text in texts)
+    for word in operands:
+        if _STRONG.fullmatch(word.text) or (everything and _DELETES.fullmatch(word.text)):
+            reason = f"is told to {word.text[:40]}, and what that reaches is not known here"
+            walker.add("destroy", [word], invocation.place, reason=reason, rule="destroy.named")
+            return
