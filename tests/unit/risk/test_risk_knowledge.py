@@ -21,6 +21,7 @@ COMPLETE = [
     if file
     in (
         "text.toml",
+        "readers.toml",
         "media.toml",
         "documents.toml",
         "disks.toml",
