@@ -25,8 +25,11 @@ def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
 
     home = os.path.expanduser("~")
     safety = settings.safety_policy or ""
+    folder = config_dir(dict(environ))
+    own = settings.config
     return Sources(
-        user=os.path.join(config_dir(dict(environ)), USER_FILE),
+        user=os.path.join(folder, USER_FILE),
+        settings=(folder, os.path.abspath(own)) if own else (folder,),
         safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
         home=home if home.startswith("/") else "",
     )

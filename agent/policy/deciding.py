@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agent.policy.covering import coverage
 from agent.policy.floor import breach
+from agent.policy.guard import BUILT_IN, guard
 from agent.policy.matching import Says, touches
 from agent.policy.model import MAY_ALLOW, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
@@ -147,13 +148,13 @@ def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
 
 
 def _touching(report: RiskReport, policy: Policy) -> Iterator[tuple[PolicyFile, Rule, int, Says, str]]:
-    for file in policy.files:
+    for file in (*policy.files, guard(policy.guarded)):
         for rule in file.rules:
             if rule.action == "allow":
                 continue
             for index in range(-1, len(report.programs)):
                 match = touches(rule, index, report, policy.place)
-                if match.says != "no":
+                if match.says == "yes" or (match.says == "maybe" and file.path != BUILT_IN):
                     yield file, rule, index, match.says, match.why
 
 

@@ -22,12 +22,16 @@ Stamp = tuple[int, int, int, int, int]
 
 
 class Sources(Struct, frozen=True, kw_only=True):
-    """Paths of the files that may be there; "" for none. `safety` is the one that has to be."""
+    """Paths of the files that may be there; "" for none. `safety` is the one that has to be.
+
+    `settings`: other files and folders that decide how we run; changing one is guarded like changing a policy file.
+    """
 
     user: str = ""
     site: str = SITE_FILE
     safety: str = ""
     home: str = ""
+    settings: tuple[str, ...] = ()
 
 
 class PolicyFiles:
@@ -59,7 +63,11 @@ class PolicyFiles:
             session=session,
             now=datetime.now(UTC).isoformat() if files else "",
         )
-        return Policy(files=tuple(files), place=place)
+        own = (*sources.settings, *(path for path, _ in wanted if path))
+        guarded = tuple(
+            dict.fromkeys((*own, *map(os.path.realpath, own)))
+        )  # people link to where they keep their settings
+        return Policy(files=tuple(files), place=place, guarded=guarded)
 
     def file(self, path: str, trust: Trust) -> PolicyFile | None:
         """The file at `path` as it is now; None where there is none (for "safety": an error)."""

@@ -76,7 +76,7 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     """Whether a rule that asks or forbids is about program `index` of `report`; -1 is about none (redirections), for "*" only."""
     findings = _findings(report, index)
     if index < 0:
-        return _touches_loose(rule, findings, place)
+        return _touches_loose(rule, findings, report, place)
     run = report.programs[index]
     if not any(same_program(run, name, workspace=place.workspace, certain=False) for name in rule.program):
         if run.words and UNKNOWN_PART in run.words[0]:
@@ -97,7 +97,7 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     return next((answer for answer in answers if answer.says == "maybe"), _YES)
 
 
-def _touches_loose(rule: Rule, findings: list[Finding], place: Place) -> Match:
+def _touches_loose(rule: Rule, findings: list[Finding], report: RiskReport, place: Place) -> Match:
     """What belongs to no program, such as a redirection: only rules on every program, by path, scope or effect."""
     if (
         "*" not in rule.program
@@ -115,7 +115,9 @@ def _touches_loose(rule: Rule, findings: list[Finding], place: Place) -> Match:
     folders = _folders(rule, place)
     if rule.paths:
         targets = [target for effect in effects for target in effect.targets]
-        if not any(lies_in(absolute(target, place.workspace), folder) for target in targets for folder in folders):
+        bases = {place.workspace, *(run.cwd for run in report.programs)}  # in which folder it happens is not told
+        paths = {absolute(target, base) for target in targets for base in bases}
+        if not any(lies_in(path, folder) for path in paths for folder in folders):
             return Match("no", "other paths")
     return Match(in_force(rule, place), "its workspace, session or time")
 

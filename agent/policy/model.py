@@ -102,7 +102,11 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """All files that count, and the place. An empty one decides by level alone."""
+    """All files that count, and the place. An empty one decides by floor and level alone.
+
+    `guarded`: absolute paths of the program's own settings and policy files, of which every change needs the word.
+    """
 
     files: tuple[PolicyFile, ...] = ()
     place: Place = Place()
+    guarded: tuple[str, ...] = ()

@@ -277,3 +277,23 @@ def test_adding_what_is_not_allowed_takes_the_permission_away(other: str, shape:
     if verdict(other, file(PUSH, MAKE), mode=mode).action == "allow":
         return
     assert verdict(shape.format(a=allowed, b=other), file(PUSH, MAKE), mode=mode).action != "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("cp x ~/.config/agent-shell/policy.toml", "type"),
+        ("cd ~/.config/agent-shell && echo x > policy.toml", "type"),
+        ("echo x >> ~/.config/agent-shell/.env", "type"),
+        ("mv ~/.config ~/old", "type"),
+        ("rm .agent-shell-policy.toml", "type"),
+        ("cat ~/.config/agent-shell/policy.toml", "allow"),
+        ("echo x > notes.txt", "allow"),
+        ("rm notes.txt", "allow"),
+    ],
+)
+def test_no_mode_and_no_rule_lets_our_own_settings_be_changed(command: str, action: str) -> None:
+    everything = Rule(name="all", action="allow", program=("cp", "mv", "rm"), paths=("/",))
+    guarded = (f"{HOME}/.config/agent-shell", f"{WORK}/.agent-shell-policy.toml")
+    policy = Policy(files=(file(everything),), place=PLACE, guarded=guarded)
+    assert decide(rated(command), Approval(mode="medium"), policy=policy).action == action

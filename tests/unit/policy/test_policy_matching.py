@@ -127,7 +127,7 @@ def says(rule: Rule, command: str) -> set[str]:
         (NO_FORCE, "git --unheard-of value push --force"),
         (NO_FORCE, "$program push --force"),
         (PHOTOS, "rm $x"),
-        (Rule(name="nmap", action="deny", program=("nmap",)), "mystery nmap -sS h"),
+        (NO_FORCE, "mystery git push --force"),
     ],
 )
 def test_what_cannot_be_known_may_be_meant(rule: Rule, command: str) -> None:
