@@ -220,3 +220,57 @@ def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             taint = join_taint(taint, "secret")
     walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
     return None, ""
+
+
+_LFTP_DESTROYS = re.compile(
+    r"(?:^|[;&\n])\s*(?:rm|mrm|rmdir|glob rm|mirror\b[^;]*(?:--delete|--Remove-source-files|-e\b))", re.I
+)
+
+
+def lftp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """lftp -e COMMANDS: its own commands, and `!` for the shell's."""
+    for word in args.values(*table.script):
+        for piece in re.split(r"[;\n]", word.text):
+            if piece.strip().startswith("!"):
+                walker.add("run", [], invocation.place, reason="has the client run a shell command", rule="ftp.shell")
+                walker.script(piece.strip()[1:], invocation.place, invocation)
+        if _LFTP_DESTROYS.search(word.text):
+            walker.add("remote-destroy", args.operands[:1], invocation.place)
+    return None
+
+
+_SMB_DESTROYS = re.compile(r"(?:^|;)\s*(?:rm|del|deltree|rmdir|rd|wdel)\b", re.I)
+
+
+def smbclient(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """smbclient //HOST/SHARE -c COMMANDS."""
+    for word in args.values("-c", "--command"):
+        for piece in word.text.split(";"):
+            if piece.strip().startswith("!"):
+                walker.add("run", [], invocation.place, reason="has the client run a shell command", rule="ftp.shell")
+                walker.script(piece.strip()[1:], invocation.place, invocation)
+        if _SMB_DESTROYS.search(word.text):
+            walker.add("remote-destroy", args.operands[:1], invocation.place)
+    return None
+
+
+def tailscale(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`tailscale ssh HOST COMMAND`: the command runs on another machine."""
+    if len(args.operands) < 3 or args.operands[0].text != "ssh":
+        return None
+    position = invocation.words.index(args.operands[1]) + 1
+    walker.add("remote-shell", args.operands[1:2], invocation.place)
+    inner = invocation.inner(invocation.words[position:], table.name)
+    inner.remote = True
+    walker.dispatch(inner)
+    return None, ""
+
+
+def socat_like(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """websocat's addresses, of which some are programs."""
+    for word in args.operands:
+        match = re.match(r"(?:exec|cmd|sh-c):(.+)", word.text, re.S)
+        if match:
+            walker.add("reverse-shell", [word], invocation.place)
+            walker.script(match.group(1), invocation.place, invocation)
+    return None

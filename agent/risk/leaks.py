@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 _NETWORKED = frozenset(
     (
         "ping",
+        "dig",
+        "traceroute",
+        "whois",
         "telnet",
+        "rsh",
+        "lftp",
+        "wget2",
+        "wormhole",
         "ssh",
         "http",
         "aria2c",
