@@ -85,7 +85,7 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
     verbs = reading.operands[: verb_count(reading)]
     if not findings:
         return [_with(base, words=_words(verbs))]
-    if all(_is_about_paths(kind) for kind in kinds):
+    if all(_is_about_paths(kind) for kind in kinds) and len(reading.operands) > len(verbs):
         return _about_paths(base, run, findings, place, verbs)
     return _about_words(base, run, findings, place, verbs)
 

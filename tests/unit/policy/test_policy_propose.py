@@ -83,6 +83,8 @@ CASES = [
     ("./run.sh", "'./run.sh'", "./run.sh x", "./other.sh", "../run.sh", "run.sh"),
     ("pip install -r requirements.txt", "pip install -r 'requirements.txt'", "pip install -r evil.txt", "pip install x"),
     ("make -j4 test", "make -j8 test", "make test deploy", "make -C /tmp test", "make -f x test"),
+    ("go run cmd/gen", "go run 'cmd/gen'", "go run cmd/other", "go run cmd/gen x", "go build cmd/gen"),
+    ("eslint --fix", "eslint --fix", "eslint --fix ../x", "eslint --fix --config x"),
     ("docker stop web", "docker stop web", "docker stop db", "docker rm web", "docker stop web db"),
 ]  # fmt: skip
 
