@@ -103,6 +103,8 @@ def table(rows: Sequence[Row], sets: Sequence[CommandSet]) -> str:
 
 
 def _percent(share: float) -> str:
+    if 0 < share < 0.1:
+        return "< 0.1"
     return f"{share:.1f}" if 0 < share < 1 or 99 < share < 100 else f"{share:.0f}"
 
 

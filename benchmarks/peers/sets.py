@@ -44,7 +44,12 @@ def command_sets(data: Path | None) -> list[CommandSet]:
             CommandSet("own high", tuple(row["command"] for row in corpus if row["level"] == "high"), high=(">=", 98)),
             CommandSet("own low", tuple(row["command"] for row in corpus if row["level"] == "low"), ("<=", 4)),
         ]
-    attacks = tuple(row["command"] for name in ("attacks", "gtfobins") for row in _rows(_OWN / f"risk_{name}.jsonl"))
+    attacks = tuple(
+        row["command"]
+        for name in ("attacks", "gtfobins")
+        for row in _rows(_OWN / f"risk_{name}.jsonl")
+        if row["least"] != "low"
+    )
     found.append(CommandSet("attacks", attacks, (">=", 100)))
     hostile, lookalikes = _OWN / "risk_hostile.jsonl", _OWN / "risk_lookalikes.jsonl"
     if hostile.exists():
