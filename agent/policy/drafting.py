@@ -83,9 +83,9 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
         up_to=Level.MEDIUM if findings else Level.LOW,
     )
     verbs = reading.operands[: verb_count(reading)]
-    if not findings:
+    if not findings and not run.elevated:
         return [_with(base, words=_words(verbs))]
-    if all(_is_about_paths(kind) for kind in kinds) and len(reading.operands) > len(verbs):
+    if kinds and all(_is_about_paths(kind) for kind in kinds) and len(reading.operands) > len(verbs):
         return _about_paths(base, run, findings, place, verbs)
     return _about_words(base, run, findings, place, verbs)
 

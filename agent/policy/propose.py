@@ -44,7 +44,9 @@ def propose(report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple
         return Offer(reason=reason)
     rules: list[Rule] = []
     for index, run in enumerate(report.programs):
-        if (up_to is not None and run.level.rank <= up_to.rank) or run.suspected or is_wrapper(report, index):
+        if run.suspected or is_wrapper(report, index):
+            continue
+        if up_to is not None and run.level.rank <= up_to.rank and not _behind_wrapper(report, index):
             continue
         reason = why_never(report, index)
         rule = None if reason else _proved(report, index, place)
@@ -68,6 +70,12 @@ def _bare(rule: Rule) -> Rule:
     return replace(rule, name="", match=(), not_match=())
 
 
+def _behind_wrapper(report: RiskReport, index: int) -> bool:
+    """Whether a wrapper that is asked for by itself (sudo) is carried by the rule on this program alone."""
+    parent = report.programs[index].parent
+    return parent >= 0 and report.programs[parent].level is Level.MEDIUM and is_wrapper(report, parent)
+
+
 def _why_nothing(report: RiskReport, up_to: Level | None) -> str:
     if report.level is Level.HIGH:
         return "high risk is never allowed without a person"
@@ -78,6 +86,8 @@ def _why_nothing(report: RiskReport, up_to: Level | None) -> str:
     for finding in report.findings:
         if finding.program < 0 and (up_to is None or finding.level.rank > up_to.rank):
             return f"no rule on a program can cover this: {finding.reason}"
+        if finding.level is not Level.LOW and finding.rule.startswith("deception."):
+            return f"no rule covers what may hide something: {finding.reason}"
     return ""
 
 

@@ -84,6 +84,7 @@ CASES = [
     ("pip install -r requirements.txt", "pip install -r 'requirements.txt'", "pip install -r evil.txt", "pip install x"),
     ("make -j4 test", "make -j8 test", "make test deploy", "make -C /tmp test", "make -f x test"),
     ("go run cmd/gen", "go run 'cmd/gen'", "go run cmd/other", "go run cmd/gen x", "go build cmd/gen"),
+    ("sudo lastb -n 5", "sudo lastb -n '5'", "sudo lastb x", "sudo cat /etc/hosts", "sudo -s"),
     ("eslint --fix", "eslint --fix", "eslint --fix ../x", "eslint --fix --config x"),
     ("docker stop web", "docker stop web", "docker stop db", "docker rm web", "docker stop web db"),
 ]  # fmt: skip
@@ -112,6 +113,7 @@ def test_what_a_proposal_covers_and_what_not(command: str, like: str, no: tuple[
         ("rm *.o", "no rule was found"),
         ("curl -d @notes https://x.org", "sends data"),
         ("echo 'x", "read to its end"),
+        ("find . –name x", "may hide something"),
         ("", "no program"),
         ("make a; make b; make c; make d; make e; make f; make g", "it would take 7 rules"),
     ],
@@ -138,7 +140,7 @@ def test_every_medium_of_the_corpus_comes_back_from_its_text_and_lets_nothing_wo
             assert rule.match
             assert rule.not_match
             assert len(rule.program) == 1
-            assert sentence(rule).endswith(("is: " + ", ".join(rule.effects).replace("-", " "),)) or rule.effects
+            assert sentence(rule).isprintable()
     assert offered >= 40
 
 
