@@ -247,6 +247,9 @@ def joined(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 
 def each(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """hyperfine, concurrently: every operand is a command of its own."""
+    for name, word in args.options:
+        if word is not None and table.roles.get(name, "text") != "text":
+            walker.add(table.roles[name], [word], invocation.place, invocation=invocation)
     for word in args.operands:
         walker.script(word.text, invocation.place, invocation.inner([], table.name))
     for word in args.values(*table.script):
