@@ -44,8 +44,8 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
         if all(carries(rules[by[child]], index, report) for child in inner):
             by[index] = by[inner[0]]
     for index, run in enumerate(report.programs):  # words that may be run, where a rule names each of them
-        rule = rules[by[run.parent]] if run.suspected and index not in by and run.parent in by else None
-        if rule is not None and rule.exact_words and rule.options.only is not None:
+        outer = rules[by[run.parent]] if run.suspected and index not in by and run.parent in by else None
+        if outer is not None and outer.exact_words and outer.options.only is not None:
             by[index] = by[run.parent]
     return by
 
