@@ -49,7 +49,7 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     )
     if secret:
         walker.add("send-secret", urls[:1], place)
-    elif data or upload or verb in ("POST", "PUT", "PATCH"):
+    elif upload or verb in ("POST", "PUT", "PATCH") or (data and not _only_asks(data, args)):
         harmless = all(_READS_BY_POST.search(url.text) for url in urls) and not upload
         kind = "remote-destroy" if any(_DESTROYS.search(url.text) for url in urls) else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
@@ -96,6 +96,11 @@ def _remember(walker: Walker, invocation: Invocation, urls: list[Word]) -> None:
             walker.downloads.add(absolute(name, invocation.cwd))
 
 
+def _only_asks(data: list[Word], args: Args) -> bool:
+    """`curl -G`: data that is no file becomes part of the address, as in any search."""
+    return args.has("-G", "--get") and not any("@" in word.text for word in data)
+
+
 def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], files: list[Word]) -> bool:
     """Whether what is sent is secret: by its taint, by `@file` in a text, or as a file of its own."""
     named = list(files)
@@ -108,6 +113,9 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
         for mark in ("=@", "=<"):
             if mark in text:
                 named.append(word.part(text.split(mark, 1)[1].split(";")[0]))
+        name, at, file = text.partition("@")
+        if at and re.fullmatch(r"[\w.-]+", name):
+            named.append(word.part(file))
     for word in named:
         if word.text in ("-", "."):
             if invocation.stdin is not None and "secret" in invocation.stdin[1]:
