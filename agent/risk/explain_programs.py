@@ -14,7 +14,7 @@ from agent.risk.knowledge_help import help_for
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.scopes import Scopes
 from agent.risk.syntax import Parser
-from agent.risk.tree import Redirect, Simple
+from agent.risk.tree import Redirect, Simple, WordNode
 
 _MAX_WORDS = 40  # of one program
 _UNKNOWN = "…"
@@ -77,7 +77,9 @@ class Explainer:
         for index in others[:3]:
             words = " ".join(one_line(word, 40) for word in self.programs[index].words[:8])
             parts.append(
-                Part(text=one_line(words, 60), meaning="may also be run here", level=_level(self.programs[index]))
+                Part(
+                    text=one_line(words, 60), meaning="runs here as well, or later", level=_level(self.programs[index])
+                )
             )
         return parts
 
@@ -120,7 +122,7 @@ class Explainer:
             inner += substitutions(self, redirect.body, frame)
         return Part(
             text=frame.written(redirect.start, redirect.end, 60),
-            meaning=redirect_meaning(redirect, one_line(target, 60)),
+            meaning=redirect_meaning(redirect, "" if _is_process(redirect.target) else one_line(target, 60)),
             span=frame.span(redirect.start, redirect.end),
             parts=inner,
         )
@@ -199,6 +201,7 @@ class Explainer:
             scopes=self.scopes,
             cwd=run.cwd,
             remote=run.remote,
+            facts=self.context.facts,
         )
         parts = []
         for told in reader.read()[:_MAX_WORDS]:
@@ -207,7 +210,7 @@ class Explainer:
             meaning = told.meaning
             spots = [] if told.text or not written else range(told.first, told.last)
             other = [words[spot] for spot in spots if not _says(written[spot + 1], words[spot])]
-            if other and _UNKNOWN not in other[0]:
+            if other and _UNKNOWN not in other[0] and not other[0].startswith("/dev/fd/"):
                 meaning = f"stands for {one_line(' '.join(other), 60)}" + (f": {meaning}" if meaning else "")
             elif text == "{}":
                 meaning = f"each item in turn {meaning}".rstrip()
@@ -217,6 +220,10 @@ class Explainer:
             more = len(words) - _MAX_WORDS
             parts.append(Part(text="…", meaning=f"and {more} more word{'s' if more > 1 else ''}"))
         return parts
+
+
+def _is_process(word: WordNode) -> bool:
+    return len(word.parts) == 1 and word.parts[0][0] == "proc"
 
 
 def _idle_guesses(programs: tuple[ProgramRun, ...]) -> set[int]:

@@ -15,7 +15,7 @@ _BOTH = "its output and its error messages"
 
 
 def redirect_meaning(redirect: Redirect, target: str) -> str:
-    """What a redirection does, with `target` as it should be shown."""
+    """What a redirection does, with `target` as it should be shown, "" for a command."""
     operator, fd = redirect.operator, redirect.fd
     if operator == "<<":
         return f"takes the lines up to {target or 'the end mark'} as its input"
@@ -24,6 +24,8 @@ def redirect_meaning(redirect: Redirect, target: str) -> str:
     if operator in (">&", "<&"):
         return _duplicate(operator, fd, target)
     what = _STREAMS.get(fd, f"descriptor {fd}")
+    if not target:  # a process substitution, told below
+        return "reads its input from:" if operator == "<" else f"sends {what} to:"
     if operator in ("&>", "&>>"):
         what, operator = _BOTH, operator[1:]
     if operator == "<":

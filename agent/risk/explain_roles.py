@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 from agent.risk.words import UNKNOWN, Word
 
+_NO_FACTS: Mapping[str, tuple[str, ...]] = {}
 UNKNOWN_SHOWN = "…"  # how reports write what is not known before a command runs
 
 _ROLES = {
@@ -95,11 +98,13 @@ def role_phrase(role: str) -> str:
     return _ROLES.get(role, "")
 
 
-def place_phrase(word: Word, role: str, scopes: Scopes, cwd: str) -> str:
-    """Where the path lies and what it resolves to, "" for what is no path or lies where one would think."""
-    if role not in _PATH_ROLES:
-        return ""
+def place_phrase(
+    word: Word, role: str, scopes: Scopes, cwd: str, facts: Mapping[str, tuple[str, ...]] = _NO_FACTS
+) -> str:
+    """Where the path lies, what it resolves to and what is known of it; "" for what is no path or lies where one would think."""
     text = word.text
+    if role not in _PATH_ROLES or text.startswith("/dev/fd/"):
+        return ""
     if not text.strip(UNKNOWN_SHOWN):
         return "known only when it runs"
     if text == "~" or text.startswith("~/"):
@@ -120,4 +125,11 @@ def place_phrase(word: Word, role: str, scopes: Scopes, cwd: str) -> str:
         and PSEUDO_CWD not in full
     ):
         told.insert(0, full)
+    told += _known(facts.get(full, ()))
     return ", ".join(phrase for phrase in told if phrase)
+
+
+def _known(facts: tuple[str, ...]) -> list[str]:
+    """What is at the path right now."""
+    told = ["does not exist now"] if "missing" in facts else []
+    return told + [f"a link to {fact[3:]}" for fact in facts if fact.startswith("to=")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from agent.protocol.decisions import Effect
 from agent.risk.explain_roles import place_phrase, role_phrase
 from agent.risk.knowledge_help import Help
@@ -81,6 +83,7 @@ class WordReader:
         scopes: Scopes,
         cwd: str,
         remote: bool,
+        facts: Mapping[str, tuple[str, ...]],
     ) -> None:
         self.table = table or Program(name="")
         self.known = table is not None
@@ -89,6 +92,7 @@ class WordReader:
         self.scopes = scopes
         self.cwd = cwd
         self.remote = remote
+        self.facts = facts
         self.hidden = hidden
         self.words = [
             Word(text, index, index + 1, glob=any(char in text for char in "*?[")) for index, text in enumerate(words)
@@ -114,7 +118,8 @@ class WordReader:
             if id(word) in operands:
                 result.append(Told(index - 1, index, self._operand(word, roles.get(word.start, ""))))
             elif word.text == "--":
-                result.append(Told(index - 1, index, "what follows are no options"))
+                meaning = self.told.option("--", self.verbs) or "what follows are no options"
+                result.append(Told(index - 1, index, meaning))
             elif id(word) not in values:
                 with_value = index < len(self.words) and id(self.words[index]) in values
                 result.extend(self._option(word, self.words[index] if with_value else None))
@@ -226,7 +231,7 @@ class WordReader:
     def _place(self, word: Word, role: str) -> str:
         if self.remote:
             return ""
-        return place_phrase(word, role, self.scopes, self.cwd)
+        return place_phrase(word, role, self.scopes, self.cwd, self.facts)
 
 
 def _plain(kind: str) -> str:
