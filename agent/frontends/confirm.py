@@ -177,6 +177,7 @@ class _Editor:
     def __init__(self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int) -> None:
         self._request = request
         self._screen = owner.screen
+        self._makes_rules = owner.rules is not None
         self._original = request.proposal.command
         self.buffer = Buffer(
             document=Document(text, cursor),
@@ -226,6 +227,9 @@ class _Editor:
 
     def _toolbar(self) -> StyleAndTextTuples:
         words = " F1 keys · Enter run · blank skips · Ctrl-C cancels"
+        level = self.rating.level(self.buffer.text)
+        if self._makes_rules and level is not None and level is not Level.HIGH:
+            words += " · F8 always"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
         return [*self._live_reason(), ("", words + vi_letter(self.app))]
