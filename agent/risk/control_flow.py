@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
     flow = stdin
     last = len(node.commands) - 1
+    walker.parallel += last > 0
     for command in node.commands:
         if last and not isinstance(command, Simple):
             saved = walker.state
@@ -25,6 +26,7 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
             walker.state = walker.expander.state = saved
         else:
             flow = walker.node(command, flow)
+    walker.parallel -= last > 0
     return flow or ("", "")
 
 

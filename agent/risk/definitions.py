@@ -46,15 +46,22 @@ def expand_alias(walker: Walker, name: str, alias: str, invocation: Invocation) 
 def call(walker: Walker, name: str, function: Function, invocation: Invocation) -> Output:
     """Walk a function's body with its arguments; not again from inside itself."""
     walker.called.add(name)
-    if function in walker.active or len(walker.calls) > MAX_CALLS:
+    if function in walker.active:
+        started = walker.side_by_side[walker.active.index(function)]
+        if walker.parallel > started:  # it goes on beside the copy of itself that it starts
+            walker.add("fork-bomb", [], invocation.place, rule="fork-bomb.function")
+        return None, ""
+    if len(walker.calls) > MAX_CALLS:
         return None, ""
     saved = walker.state.positional
     walker.state.positional = invocation.words[1:]
     walker.calls.append(name)
     walker.active.append(function)
+    walker.side_by_side.append(walker.parallel)
     try:
         return walker.node(function.body, invocation.stdin)
     finally:
         walker.active.pop()
+        walker.side_by_side.pop()
         walker.calls.pop()
         walker.state.positional = saved

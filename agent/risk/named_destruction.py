@@ -36,7 +36,7 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
     words = [
         word
         for before, word in pairwise(invocation.words)
-        if not word.quoted and re.fullmatch(r"-[a-zA-Z]", before.text) is None
+        if re.fullmatch(r"-[a-zA-Z]", before.text) is None
     ]
     texts = [word.text for word in words]
     if not _ASKS.isdisjoint(texts):

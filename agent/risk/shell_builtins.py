@@ -243,7 +243,7 @@ def _shift(walker: Walker, invocation: Invocation) -> Output:
 
 def _eval(walker: Walker, invocation: Invocation) -> Output:
     words = invocation.words[1:]
-    while words and words[0].text == "eval":
+    if words and words[0].text == "--":
         words = words[1:]
     taint = ""
     for word in words:
@@ -280,7 +280,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
         walker.script(written[0] or "", invocation.place, invocation, invocation.stdin, same_shell=True)
     if "net" in word.taint or absolute(word.text, invocation.cwd) in walker.downloads:
         walker.add("run-remote", [word], invocation.place)
-    elif "proc" in word.taint or "opaque" in word.taint:
+    elif ("proc" in word.taint or "opaque" in word.taint) and (written is None or "opaque" in written[1]):
         walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)
     elif word.text in ("/dev/stdin", "/proc/self/fd/0", "-"):
         from agent.risk.interpreters import feed_shell

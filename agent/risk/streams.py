@@ -94,11 +94,14 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             walker.script(text, invocation.place, invocation)
 
 
-def descriptor(walker: Walker, redirect: Redirect, text: Output) -> None:
-    """`3<<< text`: what /dev/fd/3 gives."""
-    if redirect.fd.isdigit() and redirect.fd != "0":
-        for folder in ("/dev/fd", "/proc/self/fd"):
-            walker.files.write(f"{folder}/{redirect.fd}", "/", text)
+def descriptor(walker: Walker, number: str, source: Output, stdin: Output | None) -> Output | None:
+    """What standard input is after `source` was opened as descriptor `number`, "" for the usual one."""
+    if number in ("", "0"):
+        return source
+    walker.descriptors[number] = source
+    for folder in ("/dev/fd", "/proc/self/fd"):
+        walker.files.write(f"{folder}/{number}", "/", source)
+    return stdin
 
 
 def redirects(
@@ -111,19 +114,19 @@ def redirects(
         if redirect.operator == "<<":
             if redirect.body is not None:
                 body, taint = walker.expander.body(redirect.body, place)
-                stdin = body, taint
-                descriptor(walker, redirect, stdin)
+                stdin = descriptor(walker, redirect.fd, (body, taint), stdin)
             continue
         spot = walker.place(redirect.start, redirect.end)
         if redirect.operator == "<<<":
             word = walker.expander.text(redirect.target, spot, "\n")
-            stdin = word.text + "\n", word.taint
-            descriptor(walker, redirect, stdin)
+            stdin = descriptor(walker, redirect.fd, (word.text + "\n", word.taint), stdin)
             continue
         for word in walker.expander.texts(redirect.target, spot):
             target = Target(redirect.operator, redirect.fd, word)
             targets.append(target)
-            if redirect.operator == "<":
-                stdin = file_input(walker, word)
+            if redirect.operator in ("<", "<>"):
+                stdin = descriptor(walker, redirect.fd, file_input(walker, word), stdin)
+            elif redirect.operator == "<&" and redirect.fd in ("", "0") and word.text != "-":
+                stdin = walker.descriptors.get(word.text, (None, "input")) if word.text != "0" else stdin
             judge_redirect(walker, target, spot)
     return stdin, targets

@@ -53,6 +53,8 @@ class Parser(CompoundCommands):
                 break
             operator = self.operator()
             result.items.append((joiner or ";", command, operator == "&"))
+            if operator == "&":
+                _whole_list_in_background(result)
             if operator in (";;", ";&", ";;&"):
                 self.pos -= len(operator)
                 break
@@ -148,3 +150,12 @@ class Parser(CompoundCommands):
             self.trailing_redirects(node)
             node.end = self.pos
         return node
+
+
+def _whole_list_in_background(node: Sequence) -> None:
+    """`a && b &`: the and-or list that ends here runs in the background from its first command on."""
+    index = len(node.items) - 1
+    while index > 0 and node.items[index][0] in ("&&", "||"):
+        index -= 1
+        joiner, command, _ = node.items[index]
+        node.items[index] = joiner, command, True

@@ -20,7 +20,7 @@ _RUNS = frozenset(("run", "run-package", "container-run", "run-unknown", "packag
 
 def may_be_command(word: Word) -> bool:
     """Whether an argument could be the program that another one is to run."""
-    return not word.quoted and find_program(word.text.rpartition("/")[2]) is not None
+    return find_program(word.text.rpartition("/")[2]) is not None
 
 
 def asks_for_help(words: list[Word], table: Program) -> bool:

@@ -58,13 +58,17 @@ class Walker:
         self.fixed = (0, len(text))
         self.depth = 0
         self.suspecting = 0
+        self.source = text  # of the script being walked
         self.trees: list[tuple[str, Sequence]] = []  # of inner scripts, for rules that look at a whole one
         self.calls: list[str] = []
         self.active: list[Function] = []
+        self.parallel = 0  # how many commands around this one run beside others
+        self.side_by_side: list[int] = []  # `parallel` when each active function was called
         self.called: set[str] = set()
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
         self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
         self.files = Files()
+        self.descriptors: dict[str, Output] = {}
         self.abandoned = False
 
     # --- scripts ---
@@ -85,11 +89,12 @@ class Walker:
         if UNKNOWN in text:
             text = text.replace(UNKNOWN, UNKNOWN_VARIABLE)
         self.work.spend(SCRIPT + len(text))
-        saved = self.shift, self.fixed, self.outer
+        saved = self.shift, self.fixed, self.outer, self.source
         found = self.text.find(text, place[0], place[1]) if text else -1
         self.shift = found if found >= 0 and self.shift is not None else None
         self.fixed = place
         self.outer = outer
+        self.source = text
         self.depth += 1
         try:
             parser = Parser(text)
@@ -105,7 +110,7 @@ class Walker:
             return self.isolated(tree, stdin, new_shell=True)
         finally:
             self.depth -= 1
-            self.shift, self.fixed, self.outer = saved
+            self.shift, self.fixed, self.outer, self.source = saved
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         if self.shift is None:
@@ -150,7 +155,7 @@ class Walker:
         known = True
         taint = ""
         before: dict[str, Value] | None = None
-        for joiner, command, _ in node.items:
+        for joiner, command, background in node.items:
             if joiner in ("&&", "||"):
                 if before is None:
                     before = dict(self.state.variables)
@@ -159,7 +164,9 @@ class Walker:
                 self.merge(before)
                 before = None
             self.state.maybe += joiner == "||"
+            self.parallel += background
             text, found = self.node(command, stdin)
+            self.parallel -= background
             self.state.maybe -= joiner == "||"
             taint = join_taint(taint, found)
             known = known and text is not None
@@ -240,6 +247,8 @@ class Walker:
         """A command or process substitution inside a word."""
         assert isinstance(body, Sequence)
         place = self.expander.place
+        if len(self.trees) < _MANY:
+            self.trees.append((self.source, body))
         text, taint = self.isolated(body, ("", "") if kind == "proc>" else None)
         self.expander.place = place
         if kind == "proc<":

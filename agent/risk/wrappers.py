@@ -178,12 +178,8 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if table.name == "parallel" and any(word.text in (":::", "::::") for word in words):
         cut = next(index for index, word in enumerate(words) if word.text in (":::", "::::"))
         text, words = "\n".join(word.text for word in words[cut + 1 :]), words[:cut]
-    items = _items(
-        text,
-        taint,
-        invocation,
-        by_line=table.name == "parallel" or args.has("-I", "-i", "--replace", "-d", "--delimiter"),
-    )
+    by_line = table.name == "parallel" or args.has("-I", "-i", "--replace", "-d", "--delimiter")
+    items = _items(text, taint, invocation, by_line=by_line, whole=args.has("-0", "--null"))
     if not words:
         if table.name == "parallel":  # every line is a command
             return feed_lines(walker, invocation, text, taint)
@@ -215,12 +211,14 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return inner
 
 
-def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: bool) -> list[Word]:
+def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: bool, whole: bool) -> list[Word]:
     if text is None:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
     if "\0" in text and "found" not in taint:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
-    pieces = (text.splitlines() if by_line else text.split())[:_MAX_APPENDED]
+    pieces = [text] if whole and "found" not in taint else text.splitlines() if by_line else text.split()
+    if len(pieces) > _MAX_APPENDED:
+        pieces[_MAX_APPENDED:] = [UNKNOWN]
     return [Word(piece, *invocation.place, taint=taint) for piece in pieces]
 
 
@@ -269,7 +267,7 @@ def scripts(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     """Programs that take shell text in an option (script -c, fzf --preview), and otherwise do as their table says."""
     for word in args.values(*table.script):
         text = word.text
-        if "execute" in text and "(" in text:  # fzf --bind 'key:execute(command)'
+        if table.name == "fzf" and "execute" in text and "(" in text:  # fzf --bind 'key:execute(command)'
             text = text.partition("(")[2].rpartition(")")[0]
         elif table.name == "fzf" and ":" in text and " " not in text:
             continue
