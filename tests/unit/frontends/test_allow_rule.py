@@ -29,7 +29,7 @@ from agent.risk.classifier import classify
 from tests.support.prompt_desk import Desk, FakeProcesses
 
 CTRL_C, CTRL_U, ENTER, ESC = "\x03", "\x15", "\r", "\x1b"
-F7, F8 = "\x1b[18~", "\x1b[19~"
+F7, F8, F9 = "\x1b[18~", "\x1b[19~", "\x1b[20~"
 
 
 class Home:
@@ -85,7 +85,9 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-def answer(desk: Desk, home: Home, command: str, *keys: str, processes: FakeProcesses | None = None) -> Confirmation:
+def answer(
+    desk: Desk, home: Home, command: str, *keys: str, processes: FakeProcesses | None = None, edit_mode: str = "emacs"
+) -> Confirmation:
     """Press `keys`, each once everything before it was drawn."""
 
     async def type_them() -> None:
@@ -96,7 +98,9 @@ def answer(desk: Desk, home: Home, command: str, *keys: str, processes: FakeProc
 
     async def run() -> Confirmation:
         environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
-        confirmer = PromptConfirmer(desk.screen, processes or FakeProcesses(), environ, home.rate, rules=home.rules)
+        confirmer = PromptConfirmer(
+            desk.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
+        )
         typist = asyncio.ensure_future(type_them())
         try:
             async with asyncio.timeout(15):
@@ -239,3 +243,8 @@ def test_not_offered_where_rules_cannot_be_kept(desk: Desk, home: Home) -> None:
 
     asyncio.run(run())
     assert "rules cannot be made here" in flat(desk)
+
+
+def test_in_vi_mode(desk: Desk, home: Home) -> None:
+    answer(desk, home, "make test", F8, "# mine" + F9, ENTER, "w", CTRL_C, edit_mode="vi")
+    assert "# mine\n[[rule]]" in home.written
