@@ -67,7 +67,7 @@ def parts_of(report: RiskReport, context: RiskContext = _NO_CONTEXT) -> tuple[li
     if report.cut:
         notes.append("there is more than was kept of its rating")
     told = _words(parts)
-    names = dict.fromkeys(one_line(run.words[0], 40) for run in report.programs if run.words and not run.suspected)
+    names = dict.fromkeys(one_line(run.words[0], 60) for run in report.programs if run.words and not run.suspected)
     missing = [name for name in names if name not in told and name.strip("…")]
     if missing:
         notes.append("also runs " + ", ".join(missing))

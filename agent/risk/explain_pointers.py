@@ -84,11 +84,13 @@ def _line(command: str, start: int, end: int, findings: list[Placed], width: int
             lines.append(_INDENT + " " * column + "~" * max(_column(line, visible, high) - column, 1))
             lines.extend(_reasons(told, min(column, width // 3), width))
         return [text.rstrip() for text in lines]
-    lines = [_INDENT + cut(one_line(line, room), room)]
+    first = cut(one_line(line, room), room)
+    lines = [_INDENT + first]
     for (low, high), told in ordered:
         if told:
             part = cut(one_line(line[low:high] or line[low : low + 1], room), room)
-            lines.append(f"{_INDENT}{part}")
+            if part != first or len(lines) > 1:
+                lines.append(f"{_INDENT}{part}")
             lines.append(_INDENT + "~" * max(cells(part), 1))
             lines.extend(_reasons(told, 0, width))
     return lines

@@ -153,8 +153,7 @@ class Explainer:
         try:
             aligned = len(written) == len(run.words)
             name = run.words[0]
-            told = help_for(name.rpartition("/")[2])
-            meaning = told.about or self._unknown_name(name)
+            meaning = help_for(_usual_name(name)).about or self._unknown_name(name)
             if aligned and not _says(written[0], name) and _UNKNOWN not in name:
                 meaning = f"this is {one_line(name, 60)}: {meaning}"
             wrapped, hidden = wrapped_programs(self, index)
@@ -186,16 +185,20 @@ class Explainer:
         if _UNKNOWN in name:
             known = f": {one_line(name, 40)}" if name.strip(_UNKNOWN) else ""
             return f"a program whose name is known only when it runs{known}"
-        return "a program that nothing is known about here"
+        return (
+            "a program in a file, which may do anything"
+            if "/" in name
+            else "a program that nothing is known about here"
+        )
 
     def _words(self, index: int, written: list[str], inner: list[list[Part]], hidden: set[int]) -> list[Part]:
         run = self.programs[index]
         words = list(run.words[1:])
-        name = run.words[0].rpartition("/")[2]
+        name = _usual_name(run.words[0])
         reader = WordReader(
             words,
             frozenset(position - 1 for position in hidden),
-            find_program(name),
+            find_program(name) if name else None,
             help_for(name),
             effects=self.effects.get(index, []),
             scopes=self.scopes,
@@ -220,6 +223,14 @@ class Explainer:
             more = len(words) - _MAX_WORDS
             parts.append(Part(text="…", meaning=f"and {more} more word{'s' if more > 1 else ''}"))
         return parts
+
+
+def _usual_name(name: str) -> str:
+    """The name under which a program is known; "" for a file elsewhere, which may be anything whatever its name."""
+    from agent.risk.judge import STANDARD_FOLDERS
+
+    folder, slash, base = name.rpartition("/")
+    return base if not slash or folder in STANDARD_FOLDERS else ""
 
 
 def _is_process(word: WordNode) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 MAX_WRAPPERS = 5_000
-_TRUSTED = frozenset(
+STANDARD_FOLDERS = frozenset(
     (
         "/bin",
         "/usr/bin",
@@ -114,7 +114,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
                 "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
             )
             base = _guess(base) or base
-        elif folder not in _TRUSTED:
+        elif folder not in STANDARD_FOLDERS:
             fetched = absolute(text, invocation.cwd) in walker.downloads
             walker.add(
                 "run-remote" if fetched else "run-unknown",
