@@ -69,6 +69,8 @@ def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
     for index, run in enumerate(report.programs):
         if run.level.rank > up_to and index not in by and not (run.suspected and run.level is Level.LOW):
             return f"no rule covers {run.words[0] if run.words else 'a program'}"
+        if run.words[:1] in (("cd",), ("pushd",)) and run.environment:
+            return "the folder that it goes to depends on a variable"
         if run.words[:1] == ("printf",) and "-v" in run.words and index not in by:
             return "printf -v may set what the next program reads"
     return ""

@@ -63,10 +63,9 @@ class PolicyFiles:
             session=session,
             now=datetime.now(UTC).isoformat() if files else "",
         )
-        own = (*sources.settings, *(path for path, _ in wanted if path))
-        guarded = tuple(
-            dict.fromkeys((*own, *map(os.path.realpath, own)))
-        )  # people link to where they keep their settings
+        paths = (*sources.settings, *(path for path, _ in wanted if path))
+        linked = (os.path.realpath(path) for path in paths)  # people link to where they keep their settings
+        guarded = tuple(dict.fromkeys((*paths, *linked)))
         return Policy(files=tuple(files), place=place, guarded=guarded)
 
     def file(self, path: str, trust: Trust) -> PolicyFile | None:

@@ -291,6 +291,8 @@ def _covers_options(rule: Rule, reading: Reading) -> Match:
         return Match("no", "other options")
     if test.values is not None and any(value not in test.values for _, value in reading.values):
         return Match("no", "other values of its options")
+    if rule.words and not reading.before.issubset((*test.any, *test.all, *(test.only or ()))):
+        return Match("no", "an option before its words that it does not name")
     return _YES
 
 
@@ -302,6 +304,8 @@ def _covers_paths(rule: Rule, run: ProgramRun, reading: Reading, findings: list[
     texts = [*reading.operands[len(rule.words) :], *(value for _, value in reading.values)]
     taken = set(texts)
     texts += [text.partition("=")[2] for text in texts if "=" in text]
+    if any("from" in option for option in reading.raws):
+        return Match("no", "an option may name a file with the paths")
     for word in run.words[1:]:
         attached = word.partition("=")[2] if "=" in word else word[2:]
         if word[:1] == "-" and ("/" in word or ".." in word) and attached not in taken:

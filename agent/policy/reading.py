@@ -36,7 +36,7 @@ class Reading:
     because an option that nothing is known about stands before them and may take a value.
     """
 
-    __slots__ = ("doubtful", "folder", "name", "names", "operands", "raws", "values", "words")
+    __slots__ = ("before", "doubtful", "folder", "name", "names", "operands", "raws", "values", "words")
 
     def __init__(self, words: tuple[str, ...]) -> None:
         self.words = words
@@ -45,6 +45,21 @@ class Reading:
         self.raws = frozenset(_bare(word) for word in words[1:end] if len(word) > 1 and word[0] == "-")
         self.names, self.operands, self.values = split(self.name, words[1:])
         self.doubtful = self._doubtful(end)
+        self.before = self._before(end)
+
+    def _before(self, end: int) -> frozenset[str]:
+        """Options in front of the first operand: those of the program itself, such as `git -C` and `docker -H`."""
+        first = self.operands[0] if self.operands else ""
+        stop = next(
+            (index for index, word in enumerate(self.words[1:end], 1) if word == first and not self._is_value(index)),
+            end,
+        )
+        return split(self.name, self.words[1:stop])[0]
+
+    def _is_value(self, index: int) -> bool:
+        """Whether the word at `index` is what the option before it was given."""
+        _, operands, _ = split(self.name, self.words[1 : index + 1])
+        return not operands
 
     def _doubtful(self, end: int) -> tuple[int, ...]:
         """For each unknown option: the index of the operand behind the one that may be its value."""
@@ -130,8 +145,8 @@ def certain_path(text: str, cwd: str) -> str:
 
     A `..` behind a name is not: the name may be a link that leads elsewhere. Neither is a wildcard that may match `..`.
     """
-    if UNKNOWN_PART in text or "\0" in text or text.startswith("~") or "://" in text or re.match(r"[\w.@-]+:", text):
-        return ""
+    if UNKNOWN_PART in text or "\0" in text or ":" in text or text[:1] in ("~", "@"):
+        return ""  # not known, or an address, a pair of paths, a file that names others
     parts = text.split("/")
     named = False
     for index, part in enumerate(parts):

@@ -144,7 +144,8 @@ def test_limits_of_place_session_and_time() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "PATH=/tmp:$PATH git push origin x", "GIT_SSH=/tmp/x git push origin x", "export GIT_SSH=/tmp/x; git push origin x",
+        "PATH=/tmp:$PATH git push origin x", "CDPATH=/ cd tmp; git push origin x", "GIT_SSH=/tmp/x git push origin x",
+        "export GIT_SSH=/tmp/x; git push origin x",
         "alias git=rm; git push origin x",
         "git() { rm -rf ~; }; git push origin x", "cd /tmp; ./git push origin x", "hash -p /tmp/x git; git push origin x",
         "read EDITOR; git push origin x",

@@ -44,10 +44,11 @@ PYTHON = Rule(name="python", action="deny", program=("python",))
     [
         (
             PUSH,
-            ["git push origin main", "git status && git push upstream", "g'i't push origin", "git -C sub push origin",
+            ["git push origin main", "git status && git push upstream", "g'i't push origin",
              "/usr/bin/git push origin"],
             [
-                "git push --force origin", "git push --forc origin", "git push -uf origin", "git push evil", "git push",
+                "git push --force origin", "git push --forc origin", "git -C sub push origin", "git -c a.b=c push origin",
+                "git push -uf origin", "git push evil", "git push",
                  "sudo git push origin",
                 "git push origin > log", "git push origin; make", "./git push origin", "/tmp/git push origin", "git push origin $x",
                 "git push $x", "bash -c 'git push origin'", "echo x | xargs git push origin", "GIT_SSH=/tmp/x git push origin",
