@@ -37,7 +37,7 @@ class Row:
 
 
 def ours(commands: list[str]) -> Answers:
-    """Our ratings, timed one by one in this process."""
+    """Our ratings, timed one by one in this process; of two calls the quicker counts, as for the peers."""
     from agent.risk.classifier import classify
 
     for command in commands[:200]:
@@ -45,9 +45,12 @@ def ours(commands: list[str]) -> Answers:
     levels: list[str | None] = []
     times: list[float] = []
     for command in commands:
-        start = time.perf_counter_ns()
-        level = classify(command).level.value
-        times.append((time.perf_counter_ns() - start) / 1000)
+        calls = []
+        for _ in range(2):
+            start = time.perf_counter_ns()
+            level = classify(command).level.value
+            calls.append((time.perf_counter_ns() - start) / 1000)
+        times.append(min(calls))
         levels.append(level)
     return Answers(levels, times)
 

@@ -1,7 +1,7 @@
 """Runs inside a peer's own interpreter: `python serve.py ADAPTER.py` reads commands and writes the peer's levels.
 
 One JSON string a line on standard input; one JSON object a line on standard output: `level` (low, medium, high, or null
-where the peer failed, with `error`) and `us`, the microseconds of that one call. The adapter defines `rate(command)`.
+where the peer failed, with `error`) and `us`, the microseconds of the quicker of two calls. The adapter defines `rate(command)`.
 Nothing here imports the project: the interpreter is the peer's.
 """
 
@@ -22,7 +22,9 @@ def main(adapter):
     for command in _WARM_UP:
         _timed(rate, command)
     for line in sys.stdin:
-        answers.write(json.dumps(_timed(rate, json.loads(line))) + "\n")
+        command = json.loads(line)
+        once, again = _timed(rate, command), _timed(rate, command)
+        answers.write(json.dumps({**once, "us": min(once["us"], again["us"])}) + "\n")
     answers.flush()
 
 

@@ -18,5 +18,8 @@ function timed(command) {
 
 for (const command of ["ls -la", "rm -rf /", "cat a | grep b > c"]) timed(command);
 const answers = [];
-for await (const line of createInterface({ input: process.stdin })) answers.push(JSON.stringify(timed(JSON.parse(line))));
+for await (const line of createInterface({ input: process.stdin })) {
+  const [once, again] = [timed(JSON.parse(line)), timed(JSON.parse(line))];
+  answers.push(JSON.stringify({ ...once, us: Math.min(once.us, again.us) }));
+}
 process.stdout.write(answers.join("\n") + "\n");
