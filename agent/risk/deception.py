@@ -19,7 +19,17 @@ _EMPTY_LINES, _SCREENFUL = 8, 24
 _FAR_RIGHT = 500
 _MAX_EXAMINED = 2_000
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
-_SAFER = "type the command by hand"
+_SAFER = {
+    "url": "look where the address leads, and type it by hand",
+    "host": "look where the address leads, and type it by hand",
+    "tail": "read the command to its end",
+    "crlf": "save it with the line ends of Unix",
+    "dash": "type plain hyphens",
+    "quotes": "type plain quotes",
+    "blank": "type plain blanks",
+    "sign": "type plain signs",
+    "newline": "",
+}
 
 # Programs whose operands may be host names.
 DIALLERS = frozenset(
@@ -78,7 +88,7 @@ def finding(name: str, level: Level, reason: str, span: tuple[int, int], program
         reason=reason,
         span=span,
         effect=Effect(kind="deception", scope="unknown", reversible=True),
-        safer=_SAFER if level is not Level.LOW else "",
+        safer=_SAFER.get(name, "type the command by hand"),
         program=program,
     )
 
