@@ -17,6 +17,7 @@ from agent.risk.syntax import Parser
 from agent.risk.tree import Redirect, Simple, WordNode
 
 _MAX_WORDS = 40  # of one program
+_MAX_OTHERS = 3
 _UNKNOWN = "…"
 _ESCAPED = re.compile(r"\\([^A-Za-z0-9])")
 
@@ -74,13 +75,23 @@ class Explainer:
         first, *others = found
         stdin = [self._body(redirect) for redirect in node.redirects if redirect.operator in ("<<", "<<<")]
         parts.extend(self.program(first, written, inner, redirects=redirects, frame=frame, scripts=stdin))
-        for index in others[:3]:
-            words = " ".join(one_line(word, 40) for word in self.programs[index].words[:8])
-            parts.append(
-                Part(
-                    text=one_line(words, 60), meaning="runs here as well, or later", level=_level(self.programs[index])
-                )
-            )
+        parts.extend(self._others(first, others))
+        return parts
+
+    def _others(self, first: int, others: list[int]) -> list[Part]:
+        """What else this place runs: with other values of a variable, through an alias, or later."""
+        parts = []
+        seen = {self.programs[first].words}
+        for index in others:
+            run = self.programs[index]
+            self.used.update(all_below(self, index))
+            if run.words in seen or len(seen) > _MAX_OTHERS:
+                continue
+            seen.add(run.words)
+            words = " ".join(one_line(word, 40) for word in run.words[:8])
+            same = run.words[:1] == self.programs[first].words[:1]
+            meaning = "is run here with these words too" if same else "is run here as well, or later"
+            parts.append(Part(text=one_line(words, 60), meaning=meaning, level=_level(run)))
         return parts
 
     def _matching(self, node: Simple, frame: Frame) -> list[int]:
@@ -215,6 +226,9 @@ class Explainer:
             other = [words[spot] for spot in spots if not _says(written[spot + 1], words[spot])]
             if other and _UNKNOWN not in other[0] and not other[0].startswith("/dev/fd/"):
                 meaning = f"stands for {one_line(' '.join(other), 60)}" + (f": {meaning}" if meaning else "")
+            elif _UNKNOWN in resolved and ("$" in text or "`" in text) and "known only" not in meaning:
+                partly = "in part " if resolved.strip(_UNKNOWN) else ""
+                meaning = ", ".join(filter(None, (meaning, f"{partly}known only when it runs")))
             elif text == "{}":
                 meaning = f"each item in turn {meaning}".rstrip()
             below = [part for parts in inner[told.first + 1 : told.last + 1] for part in parts]

@@ -220,3 +220,12 @@ def test_wrapping_keeps_every_character(text: str, width: int) -> None:
     lines = wrap(text, width)
     assert squeezed("".join(lines)) == squeezed(text)
     assert all(cells(line) <= width for line in lines)
+
+
+def test_values_of_the_session_are_told_once() -> None:
+    context = RiskContext(cwd="/home/me/p", home="/home/me", exports={"X": "/etc", "Y": "/srv"})
+    lines = explain(classify("rm -rf $X/a; ls; bash -c 'rm $Y'", context), context=context).split("\n")
+    tree = [line.split() for line in lines[lines.index("part by part") :]]
+    assert sum(words[:1] == ["ls"] for words in tree) == 1
+    assert ["rm", "-rf", "/etc/a"] in [words[:3] for words in tree]
+    assert sum("bash" in words[:1] for words in tree) == 1
