@@ -15,7 +15,7 @@ from agent.frontends.rule_editor import edit_rule
 from agent.frontends.screen import Fragments, Screen
 from agent.frontends.shown import shown, shown_line
 from agent.frontends.wrapping import wrapped
-from agent.policy.model import Place, PolicyFile, Rule
+from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport
 from agent.protocol.errors import RecordingError
@@ -46,11 +46,10 @@ class AllowRule:
             self._say([("class:warn", f"this cannot be allowed in advance: {shown_line(offer.reason)}")])
             return
         self._say([("class:strong", "always allow this? "), ("", "a rule would say:")])
-        for rule in offer.rules:
-            self._say([("", f"  {shown_line(sentence(rule), 500)}")])
+        self._say_rules(offer.rules)
         text, cursor = as_toml(offer.rules), 0
         while True:
-            choice, text, cursor = await self._written(text, cursor)
+            choice, text, cursor = await self._written(text, cursor, place)
             if choice is None:
                 self._say([("class:hint", "no rule was made")])
                 return
@@ -59,8 +58,13 @@ class AllowRule:
                 return
             self._say([("class:warn", shown_line(trouble, 500))])
 
-    async def _written(self, text: str, cursor: int) -> tuple[Limit | None, str, int]:
+    def _say_rules(self, rules: tuple[Rule, ...]) -> None:
+        for rule in rules:
+            self._say([("", f"  {shown_line(sentence(rule), 500)}")])
+
+    async def _written(self, text: str, cursor: int, place: Place) -> tuple[Limit | None, str, int]:
         """The text as the person wants it, and for how long; None for no rule."""
+        before = text.strip()
         while True:
             action, text, cursor = await edit_rule(self.screen, text, cursor, edit_mode=self.edit_mode)
             self.screen.discard_typed_ahead()
@@ -72,8 +76,15 @@ class AllowRule:
                 if trouble:
                     self._say([("class:warn", trouble)])
                 continue
+            parsed = _parsed(text, "workspace" if place.workspace else "always", place)
+            if parsed.error:
+                self._say([("class:warn", shown_line(parsed.error, 500))])
+                continue
             for line in shown(text.rstrip("\n")).split("\n"):
                 self.screen.say([("class:hint", "  │ "), ("", line)])
+            if text.strip() != before:
+                self._say([("", "which says:")])
+                self._say_rules(parsed.rules)
             self._say([("class:hint", _CHOICES)])
             key = await ask_key(
                 self.screen, [("class:strong", "for how long? "), ("class:arrow", "❯ ")], (*_LIMITS, "e")
@@ -83,17 +94,12 @@ class AllowRule:
 
     def _keep(self, text: str, limit: Limit, place: Place, request: ConfirmationRequest, report: RiskReport) -> str:
         """Check the text and keep it; "" or why not, and then nothing has changed."""
-        from agent.policy.parse import parse_policy
-
         for_session = limit == "session"
         where = "this session" if for_session else self.rules.path
-        try:
-            text = limited(text, limit, place)
-        except ValueError as error:
-            return str(error)
-        parsed = parse_policy(text, path="the rule", trust="session" if for_session else "user", home=place.home)
-        if parsed.error or not parsed.rules:
-            return parsed.error or "there is no [[rule]] in the text"
+        parsed = _parsed(text, limit, place)
+        if parsed.error:
+            return parsed.error
+        text = limited(text, limit, place)
         names = ", ".join(rule.name for rule in parsed.rules)
         try:
             self.rules.record(f"policy rule {names} for {where}:\n{text}")
@@ -131,6 +137,21 @@ class AllowRule:
 
     def _say(self, line: Fragments) -> None:
         self.screen.say_all(wrapped([line], self.screen.columns))
+
+
+def _parsed(text: str, limit: Limit, place: Place) -> PolicyFile:
+    """The rules of the text with this limit, their examples run; `error` is set where anything is wrong."""
+    from agent.policy.parse import parse_policy
+
+    trust: Trust = "session" if limit == "session" else "user"
+    try:
+        text = limited(text, limit, place)
+    except ValueError as error:
+        return PolicyFile(path="the rule", trust=trust, error=str(error))
+    parsed = parse_policy(text, path="the rule", trust=trust, home=place.home)
+    if parsed.error or parsed.rules:
+        return parsed
+    return PolicyFile(path="the rule", trust=trust, error="there is no [[rule]] in the text")
 
 
 def _whole(rule: Rule) -> str:

@@ -171,7 +171,7 @@ def test_what_cannot_be_allowed_says_why(desk: Desk, home: Home, command: str, w
 
 
 def test_editing_into_nonsense_loses_nothing(desk: Desk, home: Home) -> None:
-    keys = (F8, "oops ", ENTER, "w", "\x7f" * 5, ENTER, "w", CTRL_C)
+    keys = (F8, "oops ", ENTER, "\x7f" * 5, ENTER, "w", CTRL_C)
     answer(desk, home, "make test", *keys)
     assert "TOML" in flat(desk)
     assert 'name = "make-test"' in home.written
@@ -185,7 +185,7 @@ def test_wider_than_a_rule_may_be_is_refused(desk: Desk, home: Home) -> None:
         Path(path).write_text('[[rule]]\nname = "all"\naction = "allow"\nprogram = "make"\n')
 
     processes.edit = edit
-    answer(desk, home, "make test", F8, F7, ENTER, "w", CTRL_C, CTRL_C, processes=processes)
+    answer(desk, home, "make test", F8, F7, ENTER, CTRL_C, CTRL_C, processes=processes)
     assert "would allow everything make can do" in flat(desk)
     assert home.written == ""
 
@@ -201,6 +201,7 @@ def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
     answer(desk, home, "make test", F8, F7, ENTER, "w", CTRL_C, processes=processes)
     assert "# mine" in home.written
     assert 'name = "mine"' in home.written
+    assert "which says:" in flat(desk)
 
 
 def test_broken_policy_file_is_left_alone(desk: Desk, home: Home) -> None:
