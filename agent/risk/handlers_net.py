@@ -282,3 +282,8 @@ def socat_like(walker: Walker, invocation: Invocation, table: Program, args: Arg
             walker.add("reverse-shell", [word], invocation.place)
             walker.script(match.group(1), invocation.place, invocation)
     return None
+
+
+def behind_options(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | Invocation | None:
+    """`ssh-agent COMMAND`: runs what stands behind its options, if anything does."""
+    return invocation.inner(args.rest, table.name) if args.rest else None
