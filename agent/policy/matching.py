@@ -81,6 +81,8 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     if not any(same_program(run, name, workspace=place.workspace, certain=False) for name in rule.program):
         if run.words and UNKNOWN_PART in run.words[0]:
             return Match("maybe", "which program it is cannot be known")
+        if _may_start(run, rule.program):
+            return Match("maybe", "a program that nothing is known about may start it")
         return Match("no", "another program")
     reading = reading_of(run.words)
     answers = (
@@ -95,6 +97,15 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
         if answer.says == "no":
             return answer
     return next((answer for answer in answers if answer.says == "maybe"), _YES)
+
+
+def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
+    """Whether one of the first words behind a program that nothing is known about is one of `names`."""
+    if not any(word.rpartition("/")[2] in names for word in run.words[1:7]):
+        return False
+    from agent.risk.knowledge_store import program as find_program
+
+    return find_program(reading_of(run.words).name) is None
 
 
 def _touches_loose(rule: Rule, findings: list[Finding], report: RiskReport, place: Place) -> Match:

@@ -194,7 +194,10 @@ def same_program(run: ProgramRun, name: str, *, workspace: str, certain: bool) -
     """
     reading = reading_of(run.words)
     if "/" in name:
-        wanted = absolute(name, workspace) if not name.startswith("~") else ""
+        wanted = absolute(name, workspace)
+        folder, _, base = wanted.rpartition("/")
+        if not certain and folder in STANDARD_FOLDERS and reading.name == base:
+            return True  # by its plain name, or from another folder
         return bool(wanted) and absolute(run.words[0], run.cwd) == wanted and "/" in run.words[0]
     if certain:
         return reading.name == name and not reading.by_path

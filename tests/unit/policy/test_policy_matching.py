@@ -129,6 +129,8 @@ def says(rule: Rule, command: str) -> set[str]:
         (NO_FORCE, "$program push --force"),
         (PHOTOS, "rm $x"),
         (NO_FORCE, "mystery git push --force"),
+        (Rule(name="frob", action="deny", program=("frobnicate",)), "mystery -x frobnicate now"),
+        (Rule(name="frob", action="deny", program=("frobnicate",)), "/lib/ld-linux.so.2 /opt/frobnicate"),
     ],
 )
 def test_what_cannot_be_known_may_be_meant(rule: Rule, command: str) -> None:
@@ -183,3 +185,14 @@ def test_folders() -> None:
     assert lies_in("/a/x/build/y", "/a/*/build")
     assert not lies_in("/a/x/y/build", "/a/*/build")
     assert lies_in("/a/x/y/build", "/a/**/build")
+
+
+def test_a_path_forbids_the_plain_name_and_allows_only_itself() -> None:
+    deny = Rule(
+        name="x", action="deny", program=("/usr/bin/nc",), match=("nc h 1", "/usr/bin/nc h", "/tmp/nc h", "sudo nc h")
+    )
+    assert failing_example(deny) == ""
+    allow = Rule(
+        name="x", action="allow", program=("/opt/x/run",), match=("/opt/x/run a",), not_match=("run a", "/opt/y/run a")
+    )
+    assert failing_example(allow) == ""

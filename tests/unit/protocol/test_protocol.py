@@ -156,7 +156,7 @@ COMMANDS = st.text(min_size=1, max_size=20)
     COMMANDS,
     COMMANDS,
     st.sampled_from(Level),
-    st.sampled_from(["person", "approve-mode"]),
+    st.sampled_from(["person", "approve-mode", "policy"]),
     st.booleans(),
     st.booleans(),
 )
