@@ -38,7 +38,7 @@ _LETTERLIKE = "\u2102\u210a-\u2115\u2119-\u211d\u2124\u2128\u212a-\u2131\u2133\u
 
 @functools.lru_cache(maxsize=1)
 def _run() -> re.Pattern[str]:
-    return re.compile(r"[^\W\d_]+")
+    return re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*")
 
 
 @functools.lru_cache(maxsize=1)

@@ -46,6 +46,7 @@ def rules(text: str) -> dict[str, str]:
         ("ls \u2028 x", "blank", "medium"),
         ("gіt status", "lookalike", "high"),
         ("ѕudo ls", "lookalike", "high"),
+        ("cat re\u0301sumе.txt", "lookalike", "high"),
         ("ls --аll", "lookalike", "high"),
         ("cat /еtc/passwd", "lookalike", "high"),
         ("cat /ｅｔｃ/passwd", "lookalike", "high"),
