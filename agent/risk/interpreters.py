@@ -27,6 +27,9 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         from agent.risk.handlers_powershell import powershell
 
         return powershell(walker, invocation)
+    for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
+        if word.text != "/dev/null":
+            script_file(walker, invocation, word)
     if args.has("-c"):
         words = args.operands
         if not words:
