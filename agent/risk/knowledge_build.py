@@ -189,7 +189,7 @@ def build_help() -> bytes:
             tables.setdefault(name, {**table, "_file": BUILTINS})
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     rows = {name: compile_help(name, table) for name, table in tables.items()}
-    known = {name: msgspec.Raw(encoder.encode(row)) for name, row in sorted(rows.items()) if row.about or row.entries}
+    known = {name: encoder.encode(row) for name, row in sorted(rows.items()) if row.about or row.entries}
     return encoder.encode(known)
 
 
@@ -206,8 +206,11 @@ def build() -> bytes:
             aliases[alias] = name
     check(programs, levels)
     encoder = msgspec.msgpack.Encoder(order="deterministic")
-    encoded = {name: msgspec.Raw(encoder.encode(program)) for name, program in sorted(programs.items())}
-    return encoder.encode({"programs": encoded, "aliases": dict(sorted(aliases.items())), "levels": levels})
+    encoded = {name: encoder.encode(program) for name, program in sorted(programs.items())}
+    lines: dict[str, str] = {}
+    for alias, name in sorted(aliases.items()):
+        lines[alias[0]] = lines.get(alias[0], "\n") + f"{alias}\t{name}\n"
+    return encoder.encode({"programs": encoded, "aliases": lines, "levels": levels})
 
 
 def main() -> None:

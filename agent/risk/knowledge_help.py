@@ -59,9 +59,9 @@ _NOTHING = Help(ProgramHelp())
 
 
 @functools.lru_cache(maxsize=1)
-def _rows() -> dict[str, msgspec.Raw]:
+def _rows() -> dict[str, bytes]:
     with open(COMPILED_HELP, "rb") as file:
-        return msgspec.msgpack.decode(file.read(), type=dict[str, msgspec.Raw])
+        return msgspec.msgpack.decode(file.read(), type=dict[str, bytes])
 
 
 @functools.lru_cache(maxsize=256)

@@ -62,8 +62,8 @@ class LevelRow(Struct, frozen=True):
 
 
 class _Store(Struct, frozen=True):
-    programs: dict[str, msgspec.Raw]
-    aliases: dict[str, str]
+    programs: dict[str, bytes]  # still encoded: what is not met is not even walked over
+    aliases: dict[str, str]  # by first character: lines of name, tab, table; thousands of strings would cost more than all else
     levels: dict[str, LevelRow]
 
 
@@ -88,7 +88,7 @@ def program(name: str) -> Program | None:
     except KeyError:
         pass
     tables = store()
-    raw = tables.programs.get(tables.aliases.get(name, name))
+    raw = tables.programs.get(table_name(name))
     found = None if raw is None else _program_decoder.decode(raw)
     if found is not None or len(_programs) < 2_000:
         _programs[name] = found
@@ -102,8 +102,15 @@ def level_row(kind: str) -> LevelRow:
 
 def table_name(name: str) -> str:
     """The name of the table that describes the program `name`: its own, or that of the group it belongs to."""
-    return store().aliases.get(name, name)
+    lines = store().aliases.get(name[:1], "")
+    found = lines.find(f"\n{name}\t")
+    if found < 0 or "\n" in name or "\t" in name:
+        return name
+    start = found + len(name) + 2
+    return lines[start : lines.index("\n", start)]
 
 
 def program_names() -> tuple[str, ...]:
-    return (*store().programs, *store().aliases)
+    """All names that mean a program, those of groups' members among them."""
+    lines = [line for group in store().aliases.values() for line in group.split("\n")[1:-1]]
+    return (*store().programs, *(line.partition("\t")[0] for line in lines))
