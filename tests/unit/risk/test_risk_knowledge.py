@@ -14,29 +14,27 @@ from agent.risk.knowledge_store import COMPILED, CaseRule, LevelRow, Program, le
 
 TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
-# Files whose tables show two levels each, and whose names and options are all tried; to be all of them.
-COMPLETE = [
-    file
-    for file in FILES
-    if file
-    in (
-        "text.toml",
-        "readers.toml",
-        "media.toml",
-        "documents.toml",
-        "disks.toml",
-        "accounts.toml",
-        "security.toml",
-        "hardware.toml",
-        "desktop.toml",
-        "development.toml",
-        "editors.toml",
-        "archives.toml",
-        "processes.toml",
-        "science.toml",
-        "everyday.toml",
-    )
-]
+# Files whose names and options are not all tried yet; to be none.
+UNFINISHED = (
+    "packages.toml",
+    "languages.toml",
+    "probes.toml",
+    "servers.toml",
+    "vpn.toml",
+    "backup.toml",
+    "clusters.toml",
+    "forges.toml",
+    "infra.toml",
+    "network.toml",
+    "platforms.toml",
+    "secrets.toml",
+    "transfer.toml",
+    "vcs.toml",
+    "virtual.toml",
+)
+COMPLETE = [file for file in FILES if file not in UNFINISHED]
+# What an option that takes a program could be given, in one language or another.
+CODE = ("'rm -rf /'", "'os.system(\"rm -rf /\")'", "'DROP DATABASE x'", "'!rm -rf /'")
 RANK = {"low": 0, "medium": 1, "high": 2}
 CELL = {"L": "low", "M": "medium", "H": "high"}
 
@@ -88,7 +86,7 @@ def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
         if not others:
             continue
         word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
-        level, _, command = table["examples"][0].partition(" ")
+        level, _, command = table.get("examples", [" "])[0].partition(" ")
         if not word.search(command):
             wrong.append(f"the first example of {name} does not call it: {command}")
             continue
@@ -119,10 +117,10 @@ def made_examples(name: str, table: dict[str, Any], shown: set[str]) -> list[tup
     for option, role in compiled.roles.items():
         if option not in shown:
             made.append((f"{name} {option} {target_for(role)}", expected(LEVELS[role], "system", role), "high"))
-    made += [
-        (f"{name} {option} 'rm -rf /'", "high", "high") for option in sorted(compiled.script) if option not in shown
-    ]
-    made += [(f"{name} {option}", "low", "low") for option in sorted(compiled.dry) if option not in shown]
+    for option in sorted(compiled.script - shown):
+        seen = [code for code in CODE if rated(f"{name} {option} {code}") == "high"]
+        made.append((f"{name} {option} {(seen or CODE)[0]}", "high", "high"))
+    made += [(f"{name} {option}", "low", "low") for option in sorted(compiled.dry - shown)]
     for rule in (*compiled.flags, *(rule for rules in compiled.cases.values() for rule in rules)):
         made.extend(made_of_rule(compiled, rule, shown))
     return made
@@ -143,7 +141,10 @@ def made_of_rule(compiled: Program, rule: CaseRule, shown: set[str]) -> list[tup
 
 
 def spell(option: str) -> str:
-    return option[1:] + "thing" if option[0] == "^" else option
+    """An option as it is written: `^+x` is the beginning of an operand, `-X=Y` a short one with its value."""
+    if option[0] == "^":
+        return option[1:] + "thing"
+    return option if option[:2] == "--" else option.replace("=", " ", 1)
 
 
 def target_for(role: str) -> str:
