@@ -23,6 +23,9 @@ NAMED_ONLY = frozenset(("secret", "environment", "deception", "unreadable"))
 _CARRIED = frozenset(("elevate", "remote-shell", "container-run"))
 """What a wrapper may do around a program that an `allow` covers with the wrapper's name in `via`."""
 
+_PLAINLY = frozenset(("-n", "--non-interactive", "-S", "--stdin", "--"))
+"""Options of sudo and its like that change nothing about what is run, and as whom."""
+
 _REACHES_DOWN = frozenset(("delete", "move", "chmod", "chown", "permission-wide", "shred", "discard", "truncate"))
 """Effects on a folder that reach what lies below it."""
 
@@ -257,7 +260,17 @@ def carries(rule: Rule, index: int, report: RiskReport) -> bool:
     if name not in rule.via or reading_of(report.programs[index].words).by_path:
         return False
     kinds = {finding.effect.kind for finding in _findings(report, index) if finding.effect is not None}
+    if "elevate" in kinds and not _elevates_plainly(report, index):
+        return False
     return kinds.issubset(_CARRIED)
+
+
+def _elevates_plainly(report: RiskReport, index: int) -> bool:
+    """Whether nothing was said to the wrapper itself: another user, another root folder or a kept environment are not what a rule saw."""
+    words = report.programs[index].words
+    inner = next((run.words for run in report.programs if run.parent == index and not run.suspected), ())
+    own = words[1 : len(words) - len(inner)]
+    return bool(inner) and words[len(words) - len(inner) :] == inner and set(own) <= _PLAINLY
 
 
 def _covers_surroundings(rule: Rule, index: int, report: RiskReport) -> Match:
