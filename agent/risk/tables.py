@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
-_RUNS = frozenset(("run", "run-package", "container-run", "run-unknown", "package-install"))
+_RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
 
 def may_be_command(word: Word) -> bool:
