@@ -119,7 +119,9 @@ def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
         walker.add("run-decoded", [], place)
     for match in re.finditer(r"(?:Remove-Item|\brm|\bri|\bdel|\brmdir|\berase)\s+([^;|\n]*)", code, re.I):
         found = True
-        paths = [part.strip("\"'") for part in match.group(1).split() if not part.startswith("-")]
+        paths = [
+            re.sub(r"^[A-Za-z]:", "", part.strip("\"'")) or "/" for part in match.group(1).split() if part[0] != "-"
+        ]
         deep = re.search(r"-r(?:ecurse|ec)?\b", match.group(1), re.I) is not None
         words = [
             Word(path.replace("\\", "/"), *place, glob="*" in path) for path in paths[:4] if path[0] not in "01234567$"

@@ -111,6 +111,7 @@ _CARRIERS = (
     "handlers_elsewhere:",
     "handlers_containers:",
     "handlers_system:secret_store",
+    "handlers_net:behind_options",
 )
 
 

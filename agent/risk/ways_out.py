@@ -509,7 +509,10 @@ def _typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def _installs(walker: Walker, invocation: Invocation, word: Word) -> None:
-    if any(not other.text.startswith("-") for other in invocation.words[1:]):
+    asks = re.compile(r"-[ACDJLOVXahlrv]$|--(?:info|look|version|help|details)")
+    if any(not other.text.startswith("-") for other in invocation.words[1:]) and not any(
+        asks.match(other.text) for other in invocation.words[1:]
+    ):
         walker.add("package-install", invocation.words[1:], invocation.place)
 
 
