@@ -87,6 +87,7 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
     from msgspec import to_builtins
 
     from agent.frontends.risk_cli import report_object
+    from agent.risk.analysers import opinion_findings, raised
 
     out: dict[str, Any] = {"goal": goal}
     match answer.reply:
@@ -94,6 +95,7 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
             out |= {"mode": "chat", "message": message}
         case Command() as reply:
             report = services.rate(reply.command, os.path.abspath(services.settings.cwd or os.getcwd()))
+            report = raised(report, opinion_findings(reply.opinion, reply.command))
             out |= {"mode": "command", "command": reply.command}
             out |= {"message": reply.reason} if reply.reason else {}
             out["risk"] = report_object(report)

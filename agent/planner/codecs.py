@@ -139,7 +139,7 @@ class ModeJson(_JsonCodec):
 
 
 class PlanJson(_JsonCodec):
-    """`{"plan", "tool_calls": [{"tool_name", "arguments"}]}`; no calls at all means that `plan` is the answer."""
+    """`{"plan", "tool_calls": [{"tool_name", "arguments"}], "risk"?}`; no calls at all means that `plan` is the answer."""
 
     name = "plan-json"
     markers = frozenset({"tool_calls"})
@@ -159,7 +159,7 @@ class PlanJson(_JsonCodec):
         calls = fields.tool_calls(value.get("tool_calls"), name_key="tool_name")
         if not calls:
             return fields.chat(text)
-        return fields.from_calls(calls, plan=text, known=self.known)
+        return fields.from_calls(calls, plan=text, known=self.known, warning=fields.opinion(value))
 
     def write(self, reply: Reply) -> str:
         if isinstance(reply, Chat):

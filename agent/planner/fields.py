@@ -59,15 +59,19 @@ def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinio
 
 
 def opinion(value: dict[str, Any]) -> Opinion | None:
-    """What a reply itself says of its command's risk: `risk` (a level) and `risk_reason`. None where it warns of nothing.
+    """What a reply itself says of its command's risk, None where it warns of nothing.
+
+    `risk` is a level with the reason in `risk_reason`, or an object with `level` and `reason`.
 
     Models write this as they like, so nothing here is an error. That one sees no danger says nothing.
     """
-    said = value.get("risk")
+    said: Any = value.get("risk")
+    reason: Any = value.get("risk_reason")
+    if isinstance(said, dict):
+        said, reason = said.get("level"), said.get("reason", reason)
     level = _WARNINGS.get(said.strip().lower()) if isinstance(said, str) else None
     if level is None:
         return None
-    reason = value.get("risk_reason")
     told = well_formed(reason).strip()[:_MAX_OPINION] if isinstance(reason, str) else ""
     return Opinion(level=level, reason=told)
 
@@ -101,10 +105,16 @@ def tool_name(name: str) -> str:
 
 
 def from_calls(
-    calls: tuple[ToolCall, ...], *, plan: str = "", text: str = "", known: frozenset[str] = frozenset()
+    calls: tuple[ToolCall, ...],
+    *,
+    plan: str = "",
+    text: str = "",
+    known: frozenset[str] = frozenset(),
+    warning: Opinion | None = None,
 ) -> Reply:
     """Calls as a reply: one `run_command` alone is a `Command` (X-3). Raises PlannerError.
 
+    `warning` is what the reply around the calls says of the risk.
     `known`: names of the tools on offer. Where `run_command` is not among them the host itself runs the command, one a reply.
     """
     runs = [call for call in calls if call.name == RUN_COMMAND]
@@ -112,13 +122,26 @@ def from_calls(
         arguments = runs[0].arguments
         reason = text_field(arguments, "reason") or plan or text
         text = text_field(arguments, "command", required=True)
-        return command(text, reason, arguments.get("confidence"), opinion(arguments))
+        said = [one for one in (opinion(arguments), warning) if one is not None]
+        worst = max(said, key=lambda one: one.level.rank, default=None)
+        return command(text, reason, arguments.get("confidence"), worst)
     if runs and RUN_COMMAND not in known:
         if len(calls) > 1:
             raise PlannerError(f"{len(calls)} calls in one reply; run_command must stand alone")
         unknown = sorted(runs[0].arguments.keys() - _RUN_ARGUMENTS)
         raise PlannerError(f"run_command has no argument {unknown[0][:40]!r}")
+    if warning is not None:  # of all that the reply wants run
+        calls = tuple(_warned(call, warning) if call.name == RUN_COMMAND else call for call in calls)
     return ToolCalls(calls=calls, plan=well_formed(plan).strip(), text=well_formed(text).strip())
+
+
+def _warned(call: ToolCall, warning: Opinion) -> ToolCall:
+    """A call with a warning among its arguments, unless it has a worse one."""
+    own = opinion(call.arguments)
+    if own is not None and own.level.rank >= warning.level.rank:
+        return call
+    said = {"risk": warning.level.value, "risk_reason": warning.reason}
+    return ToolCall(id=call.id, name=call.name, arguments={**call.arguments, **said})
 
 
 def _check_encodable(arguments: dict[str, Any], number: int) -> None:

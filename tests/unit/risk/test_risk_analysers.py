@@ -19,7 +19,7 @@ from agent.protocol.decisions import Finding, Level, Opinion, Proposal, RiskRepo
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandRated, Event
 from agent.protocol.messages import ToolSpec
-from agent.protocol.replies import Command, Finish, ToolCallDone
+from agent.protocol.replies import Command, Finish, ToolCallDone, ToolCalls
 from agent.protocol.requests import Approval
 from agent.risk.analysers import opinion_findings, raised
 from agent.risk.classifier import classify
@@ -62,6 +62,8 @@ def test_raising_never_lowers_and_loses_nothing(command: str, findings: list[Fin
             {"risk": "medium", "risk_reason": " a \ud800"},
             Opinion(level=Level.MEDIUM, reason="a \N{REPLACEMENT CHARACTER}"),
         ),
+        ({"risk": {"level": "high", "reason": "why"}}, Opinion(level=Level.HIGH, reason="why")),
+        ({"risk": {"level": ["high"]}}, None),
         ({"risk": "critical", "risk_reason": 7}, Opinion(level=Level.HIGH)),
         ({"risk": "high", "risk_reason": "x" * 9_000}, Opinion(level=Level.HIGH, reason="x" * 300)),
         *(({"risk": odd}, None) for odd in (None, 3, True, [], {}, "", "whatever", "x" * 9_000)),
@@ -81,8 +83,23 @@ def test_every_codec_carries_it() -> None:
         plan = make_codec("plan-json", tools)
         text = json.dumps({"plan": "p", "tool_calls": [{"tool_name": "run_command", "arguments": arguments}]})
         assert plan.parse(text, (), Finish(reason="stop")) == wanted
+        outside = {
+            "plan": "r",
+            "tool_calls": [{"tool_name": "run_command", "arguments": {"command": "rm x", "risk": "medium"}}],
+        }
+        outside["risk"] = {"level": "high", "reason": "no copy"}
+        assert plan.parse(json.dumps(outside), (), Finish(reason="stop")) == wanted
         call = ToolCallDone(id="a", name="run_command", arguments_json=json.dumps(arguments))
         assert make_codec("native", tools).parse("", (call,), Finish(reason="stop")) == wanted
+
+
+def test_a_warning_about_a_plan_is_one_about_each_of_its_commands() -> None:
+    calls = [{"tool_name": "run_command", "arguments": {"command": c}} for c in ("ls", "rm x")]
+    text = json.dumps({"plan": "p", "tool_calls": calls, "risk": {"level": "high", "reason": "why"}})
+    run = ToolSpec(name="run_command", description="runs", parameters={"type": "object"})
+    reply = make_codec("plan-json", (run,)).parse(text, (), Finish(reason="stop"))
+    assert isinstance(reply, ToolCalls)
+    assert [opinion(call.arguments) for call in reply.calls] == [Opinion(level=Level.HIGH, reason="why")] * 2
 
 
 def test_the_finding_is_one_visible_line() -> None:
