@@ -6,6 +6,7 @@ Every program that was rated above low must be covered, or be nothing but the wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -13,6 +14,9 @@ from msgspec import Struct
 from agent.policy.matching import carries, covers
 from agent.policy.model import Place, Rule
 from agent.protocol.decisions import Level, RiskReport
+
+
+_MOST_NAMES = 40
 
 
 class Coverage(Struct, frozen=True):
@@ -50,6 +54,24 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
     return by
 
 
+def _from_outside(command: str) -> str:
+    """A variable that the command uses and does not set, "" for none: a rating may take its usual value for granted.
+
+    Quotes are not looked at: one variable too many only means that somebody is asked.
+    """
+    if "$" not in command:
+        return ""
+    names = dict.fromkeys(re.findall(r"\$\{?[!#]?([A-Za-z_]\w*)", command))
+    if len(names) > _MOST_NAMES:
+        return next(iter(names))
+    for name in names:
+        if name in ("HOME", "PWD"):
+            continue
+        if not re.search(rf"(?:^|[\s;&|({{]){name}=|\bfor\s+{name}\b|\bread\b[^;&|\n]*\b{name}\b", command):
+            return str(name)
+    return ""
+
+
 def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
     if report.level is Level.HIGH:
         return "high risk is never allowed by a rule"
@@ -59,6 +81,9 @@ def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
         return "the command does more than its report tells"
     if not by:
         return "no rule covers any of its programs"
+    guessed = _from_outside(report.command)
+    if guessed:
+        return f"what ${guessed} is, is only known when it runs"
     for finding in report.findings:
         if finding.level.rank <= up_to or finding.program in by:
             continue

@@ -145,8 +145,8 @@ def certain_path(text: str, cwd: str) -> str:
 
     A `..` behind a name is not: the name may be a link that leads elsewhere. Neither is a wildcard that may match `..`.
     """
-    if UNKNOWN_PART in text or "\0" in text or ":" in text or text[:1] in ("~", "@"):
-        return ""  # not known, or an address, a pair of paths, a file that names others
+    if UNKNOWN_PART in text or "\0" in text or ":" in text or text[:1] in ("~", "@") or text == "-":
+        return ""  # not known, or an address, a pair of paths, a file or a stream that names others
     parts = text.split("/")
     named = False
     for index, part in enumerate(parts):

@@ -75,7 +75,7 @@ PYTHON = Rule(name="python", action="deny", program=("python",))
                 "rm -rf .", "rm build/../x", "rm -rf build src", "rm -rf /home/you/x", "rm out/a/x", "rm build/*/../../x", "rm",
                  "rm -rf build*",
                 "cd .. && rm -rf build", "find build -name x -exec rm {} +", "rm -rf build/.*", "rm buildx", "rm ~/build/x",
-                 "rm build/$x", "rm {build,src}/x",
+                 "rm build/$x", "rm ${X:-build}/x", "rm -rf $TMPDIR/../build", "rm -", "rm @x", "rm {build,src}/x",
             ],
         ),
         (
