@@ -32,6 +32,20 @@ _FOLLOWS = frozenset(  # what is done through a link is done to what it leads to
 _LOSES = frozenset(("delete", "shred", "truncate"))
 _REPLACES = frozenset(("write", "copy-to"))
 _MOUNTED = frozenset(("delete", "move", "chmod", "chown", "permission-wide"))
+_WRITES_DISKS = frozenset(
+    (
+        "device-write",
+        "write",
+        "append",
+        "modify",
+        "copy-to",
+        "shred",
+        "truncate",
+        "volume-destroy",
+        "mount-change",
+        "delete",
+    )
+)
 _RUNS = frozenset(("run", "run-unknown"))
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -110,7 +124,7 @@ def _notes(kind: str, values: dict[str, str], text: str, *, recursive: bool) -> 
         notes.append((f"{text} really is {values['at']}", Level.LOW))
     if kind in _RUNS and "open" in values:
         notes.append((f"everyone can change {text}", Level.MEDIUM))
-    if "used" in values and kind not in ("read", "none"):
+    if "used" in values and kind in _WRITES_DISKS:
         notes.append((f"{text} is in use: {values['used']}", Level.HIGH))
     return notes
 
