@@ -14,13 +14,16 @@ from agent.risk.words import UNKNOWN, Word
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
+# Programs whose names are far more often what another program is to do.
+_RATHER_VERBS = frozenset(("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop"))
 _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
 
 def may_be_command(word: Word) -> bool:
     """Whether an argument could be the program that another one is to run."""
-    return find_program(word.text.rpartition("/")[2]) is not None
+    name = word.text.rpartition("/")[2]
+    return name not in _RATHER_VERBS and find_program(name) is not None
 
 
 def asks_for_help(words: list[Word], table: Program) -> bool:
