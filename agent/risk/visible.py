@@ -32,6 +32,7 @@ _JOINING = (
     "\u0610-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17b3"
     "\u17b6-\u180a\u1810-\u18af\ua840-\ua87f\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
 )
+_UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff"  # words that only a zero-width space divides
 _WIDE = (
     "\u1100-\u115e\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3163"
     "\u3165-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003fffd"
@@ -49,7 +50,8 @@ def _hidden() -> re.Pattern[str]:
             f"(?<=[{_WIDE}])[\ufe00-\ufe02\U000e0100-\U000e01ef](?![\ufe00-\ufe0f\U000e0100-\U000e01ef])",
             "(?<=[\u1810-\u18af])[\u180b-\u180e]|(?<=[\u1000-\u109f\u2190-\u22ff\ua840-\ua87f])\ufe00",
             f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])",
-            f"(?<=[{_JOINING}])[\u200c\u200d](?![!-~{BIDI}\u200b-\u200d\u2060\ufeff])",
+            f"(?<=[{_JOINING}])[\u200c\u200d](?![{BIDI}\u200b-\u200d\u2060\ufeff])",
+            f"(?<=[{_UNSPACED}])\u200b(?=[{_UNSPACED}])|(?<=[{_UNSPACED}\u00a0])\u200b(?=[\\s!?\"'.,)]|$)",
             "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{2,6}\U000e007f",
             f"(?<=[{_WIDE}{_WIDE_SIGNS}])\u3000|\u3000(?=[{_WIDE}])",
         )
