@@ -15,7 +15,6 @@ from agent.policy.matching import carries, covers
 from agent.policy.model import Place, Rule
 from agent.protocol.decisions import Level, RiskReport
 
-
 _MOST_NAMES = 40
 
 
