@@ -37,10 +37,11 @@ class Explainer:
         for index, run in enumerate(self.programs):
             if index not in self.used:
                 self.children.setdefault(run.parent, []).append(index)
-        self.effects: dict[int, list[Effect]] = {}
+        self.effects: dict[int, list[tuple[str, Effect]]] = {}  # what happens in which role
         for finding in report.findings:
             if finding.effect is not None:
-                self.effects.setdefault(finding.program, []).append(finding.effect)
+                role = "sync" if finding.rule == "delete.sync" else finding.effect.kind
+                self.effects.setdefault(finding.program, []).append((role, finding.effect))
 
     def whole(self, text: str) -> list[Part]:
         """The command itself. Raises BudgetError for a text that nests too deep to be read."""
@@ -226,12 +227,14 @@ class Explainer:
             other = [words[spot] for spot in spots if not _says(written[spot + 1], words[spot])]
             if other and _UNKNOWN not in other[0] and not other[0].startswith("/dev/fd/"):
                 meaning = f"stands for {one_line(' '.join(other), 60)}" + (f": {meaning}" if meaning else "")
-            elif _UNKNOWN in resolved and ("$" in text or "`" in text) and "known only" not in meaning:
+            elif _UNKNOWN in (told.text or resolved) and ("$" in text or "`" in text) and "known only" not in meaning:
                 partly = "in part " if resolved.strip(_UNKNOWN) else ""
                 meaning = ", ".join(filter(None, (meaning, f"{partly}known only when it runs")))
             elif text == "{}":
                 meaning = f"each item in turn {meaning}".rstrip()
-            below = [part for parts in inner[told.first + 1 : told.last + 1] for part in parts]
+            below = (
+                [part for parts in inner[told.first + 1 : told.last + 1] for part in parts] if told.last_of_word else []
+            )
             parts.append(Part(text=one_line(told.text or text, 80), meaning=meaning, parts=below))
         if len(words) > _MAX_WORDS:
             more = len(words) - _MAX_WORDS

@@ -22,6 +22,7 @@ _ROLES = {
     "link": "is the link's name",
     "extract": "is unpacked",
     "delete": "is deleted",
+    "sync": "gets what the source has, and loses the rest",
     "delete-empty": "is removed, if it is empty",
     "shred": "has its contents destroyed",
     "truncate": "is cut off",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from agent.protocol.decisions import Effect
@@ -18,6 +19,7 @@ _GENERAL = {
     "--verbose": "says more", "--quiet": "says less", "--silent": "says less",
 }  # fmt: skip
 _UNTOLD = "not described here"
+_VERB = re.compile(r"[a-z][a-z0-9:_-]*")
 _SIGNS = {"!": "not", "(": "begins a group", ")": "ends a group", ";": "ends what is run", "+": "as many names at once as fit",
           "=": "same text", "==": "same text", "!=": "another text", "]": ""}  # fmt: skip
 _EXEC = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -60,12 +62,13 @@ _ALONE = frozenset(  # words of find that no value follows
 class Told:
     """What is known about the words at `first` up to `last` (both counted without the program's name)."""
 
-    __slots__ = ("first", "last", "meaning", "text")
+    __slots__ = ("first", "last", "last_of_word", "meaning", "text")
 
-    def __init__(self, first: int, last: int, meaning: str, text: str = "") -> None:
+    def __init__(self, first: int, last: int, meaning: str, text: str = "", *, last_of_word: bool = True) -> None:
         self.first = first
         self.last = last
         self.meaning = meaning
+        self.last_of_word = last_of_word
         self.text = text  # where it is not just the words: one option out of a cluster
 
 
@@ -79,7 +82,7 @@ class WordReader:
         table: Program | None,
         told: Help,
         *,
-        effects: list[Effect],
+        effects: list[tuple[str, Effect]],
         scopes: Scopes,
         cwd: str,
         remote: bool,
@@ -159,24 +162,38 @@ class WordReader:
 
     def _option(self, word: Word, value: Word | None) -> list[Told]:
         """An option word: one row for each option in it, the last with the value that stands behind it."""
-        found = split_args([word] if value is None else [word, value], self.table).options
         first, last = word.start, word.end if value is None else value.end
+        if word.text[1:].isdecimal() and not self.told.option(word.text[:2], self.verbs):
+            return [Told(first, last, self._meaning(word.text, None))]
+        found = split_args([word] if value is None else [word, value], self.table).options
         if len(found) < 2:
             name, given = found[0] if found else (word.text, None)
-            return [Told(first, last, self._meaning(name, given))]
+            letters = [f"{word.text[0]}{letter}" for letter in word.text[1:]]
+            if (
+                letters
+                and not self.told.option(name, self.verbs)
+                and all(self.told.option(one, self.verbs) for one in letters)
+            ):
+                found = [(one, None) for one in letters]  # a cluster, where options are long elsewhere
+            else:
+                exact = word.text.partition("=")[0]
+                name = exact if self.told.option(exact, self.verbs) else name  # no abbreviation of another one
+                return [Told(first, last, self._meaning(name, given))]
         if all(self._meaning(name, given) in ("", _UNTOLD) for name, given in found):
             return [Told(first, last, _UNTOLD if self.known else "")]
-        rows = []
+        rows: list[Told] = []
         for name, given in found:
             text = name
             if given is not None:
                 text = f"{name} {given.text}" if given is value else name + given.text
-            rows.append(Told(first, last, self._meaning(name, given), text))
+            rows.append(Told(first, last, self._meaning(name, given), text, last_of_word=len(rows) + 1 == len(found)))
         return rows
 
     def _meaning(self, name: str, value: Word | None) -> str:
         table = self.table
         meaning = self.told.option(name, self.verbs) or _GENERAL.get(name, "")
+        if not meaning and name[1:].isdecimal():
+            meaning = f"the number {name[1:]}"
         if not meaning and name in table.recursive:
             meaning = "with everything below"
         if not meaning and name in table.dry:
@@ -204,7 +221,7 @@ class WordReader:
             rule, size = choose_case(self.table, self.args)
             if rule is not None:
                 meaning = "only reads or shows" if rule.effect in ("read", "none") else _plain(rule.effect)
-            elif not self.table.operands and not self.table.effect:
+            elif not self.table.operands and not self.table.effect and _VERB.fullmatch(operands[0].text):
                 meaning, size = "a sub-command that is not described here", 1
         rows = []
         for word in operands[:size]:
@@ -223,7 +240,7 @@ class WordReader:
 
     def _operand(self, word: Word, role: str) -> str:
         if not role:
-            role = next((effect.kind for effect in self.effects if word.text in effect.targets), "")
+            role = next((role for role, effect in self.effects if word.text in effect.targets), "")
         phrase = role_phrase(role)
         place = self._place(word, role)
         return ", ".join(text for text in (phrase, place) if text)
