@@ -79,6 +79,39 @@ def test_every_table_shows_two_levels_and_says_what_its_program_is_for(file: str
 
 
 @pytest.mark.parametrize("file", COMPLETE)
+def test_every_level_that_a_table_names_has_an_example(file: str) -> None:
+    wrong = []
+    for name, table in tables_of(file):
+        missing = levels_of(knowledge_build.compile_program(name, table)) - {
+            example.partition(" ")[0] for example in table.get("examples", [])
+        }
+        if missing:
+            wrong.append((name, sorted(missing)))
+    assert wrong == []
+
+
+def levels_of(compiled: Program) -> set[str]:
+    """Levels that its options and sub-commands have whatever they are given; those of paths depend on the path."""
+    rules = [*compiled.flags, *(rule for rules in compiled.cases.values() for rule in rules)]
+    levels = {rule.level or fixed_level(rule.effect) for rule in rules}
+    levels |= {
+        fixed_level(effect) for effect in (compiled.effect, compiled.bare, compiled.otherwise) if effect != "none"
+    }
+    if compiled.dry:
+        levels.add("low")
+    if compiled.script:
+        levels.add("high")
+    return levels - {""}
+
+
+def fixed_level(effect: str) -> str:
+    if effect in ("dry", "read", "none", "receive"):
+        return "low"
+    row = LEVELS.get(effect)
+    return CELL[row.level] if row is not None and row.level else ""
+
+
+@pytest.mark.parametrize("file", COMPLETE)
 def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):
