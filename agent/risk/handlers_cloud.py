@@ -17,6 +17,7 @@ _READS = re.compile(
     r"^(?:describe|list|get|ls|show|head|search|query|scan|lookup|view|check|test|validate|estimate|info|about|"
     r"preview|wait|help|print|detect|filter|batch-get|select|generate|version|browse|tail|read|stats|metrics|"
     r"simulate|decode|count|history|status|whoami|diff|presign|export-table|dump|logs|ps|top)(?:$|-)"
+    r"|-(?:list|show|describe|view)$"
 )
 _DESTROYS = re.compile(
     r"^(?:delete|destroy|terminate|remove|purge|rb|rm|deregister|disable|revoke|reset|release|detach|cancel|abort|drop|wipe|clear|"
