@@ -119,7 +119,7 @@ def open_shell(walker: Walker, invocation: Invocation) -> None:
     """A shell that takes what is typed. Nothing of that is seen, so what counts is whose it is and how it is come by."""
     if invocation.elevated:
         walker.add("elevate-shell", [], invocation.place)
-    elif any(re.fullmatch(r"-[a-zA-Z]*p[a-zA-Z]*", word.text) for word in invocation.words[1:]):
+    elif any(re.fullmatch(r"-[a-z]{0,3}p[a-z]{0,3}", word.text) for word in invocation.words[1:]):
         reason = "opens a shell that keeps the rights of a set-uid program"
         walker.add("elevate-shell", [], invocation.place, reason=reason, rule="elevate-shell.kept")
     elif (carrier := _odd_carrier(walker)) and not walker.suspecting:

@@ -40,7 +40,7 @@ _NETWORKED = frozenset(
     )
 )
 _BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
-                      "browsh", "git", "ssh-keyscan", "resolvectl", "systemd-resolve"))  # fmt: skip
+                      "browsh", "git", "ssh-keyscan", "finger", "whois", "resolvectl", "systemd-resolve"))  # fmt: skip
 _COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
 _SENDERS = frozenset(
     ("gsutil", "gcloud", "az", "azcopy", "s3cmd", "s5cmd", "s4cmd", "b2", "mc", "rclone", "gh", "glab", "hub", "ftp", "sftp",
@@ -87,6 +87,8 @@ def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Progra
         and _reaches_out(name, invocation, table)
     ):
         walker.add("reverse-shell", [], invocation.place)
+    if name == "httpd" and "busybox" in invocation.via:  # its -h names the folder
+        walker.add("serve", [], invocation.place)
     if name in _SERVERS:
         judge_served(walker, invocation, _served_folder(invocation))
     if name in _FETCHERS:

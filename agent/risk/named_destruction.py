@@ -36,15 +36,20 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
     words = [
         word
         for before, word in pairwise(invocation.words)
-        if re.fullmatch(r"-[a-zA-Z]", before.text) is None
+        if not (len(before.text) == 2 and before.text[0] == "-" and before.text != "--")
     ]
     texts = [word.text for word in words]
     if not _ASKS.isdisjoint(texts):
         return
     operands = [word for word in words if not word.text.startswith("-")][:_WORDS]
+    unlisted = any(finding.rule == "run.subcommand" for finding in found)  # of a program that we know
     everything = any(_ALL.fullmatch(text) for text in texts)
     for word in operands:
-        if _STRONG.fullmatch(word.text) or (everything and _DELETES.fullmatch(word.text)):
+        if (
+            _STRONG.fullmatch(word.text)
+            or (everything and _DELETES.fullmatch(word.text))
+            or (unlisted and re.fullmatch(r"(?:batch-?)?(?:delete|destroy)(?:-\w+)*", word.text))
+        ):
             reason = f"is told to {word.text[:40]}, and what that reaches is not known here"
             walker.add("destroy", [word], invocation.place, reason=reason, rule="destroy.named")
             return

@@ -27,6 +27,8 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
     special = _SPECIAL.get(kind)
     if special is not None:
         text, taint = special(walker, invocation, args)
+        if kind in _OF_FILES and args.operands and not taint:
+            taint = "file"
         if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
             taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
