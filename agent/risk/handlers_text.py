@@ -110,6 +110,7 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 
 def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
     text = program.text
+    walker.work.spend(len(text) + text.count("system") * len(text) / 40)  # each may look at all that follows
     bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", text))
     for match in _AWK_SYSTEM.finditer(text):
         strings = _AWK_STRING.findall(match.group(1))

@@ -56,9 +56,11 @@ def handler(path: str) -> Handler:
 def judge(walker: Walker, invocation: Invocation) -> Output:
     """Everything about one program; its output, as far as it is known."""
     outer = walker.programs.current
+    walker.work.enter()
     try:
         return peel(walker, invocation)
     finally:
+        walker.work.leave()
         walker.programs.current = outer
 
 
@@ -190,7 +192,7 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
     """A known program: help and dry runs, then its handler, its cases, its operands."""
     words = invocation.words[1:]
-    walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.015 if table.style == "posix" else 0.4))
+    walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.005 if table.style == "posix" else 0.4))
     args = split_args(words, table)
     if words and not table.wrap and asks_for_help(words, table):
         return None, ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import control_flow, shell_builtins, streams
-from agent.risk.budget import FINDING, SCRIPT, STEP, Work
+from agent.risk.budget import FINDING, SCRIPT, STEP, TARGET, Work
 from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
 from agent.risk.files import Files
@@ -130,7 +130,7 @@ class Walker:
         invocation: Invocation | None = None,
     ) -> None:
         """Rate an effect and keep its finding."""
-        self.work.spend(FINDING)
+        self.work.spend(FINDING + TARGET * len(words))
         finding = self.rater.rate(
             kind,
             words,
@@ -319,12 +319,6 @@ class Walker:
         A program of the same name is judged as well: the definition may not happen, and aliases may be off.
         """
         self.work.spend(STEP)
-        self.work.enter()
-        output = self.dispatch_any(invocation, direct=direct)
-        self.work.leave()
-        return output
-
-    def dispatch_any(self, invocation: Invocation, *, direct: bool) -> Output:
         if direct and self.session is not None:
             output = self.session.redefined(self, invocation)
             if output is not None:
