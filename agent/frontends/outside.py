@@ -84,7 +84,7 @@ async def show_long(text: str, screen: Screen, processes: Processes, environ: Ma
     if rows < screen.rows - 2 or screen.dumb or not screen.is_terminal or not words:
         screen.say(text)
         return
-    with private_file(text, "text") as path:
+    with private_file(text + "\n", "text") as path:  # a pager that only prints must not leave the cursor in a line
         try:
             code = await processes.run_attached((*words, path))
         except OSError:

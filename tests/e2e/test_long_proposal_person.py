@@ -12,7 +12,7 @@ def test_what_scrolled_away_is_shown_before_it_runs(tmp_path: Path) -> None:
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
-    hidden = "touch made # the first line\n" + "\n" * 30 + "echo harmless"
+    hidden = "touch made # the first line\n" + "echo filler\n" * 30 + "echo harmless"
     replies = [{"json": {"mode": "command", "command": hidden}}, {"json": {"mode": "chat", "message": "fine"}}]
     (tmp_path / "s.json").write_text(json.dumps({"reply": replies}))
     with Terminal("--planner", f"scripted:{tmp_path}/s.json", home=home, cwd=work, PAGER="cat") as person:

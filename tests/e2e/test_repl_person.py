@@ -35,10 +35,10 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shims(tmp_path: Path) -> Path:
-    """A `mkfs.ext4` that only leaves a mark."""
+    """A `userdel` that only leaves a mark."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    shim = folder / "mkfs.ext4"
+    shim = folder / "userdel"
     shim.write_text(f"#!/bin/sh\necho ran >> {tmp_path}/mark\n")
     shim.chmod(0o755)
     return folder
@@ -98,8 +98,8 @@ def test_high_risk_needs_the_word(home: Path, work: Path, shims: Path, tmp_path:
     with Terminal("--planner", "offline", home=home, cwd=work, PATH=path) as person:
         for answer, marks in (("yes", False), ("proceed ", False), ("proceed", True)):
             person.at_prompt()
-            person.type("!mkfs.ext4 /dev/agent-shell-no-such-disk\r")
-            person.at_confirmation("mkfs.ext4")
+            person.type("!userdel agent-shell-no-such-user\r")
+            person.at_confirmation("userdel")
             person.type("\r")
             person.see(r"word ❯", where="line")
             person.type(f"{answer}\r")
@@ -118,7 +118,7 @@ def test_editing_into_high_asks_for_the_word(home: Path, work: Path, shims: Path
         person.at_prompt()
         person.type("list\r")
         person.at_confirmation("ls")
-        person.type(CTRL_U + "mkfs.ext4 /dev/agent-shell-no-such-disk")
+        person.type(CTRL_U + "userdel agent-shell-no-such-user")
         person.see("high edited ❯", where="screen")
         person.type("\r")
         person.see(r"word ❯", where="line")
@@ -159,7 +159,7 @@ def test_pasted_lines_wait_for_enter(home: Path, work: Path) -> None:
 @pytest.mark.parametrize("moment", ["goal", "planner", "confirmation", "word", "command"])
 def test_ctrl_c_at_every_moment(home: Path, work: Path, shims: Path, moment: str) -> None:
     delay = LONG_WAIT if moment == "planner" else 0
-    text = {"word": "mkfs.ext4 /dev/agent-shell-no-such-disk", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
+    text = {"word": "userdel agent-shell-no-such-user", "command": "echo begun; sleep 612.75"}.get(moment, "ls")
     planner = script(home, command(text), delay=delay)
     with Terminal("--planner", planner, home=home, cwd=work, PATH=f"{shims}:{os.environ['PATH']}") as person:
         person.at_prompt()

@@ -161,14 +161,14 @@ def at_stage(person: Person, stage: str) -> None:
 def repl(world: World, stage: str) -> Person:
     """A REPL whose planner proposes what `stage` needs. The high-risk one is a shim and never confirmed."""
     line = {
-        "word": "mkfs.ext4 /dev/agent-shell-no-such-disk",
+        "word": "userdel agent-shell-no-such-user",
         "drawing": "stty raw -echo; echo raw now; sleep 600",
     }.get(stage, RUNNING)
     planner = world.scripted(command(line), delay=600 if stage == "thinking" else 0)
     shims = world.base / "shims"
     shims.mkdir()
-    (shims / "mkfs.ext4").write_text("#!/bin/sh\nexit 1\n")
-    (shims / "mkfs.ext4").chmod(0o755)
+    (shims / "userdel").write_text("#!/bin/sh\nexit 1\n")
+    (shims / "userdel").chmod(0o755)
     return Person(world, *planner, PATH=f"{shims}:{os.environ['PATH']}")
 
 
