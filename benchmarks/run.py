@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-_NOT_BENCHMARKS = {"run", "figures", "screen"}
+_NOT_BENCHMARKS = {"run", "figures", "screen", "risk_fuzz_grown"}
 
 
 def main(names: list[str]) -> int:
