@@ -90,7 +90,7 @@ _PLACES = {
     "remote": "on another machine",
     "outside": "outside the workspace",
     "everything": "the whole system",
-    "null": "a device that keeps nothing",
+    "null": "a device that holds no data",
 }
 
 

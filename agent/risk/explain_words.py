@@ -151,9 +151,11 @@ class WordReader:
                 with_value = text not in _EXEC and index not in self.hidden
                 result.append(Told(index - 1, index + with_value, meaning or _UNTOLD))
                 index += with_value
-            elif equals and self.told.option(name + equals):
-                place = self._place(word.part(value), "write" if name == "of" else "read")
-                result.append(Told(index - 1, index, ", ".join(filter(None, (self.told.option(name + equals), place)))))
+            elif equals and (meaning or self.told.option(name)):
+                place = self._place(word.part(value), {"of": "write", "if": "read"}.get(name, ""))
+                result.append(
+                    Told(index - 1, index, ", ".join(filter(None, (meaning or self.told.option(name), place))))
+                )
             else:
                 result.append(Told(index - 1, index, meaning or _SIGNS.get(text, "")))
         return result
@@ -196,7 +198,7 @@ class WordReader:
             meaning = f"the number {name[1:]}"
         if not meaning and name in table.recursive:
             meaning = "with everything below"
-        if not meaning and name in table.dry:
+        if not meaning and name in table.dry and "dry" in name:
             meaning = "only shows what would be done"
         if not meaning and name in table.script:
             meaning = "runs this text"

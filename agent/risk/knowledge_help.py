@@ -24,13 +24,19 @@ class ProgramHelp(Struct, frozen=True, array_like=True):
 
 
 class Help:
-    """The description of one program, by option and sub-command."""
+    """The description of the program `name`, by option and sub-command.
 
-    def __init__(self, row: ProgramHelp) -> None:
+    In a table for several programs, a meaning that begins with the name of one and a colon is for that one alone.
+    """
+
+    def __init__(self, row: ProgramHelp, name: str = "") -> None:
         self.about = row.about
         self._meanings: dict[str, str] = {}
         self.longest = 0  # words of the longest sub-command
-        for key, meaning in row.entries.items():
+        for key, told in row.entries.items():
+            meaning = _for_program(told, name)
+            if not meaning:
+                continue
             tokens = key.split()
             options = [token for token in tokens if token[0] in "-+"]
             words = tokens[: len(tokens) - len(options)]
@@ -55,6 +61,13 @@ class Help:
         return "", 0
 
 
+def _for_program(meaning: str, name: str) -> str:
+    front, colon, rest = meaning.partition(": ")
+    if not colon or " " in front or (front != name and (table_name(front) != table_name(name) or not name)):
+        return meaning
+    return rest if front == name else ""
+
+
 _NOTHING = Help(ProgramHelp())
 
 
@@ -68,4 +81,4 @@ def _rows() -> dict[str, bytes]:
 def help_for(name: str) -> Help:
     """What is told about the program `name`; an empty description where nothing is known."""
     raw = _rows().get(table_name(name))
-    return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=ProgramHelp))
+    return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=ProgramHelp), name)

@@ -10,7 +10,7 @@ import pytest
 
 from agent.risk import knowledge_build
 from agent.risk.knowledge_help import COMPILED_HELP, Help, ProgramHelp, help_for
-from agent.risk.knowledge_store import program_names
+from agent.risk.knowledge_store import program_names, table_name
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
@@ -42,6 +42,17 @@ def test_options_of_a_sub_command_go_before_those_of_the_program() -> None:
     assert told.phrase(("remote", "add", "x")) == ("names another", 2)
     assert told.phrase(("push", "x")) == ("sends", 1)
     assert told.phrase(("pull",)) == told.phrase(()) == ("", 0)
+
+
+def test_a_meaning_for_one_program_of_a_group_is_told_of_it_alone() -> None:
+    row = ProgramHelp("show", {"-f": "gtail: follows", "-x": "L: by line", "-y": "both: are said"})
+    assert (Help(row, "gtail").option("-f"), Help(row, "frob").option("-f")) == ("follows", "gtail: follows")
+    tail = next(name for name in program_names() if name == "tail")
+    grouped = ProgramHelp("show", {"-f": "tail: follows"})
+    assert Help(grouped, tail).option("-f") == "follows"
+    other = next((name for name in program_names() if name != tail and table_name(name) == table_name(tail)), "")
+    assert not other or Help(grouped, other).option("-f") == ""
+    assert Help(row, "tail").option("-x") == "L: by line"
 
 
 @pytest.mark.parametrize(
