@@ -139,6 +139,7 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
     if "secret" in taint:
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
+    walker.work.spend(len(invocation.words) * 2)
     named = _paths(invocation.words[1:])
     told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
     for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", "\n".join(told)):

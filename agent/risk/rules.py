@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 
+_MAX_FOUND = 20
+
+
 def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]:
     """Findings about the command as a whole."""
     found: list[Finding] = []
     trees = [(text, tree), *walker.trees]
     if "&" in text or "|" in text or walker.trees:
-        for _, name in (pair for source, inner in trees for pair in endless(source, inner)):
+        names = dict.fromkeys(name for source, inner in trees for _, name in endless(source, inner))
+        for name in list(names)[:_MAX_FOUND]:
             reason = f"the function {name} starts copies of itself without end" if name else ""
             found.append(_endless(reason or "starts programs without end, and waits for none", text, name))
     if ">" in text or "tee" in text:
-        for source, inner in trees:
-            found.extend(_overwritten(target, text) for target in read_back(source, inner))
+        targets = dict.fromkeys(target for source, inner in trees for target in read_back(source, inner))
+        found.extend(_overwritten(target, text) for target in list(targets)[:_MAX_FOUND])
     rules = {finding.rule for finding in walker.findings}
     if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
         found.append(
