@@ -121,6 +121,8 @@ class _Collector:
             folder = path.rpartition("/")[0]
             if any(char in folder for char in _GLOB):
                 return ()
+            if self._is_mounted_folder(folder):  # all that is in it may be all of a volume
+                self._add(folder, ["dir", "mount"])
             facts += self._leads(path, folder)
             return tuple(facts) or ("pattern",)
         try:
@@ -144,6 +146,13 @@ class _Collector:
         if kind in (stat.S_IFREG, stat.S_IFDIR) and found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
             facts.append("open")
         return tuple(facts)
+
+    def _is_mounted_folder(self, folder: str) -> bool:
+        try:
+            found = os.lstat(folder or "/")
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISDIR(found.st_mode) and self._is_mount(folder or "/", found)
 
     def _leads(self, path: str, folder: str) -> list[str]:
         """Where a path really lies, if a folder above it is a link."""

@@ -62,7 +62,7 @@ def _from_outside(command: str) -> str:
         return ""
     names = dict.fromkeys(re.findall(r"\$\{?[!#]?([A-Za-z_]\w*)", command))
     if len(names) > _MOST_NAMES:
-        return next(iter(names))
+        return str(next(iter(names)))
     for name in names:
         if name in ("HOME", "PWD"):
             continue

@@ -6,7 +6,7 @@ may be about one of the programs; and only where nothing but the level asks, rul
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -49,7 +49,8 @@ def decide(report: RiskReport, approval: Approval, *, origin: str = "planner", p
     report = raised(report, policy.files)
     base = _by_level(report, approval)
     # Of equally strict ones a rule is told rather than the level: it says more.
-    worst = max((*_tightened(report, policy), base), key=lambda verdict: _STRICTNESS.index(verdict.action))
+    found_by = (*_tightened(report, policy), base, *_guarded(report, policy))
+    worst = max(found_by, key=lambda verdict: _STRICTNESS.index(verdict.action))
     if worst is not base:
         return worst
     broken = next((file.error for file in policy.files if file.error), "")
@@ -68,7 +69,8 @@ def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
     report = raised(report, policy.files)
     told = [
         Consulted(file=file.path, rule=rule.name, action=rule.action, program=index, says=says, why=why)
-        for file, rule, index, says, why in _touching(report, policy)
+        for file, rule, index, says, why in _touching(report, policy, (*policy.files, guard(policy.guarded)))
+        if says == "yes" or file.path != BUILT_IN
     ]
     for file in policy.files:
         allows = _allows_of(file)
@@ -130,7 +132,7 @@ def _high(approval: Approval) -> Verdict:
 
 
 def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
-    for file, rule, _, says, why in _touching(report, policy):
+    for file, rule, _, says, why in _touching(report, policy, policy.files):
         yield _verdict(file, rule, says, why)
     for hit in hits(report, policy.files):
         name = f"{_short(hit.file)}:{hit.rule.name}"
@@ -147,14 +149,23 @@ def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
                     return
 
 
-def _touching(report: RiskReport, policy: Policy) -> Iterator[tuple[PolicyFile, Rule, int, Says, str]]:
-    for file in (*policy.files, guard(policy.guarded)):
+def _guarded(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
+    """Changes of our own files. What only may be one is left to its level."""
+    for file, rule, _, says, why in _touching(report, policy, (guard(policy.guarded),)):
+        if says == "yes":
+            yield _verdict(file, rule, says, why)
+
+
+def _touching(
+    report: RiskReport, policy: Policy, files: Iterable[PolicyFile]
+) -> Iterator[tuple[PolicyFile, Rule, int, Says, str]]:
+    for file in files:
         for rule in file.rules:
             if rule.action == "allow":
                 continue
             for index in range(-1, len(report.programs)):
                 match = touches(rule, index, report, policy.place)
-                if match.says == "yes" or (match.says == "maybe" and file.path != BUILT_IN):
+                if match.says != "no":
                     yield file, rule, index, match.says, match.why
 
 

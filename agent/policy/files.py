@@ -63,7 +63,9 @@ class PolicyFiles:
             session=session,
             now=datetime.now(UTC).isoformat() if files else "",
         )
-        paths = (*sources.settings, *(path for path, _ in wanted if path))
+        # A file of the site's or a folder's that is not there can only be made, and that only tightens.
+        there = (path for path, trust in wanted if path and (trust == "user" or os.path.lexists(path)))
+        paths = (*sources.settings, *there)
         linked = (os.path.realpath(path) for path in paths)  # people link to where they keep their settings
         guarded = tuple(dict.fromkeys((*paths, *linked)))
         return Policy(files=tuple(files), place=place, guarded=guarded)

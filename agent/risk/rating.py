@@ -6,7 +6,7 @@ from agent.protocol.decisions import Effect, Finding, Level, RiskContext
 from agent.risk.knowledge_store import level_row
 from agent.risk.known_facts import also_at, weigh, weigh_repository
 from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
-from agent.risk.wholes import whole_places
+from agent.risk.wholes import WHOLE_KINDS, whole_places
 from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word
 
 _LEVELS = {"L": Level.LOW, "M": Level.MEDIUM, "H": Level.HIGH}
@@ -112,6 +112,12 @@ class Rater:
         if level is not None:
             rated = level
         rated, note = self._with_facts(kind, words, cwd, rated, recursive=recursive, rule=rule)
+        whole: tuple[str, ...] = ()
+        if kind in WHOLE_KINDS and (level is None or rated is Level.HIGH):
+            reached = self._reached(kind, words, cwd)
+            whole = whole_places(kind, reached, cwd, recursive=recursive or rule == "delete.sync", rater=self)
+            if whole:
+                rated = Level.HIGH
         targets = tuple(show(word) for word in words[:_MAX_TARGETS])
         if scope == "null" and kind in ("write", "append") and rated is Level.LOW:
             return None  # output thrown away
@@ -130,11 +136,7 @@ class Rater:
                 scope=_PUBLIC_SCOPE.get(scope, scope),
                 targets=targets,
                 reversible=row.reversible,
-                whole=whole_places(
-                    kind, self._reached(kind, words, cwd), cwd, recursive=recursive or rule == "delete.sync", rater=self
-                )
-                if rated is Level.HIGH
-                else (),
+                whole=whole,
             ),
             safer=row.safer if rated is not Level.LOW else "",
             program=program,

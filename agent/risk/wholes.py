@@ -20,7 +20,7 @@ _EMPTYING = frozenset(("delete", "move", "shred", "truncate", "discard"))
 _WRITING = frozenset(
     ("write", "append", "modify", "copy-to", "device-write", "shred", "volume-destroy", "truncate", "delete", "move")
 )
-_KINDS = _DEEP | _EMPTYING | _WRITING
+WHOLE_KINDS = _DEEP | _EMPTYING | _WRITING
 
 _SYSTEM = re.compile(
     r"/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|nix|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|Users|Volumes|private)"
@@ -37,7 +37,7 @@ _NO_DISK = re.compile(
 
 def whole_places(kind: str, words: list[Word], cwd: str, *, recursive: bool, rater: Rater) -> tuple[str, ...]:
     """Which places `kind` does away with as a whole: "everything", "home", "system", "mount", "disk". At most one of each."""
-    if kind not in _KINDS:
+    if kind not in WHOLE_KINDS:
         return ()
     found: dict[str, None] = {}
     home = rater.scopes.home
