@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.expansions import decode_ansi_c
 from agent.risk.invocation import Invocation
 from agent.risk.scopes import is_secret
 from agent.risk.words import UNKNOWN, Word
@@ -170,6 +171,8 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
             r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]", code, re.I
         ):
             walker.add("run-remote", [], place)
+    if patterns["eval"].search(code):
+        _evaluated(walker, invocation, code, language)
     if patterns["kill"].search(code):
         walker.add("kill", [], place)
     if patterns["sql"].search(code):
@@ -182,6 +185,29 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         and "compile(" not in code
     ):
         walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
+
+
+def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """Code in strings of code that evaluates strings."""
+    walker.work.enter()
+    for match in list(_patterns()["string"].finditer(code))[:20]:
+        inner = decode_ansi_c(match.group("s"))
+        if "(" in inner and len(inner) < len(code):
+            walker.work.spend(10 + 2 * len(inner))
+            judge(walker, invocation, inner, language, "")
+    walker.work.leave()
+
+
+_Q_QUOTED = re.compile(r"\bq[qx]?\s*(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|<([^>]*)>|([/|!,~])(.*?)\5)", re.S)
+
+
+def _q_quoted(code: str) -> list[str]:
+    """What perl has in `q{…}`, `qq(…)`, `qx[…]`."""
+    found = []
+    for match in _Q_QUOTED.finditer(code):
+        *bracketed, _, other = match.groups()
+        found.append(next((text for text in (*bracketed, other) if text), ""))
+    return found
 
 
 def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -201,6 +227,9 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
             continue
         found = True
         walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
+    if language == "perl":
+        for text in _q_quoted(code)[:20]:
+            _suspect_text(walker, invocation, text)
     for match in list(patterns["string"].finditer(code))[:60]:  # whatever the call is named, its text gives it away
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
