@@ -104,6 +104,9 @@ def test_what_the_floor_does_not_stop(command: str) -> None:
 def test_facts_say_what_is_mounted_and_which_disk_is_in_use() -> None:
     assert floor_of("rm -rf /srv/data") == ""
     assert floor_of("rm -rf /srv/data", {"/srv/data": ("dir", "mount")}) == "mount"
+    for command in ("rm -rf /srv/data/*", "cd /srv/data && rm -rf *", "mv /srv/data/* .", "find /srv/data -delete"):
+        assert floor_of(command, {"/srv/data": ("dir", "mount")}) == "mount", command
+    assert floor_of("rm -rf /srv/data/x*", {"/srv/data": ("dir", "mount")}) == ""
     assert floor_of("mkfs.ext4 /dev/sdb1", {"/dev/sdb1": ("other", "unused")}) == ""
     assert floor_of("mkfs.ext4 /dev/sdb1", {"/dev/sdb1": ("other", "in-use")}) == "disk"
 
