@@ -101,6 +101,8 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
         ):
             for word in args.operands[1:]:
                 walker.script(word.text, invocation.place, invocation)
+            if len(args.operands) > 2:
+                walker.script(" ".join(verbs[1:]), invocation.place, invocation)
             return None, ""
         if verbs[0] in ("send-keys", "send"):
             text = " ".join(w.text for w in args.operands[1:] if w.text not in ("Enter", "C-m", "KPEnter"))
@@ -111,5 +113,6 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.script(text, invocation.place, invocation)
         return None, ""
     if table.name == "screen" and args.operands and not args.has("-ls", "-list", "-X", "-r"):
-        return invocation.inner(args.operands, "screen")
+        named = 1 if args.has("-dmS") and len(args.operands) > 1 else 0  # the session's name comes first
+        return invocation.inner(args.operands[named:], "screen")
     return None

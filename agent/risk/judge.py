@@ -129,6 +129,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             if written is not None:
                 walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
             if find_program(base) is None:
+                suspect_words(walker, invocation)
                 return None
     elif word.glob:
         walker.add(
@@ -183,6 +184,11 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
     if len(invocation.words) > 1 and len(invocation.words) == 2 and invocation.words[1].text in ("--version", "--help"):
         return
     walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
+    suspect_words(walker, invocation)
+
+
+def suspect_words(walker: Walker, invocation: Invocation) -> None:
+    """What an unknown program is given may be a command for it to run: `./wrapper rm -rf /`, the loader and its program."""
     for index in range(1, min(len(invocation.words) - 1, 6)):
         if may_be_command(invocation.words[index]):
             walker.suspect(invocation.words[index:], invocation)
