@@ -69,7 +69,7 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         if text in _FIND_FILTERS:
             value = words[index + 1].text if index + 1 < len(words) else ""
             narrowed = narrowed or value not in ("*", "*.*", ".*")
-            secret = value if text in ("-name", "-iname") and is_secret(f"/{value}") else secret
+            secret = value if text in ("-name", "-iname") and _names_secret(roots, value) else secret
         elif text in ("-exec", "-execdir", "-ok", "-okdir"):
             places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
             index = _find_exec(walker, invocation, words, index, roots=places, narrowed=narrowed and not secret)
@@ -80,6 +80,10 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             walker.add("write", [words[index + 1]], invocation.place, invocation=invocation)
         index += 1
     return None
+
+
+def _names_secret(roots: list[Word], name: str) -> bool:
+    return is_secret(f"/{name}") or any(is_secret(f"{root.text.rstrip('/')}/{name}") for root in roots[:20])
 
 
 def _found_in(roots: list[Word], narrowed: bool) -> list[Word]:

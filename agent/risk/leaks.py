@@ -69,7 +69,7 @@ _LOOKS_ONLY = frozenset(
     ("ls", "stat", "test", "[", "chmod", "chown", "chgrp", "touch", "mkdir", "ln", "realpath", "readlink", "dirname", "basename",
      "echo", "printf", "which", "type", "file", "find", "du", "eza", "exa", "lsd", "lsattr", "getfacl", "namei", "tree", "git",
      "ssh-keygen", "ssh-add", "ssh", "ssh-copy-id", "cd", "sha256sum", "sha1sum", "md5sum", "sha512sum", "cksum", "b2sum", "wc",
-     "true", "false", ":", "man", "locate", "dpkg", "rpm", "pwck")
+     "true", "false", ":", "locate", "dpkg", "rpm", "pwck")
 )  # fmt: skip
 # What follows these is what a program logs in or is set up with, not what it sends.
 _LOGS_IN = re.compile(

@@ -117,6 +117,17 @@ def opened(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
 
 
+def shell_of_its_own(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`screen`, `tmux`, `script file`: without a command they open the person's shell."""
+    words = invocation.words[1:]
+    if word.text.rpartition("/")[2] == "script":
+        plain = not any(re.match(r"-\w*c|--command|--version|--help|-V|-h$", other.text) for other in words)
+    else:
+        plain = not words or (len(words) == 2 and words[0].text in ("-S", "-L"))
+    if plain:
+        opened(walker, invocation, word)
+
+
 def typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Lines on standard input of programs that run `!command`; in those of an editor, `w file` writes."""
     text, _ = invocation.stdin or ("", "")
@@ -161,6 +172,7 @@ GENERAL: dict[str, Kind] = {
     "saves": saves,
     "inner": shell_text,
     "opened": opened,
+    "shell-of-its-own": shell_of_its_own,
     "typed-bangs": typed_bangs,
     "written": written,
     "read-first": read_first,

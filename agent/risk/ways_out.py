@@ -99,6 +99,10 @@ knife | -E:ruby
 nginx | -g:module
 php | -d:setting
 sqlite3 sqlite litecli | :read-first
+exiftool | -filename=:written -FileName=:written -W:written -o:written
+rlwrap | -l:written --log-file:written --logfile:written
+mypy pytest | --junit-xml:written --junit-xml=:written --junitxml=:written
+screen tmux script | :shell-of-its-own
 csplit | -f:written --prefix=:written
 uudecode | -o:written
 screen | -Logfile:written
@@ -119,6 +123,7 @@ fzf | --bind:bind --bind=:bind
 """
 
 _MAX_VALUES = 30
+_SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business that is
 
 
 @lru_cache(maxsize=1)
@@ -173,7 +178,7 @@ def _values(words: list[Word], option: str) -> list[Word]:
 def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
     before = len(walker.findings)
     _judge(walker, invocation, kind, word)
-    if kind != "inner" and not walker.suspecting and any(f.rule == "run.shell" for f in walker.findings[before:]):
+    if kind not in _SHELLS and not walker.suspecting and any(f.rule == "run.shell" for f in walker.findings[before:]):
         name = invocation.words[0].text.rpartition("/")[2]
         reason = f"has {name} open a shell, in which nothing is checked"
         walker.add("shell-escape", [], invocation.place, reason=reason)
