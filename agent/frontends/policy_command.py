@@ -22,7 +22,7 @@ _TRUST = {
 
 def policy_text(rules: RuleDesk, cwd: str) -> str:
     """Every file that counts for commands in `cwd`, with its rules; which of them came from the prompt."""
-    from agent.policy.matching import in_force
+    from agent.policy.answers import in_force
     from agent.policy.rule_text import limits, sentence
 
     policy = rules.policy(cwd)

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from agent.policy.answers import Says
 from agent.policy.covering import coverage
 from agent.policy.floor import breach
 from agent.policy.guard import BUILT_IN, guard
-from agent.policy.matching import Says, touches
 from agent.policy.model import MAY_ALLOW, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
+from agent.policy.touching import touches
 from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
 from agent.protocol.requests import Approval
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from agent.policy.covering import coverage
-from agent.policy.matching import touches
 from agent.policy.model import Place, Rule
+from agent.policy.touching import touches
 from agent.protocol.decisions import RiskContext, RiskReport
 
 PRETENDED_HOME = "/home/you"
