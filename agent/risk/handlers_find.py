@@ -52,9 +52,15 @@ _FIND_FILTERS = frozenset(
 )
 
 
+def _unblanked(word: Word) -> Word:
+    """` -exec`, from `\\ -exec`: a slip of the pen that find refuses, told by what was meant."""
+    text = word.text.lstrip()
+    return word.part(text) if text is not word.text and text[:1] == "-" else word
+
+
 def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """find: roots, then tests and actions in order."""
-    words = invocation.words[1:]
+    words = [_unblanked(word) for word in invocation.words[1:]]
     index = 0
     while index < len(words) and words[index].text in ("-H", "-L", "-P"):
         index += 1
