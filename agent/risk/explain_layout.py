@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from agent.risk.explain_parts import Part
+from agent.risk.explain_parts import Part, printable
 
 MIN_WIDTH = 40
 _GAP = 2
@@ -93,8 +93,8 @@ def columns(parts: Iterable[Part], width: int) -> list[str]:
 
 def _row(indent: int, part: Part, column: int, width: int) -> list[str]:
     """One part; a text that is too wide for its column has its meaning below it."""
-    meaning = _SIGNS.get(part.level, "") + part.meaning if part.meaning else ""
-    text = " " * indent + part.text
+    meaning = _SIGNS.get(part.level, "") + printable(part.meaning) if part.meaning else ""
+    text = " " * indent + printable(part.text)
     if not meaning:
         return [cut(text, width)]
     told = wrap(meaning, width - column)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.risk.explain_parts import one_line
 from agent.risk.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 from agent.risk.words import UNKNOWN, Word
 
@@ -125,7 +126,7 @@ def place_phrase(
         and PSEUDO_HOME not in full
         and PSEUDO_CWD not in full
     ):
-        told.insert(0, full)
+        told.insert(0, one_line(full))
     told += _known(facts.get(full, ()))
     return ", ".join(phrase for phrase in told if phrase)
 
@@ -133,4 +134,4 @@ def place_phrase(
 def _known(facts: tuple[str, ...]) -> list[str]:
     """What is at the path right now."""
     told = ["does not exist now"] if "missing" in facts else []
-    return told + [f"a link to {fact[3:]}" for fact in facts if fact.startswith("to=")]
+    return told + [f"a link to {one_line(fact[3:])}" for fact in facts if fact.startswith("to=")]

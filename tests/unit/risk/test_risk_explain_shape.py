@@ -222,6 +222,13 @@ def test_wrapping_keeps_every_character(text: str, width: int) -> None:
     assert all(cells(line) <= width for line in lines)
 
 
+def test_names_from_the_file_system_are_hostile_too() -> None:
+    facts = {"/home/me/p/x": ("link", "to=/etc/\x1b[2J\n\u202eevil"), "/home/me/p/a": ("file",)}
+    context = RiskContext(cwd="/home/me/p", home="/home/me", workspace="/home/me/p", facts=facts)
+    for command in ("echo > x; cat x a", "rm ../$'\\x1b[2J\\n'x", "cd ..; rm $'a\\rb'"):
+        check(command, 70, context)
+
+
 def test_values_of_the_session_are_told_once() -> None:
     context = RiskContext(cwd="/home/me/p", home="/home/me", exports={"X": "/etc", "Y": "/srv"})
     lines = explain(classify("rm -rf $X/a; ls; bash -c 'rm $Y'", context), context=context).split("\n")
