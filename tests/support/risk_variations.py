@@ -133,7 +133,10 @@ def _encoded(name: str, text: str) -> str | None:
 
 
 def _grouped(name: str) -> Variation:
-    return lambda text, _: GROUPS[name].format(text)
+    def vary(text: str, _: random.Random) -> str | None:
+        return None if "__A" in GROUPS[name] and "__A" in text else GROUPS[name].format(text)
+
+    return vary
 
 
 def _coded(name: str) -> Variation:
@@ -144,6 +147,8 @@ def _coded(name: str) -> Variation:
             return _encoded(name, text)
         if name == "find" and "{}" in text:
             return None  # find puts names there
+        if "__A" in template and "__A" in text:
+            return None  # the here-document inside would end the one outside
         if "{{}}" in template:
             return template.replace("{{}}", text)
         if name in ("read", "default") and ("\n" in text or "}" in text or "'" in text):
