@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
 from agent.risk.knowledge_store import Program
+from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.scopes import absolute
 from agent.risk.words import Word
 
@@ -57,11 +58,11 @@ _SERVERS = frozenset(
 _FETCHERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "xhs", "curlie", "aria2c", "lynx", "w3m", "links", "nc", "fetch", "GET")
 )  # fmt: skip
-_METADATA = re.compile(
+_METADATA = LazyPattern(
     r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
     r"|\[?fd00:ec2::254\]?)(?![\w.])"
 )
-_SURE = re.compile(
+_SURE = LazyPattern(
     r"/etc/(?:g?shadow|master\.passwd|spwd\.db|security/opasswd)-?(?![\w.])|/\.ssh/id_\w+(?!\.pub)\b(?!\.pub)|/proc/(?:\d+|self|\*)/environ"
     r"|/\.aws/credentials|/\.git-credentials|/\.gnupg/private-keys|/serviceaccount/token"
 )
@@ -72,7 +73,7 @@ _LOOKS_ONLY = frozenset(
      "true", "false", ":", "locate", "dpkg", "rpm", "pwck")
 )  # fmt: skip
 # What follows these is what a program logs in or is set up with, not what it sends.
-_LOGS_IN = re.compile(
+_LOGS_IN = LazyPattern(
     r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
 )
 

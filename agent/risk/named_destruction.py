@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.invocation import Invocation
+from agent.risk.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_STRONG = re.compile(
+_STRONG = LazyPattern(
     r"(?!.*cache)(?:[\w-]+:)*(?:destroy|purge|wipe|nuke|obliterate|implode|annihilate|factory-?reset|terminate|flushall|flushdb|sqlflush|reset_db|empty-?trash)"
     r"(?:[:_-]\w+)?"
     r"|(?:\w+:)*(?:delete|remove|destroy|drop|wipe|clear|purge|erase)[-_]?(?:all|everything|database|db|table|tables|schema|cluster|clusters|namespace|"
@@ -20,8 +21,8 @@ _STRONG = re.compile(
     r"|db:(?:drop|reset|wipe|purge|truncate)(?::\w+)?|migrate:(?:fresh|reset)|ecto\.(?:drop|reset)|(?:\w+:)+(?:destroy|delete|drop)",
     re.I,
 )
-_ALL = re.compile(r"--(?:all|purge|everything|all-namespaces)")
-_DELETES = re.compile(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
+_ALL = LazyPattern(r"--(?:all|purge|everything|all-namespaces)")
+_DELETES = LazyPattern(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
 _UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
 _WORDS = 6  # the verb of a program stands among its first words
 _ASKS = frozenset(("--help", "-h", "help", "--dry-run", "-n", "--dry-run=client", "--version", "plan"))

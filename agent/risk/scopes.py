@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
 
 from agent.protocol.decisions import RiskContext
+from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.words import UNKNOWN, Word
 
 PSEUDO_HOME = "/home/~"
@@ -30,13 +30,13 @@ _HARMLESS_DEVICES = frozenset(
         "/dev/urandom",
     )
 )
-_ACCOUNT = re.compile(
+_ACCOUNT = LazyPattern(
     r"authorized_keys|/etc/(?:passwd|shadow|gshadow|group|sudoers)|/etc/sudoers\.d|/etc/pam\.d|/etc/ssh/sshd_config"
 )
-_SCHEDULE = re.compile(
+_SCHEDULE = LazyPattern(
     r"/etc/cron|/var/spool/cron|/etc/(?:rc\.local|profile|init\.d)|/systemd/(?:system|user)/|LaunchAgents|LaunchDaemons|/\.config/autostart"
 )
-_SECRET = re.compile(
+_SECRET = LazyPattern(
     r"(?:^|/)(?:\.ssh(?:/(?!known_hosts|authorized_keys|config$|[^/]*\.pub$).*)?$|id_(?:rsa|dsa|ecdsa|ed25519)(?!\.pub)[\w.-]*$|\.netrc$|\.pgpass$|\.aws(?:/(?:credentials|cli).*)?$"
     r"|\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?$|\.git-credentials$|\.npmrc$|\.pypirc$|\.docker/config\.json$"
     r"|\.kube/config$|\.gnupg(?:/.*)?$|\.password-store(?:/.*)?$|\.vault-token$|\.config/(?:gcloud|gh/hosts|op|rclone)"
@@ -53,19 +53,19 @@ _SECRET = re.compile(
     r"|/\.config/(?:filezilla|doctl|hub$|solana/id|configstore|Bitwarden|1Password)|/\.local/share/(?:fish/fish_history)",
 )
 # What follows is below home, and means there what it means whatever the workspace is.
-_CONFIG = re.compile(
+_CONFIG = LazyPattern(
     r"^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|login"
     r"|xinitrc|xprofile|xsession|xsessionrc|pam_environment|gitconfig|hgrc|vimrc|vim|exrc|emacs|emacs\.d|nanorc|inputrc|screenrc|gdbinit"
     r"|tmux\.conf|curlrc|wgetrc|psqlrc|sqliterc|irbrc|pythonrc|lesskey|cargo/config|config|local|ssh)\b"
 )
-_START = re.compile(
+_START = LazyPattern(
     r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)"
 )
 # No project lives here: a working directory below these makes nothing in them the workspace.
-_NO_WORKSPACE = re.compile(
+_NO_WORKSPACE = LazyPattern(
     r"^/(?:(?:s?bin|boot|etc|lib\w*|proc|sys|dev|run|efi)(?:/|$)|usr(?!(?:/local)?/src/)(?:/|$)|(?:home|Users|var|opt|root|mnt|srv|tmp)?$)"
 )
-_VCS = re.compile(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
+_VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)")
 _IMPORTANT_ALL = (
     "",
     ".",

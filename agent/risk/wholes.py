@@ -5,9 +5,9 @@ A policy's floor stands on this, so it says nothing about a part of such a place
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.scopes import PSEUDO_HOME, absolute
 from agent.risk.words import UNKNOWN, Word
 
@@ -22,13 +22,13 @@ _WRITING = frozenset(
 )
 WHOLE_KINDS = _DEEP | _EMPTYING | _WRITING
 
-_SYSTEM = re.compile(
+_SYSTEM = LazyPattern(
     r"/(?:bin|boot|dev|etc|home|lib\w*|media|mnt|nix|opt|proc|root|run|sbin|srv|sys|usr|var|System|Library|Applications|Users|Volumes|private)"
     r"|/usr/(?:bin|sbin|lib\w*|share|local)|/var/(?:lib|log)|/boot/efi|/private/(?:etc|var)|/System/Library"
 )
-_HOMES = re.compile(r"/(?:home|Users)/[^/]+|/root|/var/root")
-_VOLUME = re.compile(r"/mnt/[^/]+|/media/[^/]+(?:/[^/]+)?|/run/media/[^/]+(?:/[^/]+)?|/Volumes/[^/]+")
-_NO_DISK = re.compile(
+_HOMES = LazyPattern(r"/(?:home|Users)/[^/]+|/root|/var/root")
+_VOLUME = LazyPattern(r"/mnt/[^/]+|/media/[^/]+(?:/[^/]+)?|/run/media/[^/]+(?:/[^/]+)?|/Volumes/[^/]+")
+_NO_DISK = LazyPattern(
     r"/dev/(?:null|zero|full|u?random|tty.*|pts(?:/.*)?|ptmx|std(?:in|out|err)|fd(?:/.*)?|shm(?:/.*)?|console|tcp/.*|udp/.*|snd/.*"
     r"|dri/.*|input/.*|bus/.*|usb/.*|char/.*|video\d*|kvm|fuse|net/.*|mqueue.*|hidraw\d*|uinput|spidev.*|i2c-.*|gpio.*|rtc\d*|watchdog\d*"
     r"|lp\d+|serial/.*|cu\..*|log|kmsg|initctl|cpu.*|hugepages.*|cuse|vhost.*|vcs.*|rfkill|nvidia.*|hpet|loop-control)"
@@ -69,7 +69,7 @@ def _takes_all(kind: str, word: Word, text: str, path: str, *, recursive: bool) 
     return False
 
 
-_STARS = re.compile(r"(?:^|/)(?:\*|\*\*|\*\*/\*|\.\*|\.\[!\.\]\*|\.\?\?\*|\?\*|\*\.\*)/?$")
+_STARS = LazyPattern(r"(?:^|/)(?:\*|\*\*|\*\*/\*|\.\*|\.\[!\.\]\*|\.\?\?\*|\?\*|\*\.\*)/?$")
 
 """Wildcards at the end of a path that match all that is there."""
 
