@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.expansions import decode_ansi_c
+from agent.risk.inert_code import only_prints
 from agent.risk.invocation import Invocation
 from agent.risk.scopes import is_secret
 from agent.risk.words import UNKNOWN, Word
@@ -129,6 +130,8 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run-opaque", [], place)
     elif UNKNOWN in code:
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
+    if not taint and UNKNOWN not in code and only_prints(code, language):
+        return
     patterns = _patterns()
     runs = bool(patterns["runs"].search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code

@@ -162,7 +162,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     snippets = args.values(*table.script)
     if snippets:
-        loaded = "".join(f"use {word.text}; " for word in args.values("-M", "-m", "-r", "--require"))
+        loading = {"-M", "-m", "-r", "--require"} - set(table.script)  # -r is the code itself for php
+        loaded = "".join(f"use {word.text}; " for word in args.values(*loading))
         for word in snippets:
             inline_code.judge(walker, invocation, loaded + word.text, table.name, word.taint)
         if table.name == "perl" and any(name.startswith("-i") for name in args.names):
