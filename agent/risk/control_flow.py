@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.endless import judge_loop
 from agent.risk.invocation import Output
+from agent.risk.read_back import ReadBack
 from agent.risk.state import Value
 from agent.risk.tree import Branch, Case, Loop, Pipeline, Simple
 from agent.risk.words import UNKNOWN, bounded, join_taint
@@ -17,7 +19,9 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
     flow = stdin
     last = len(node.commands) - 1
     walker.parallel += last > 0
+    joined = ReadBack()
     for command in node.commands:
+        walker.joined = joined if isinstance(command, Simple) else None
         if last and not isinstance(command, Simple):
             saved = walker.state
             walker.work.spend(len(saved.variables) / 16)
@@ -46,8 +50,13 @@ def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
     if node.parts:
         walker.expander.place = walker.place(node.start, node.end)
         walker.expander.join(node.parts)
+    last = ""
     if node.condition is not None:
+        before = len(walker.programs.met)
         walker.sequence(node.condition, stdin)
+        if len(walker.programs.met) > before:
+            last = walker.programs.met[-1][0].words[0].text
+    judge_loop(walker, node, last)
     if node.name:
         if node.values is None:
             value = Value([UNKNOWN], "var")

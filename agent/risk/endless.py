@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent.risk.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
 
-_ALWAYS = frozenset(("true", ":", "1", "/bin/true", "/usr/bin/true"))
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_CONSTANT = frozenset(("true", ":", "false"))
+_ARITHMETIC_WITHOUT_END = r"for\s*\(\(\s*[^;)]*;\s*1?\s*;"
 _WAITS = frozenset(("sleep", "wait", "read", "inotifywait", "usleep", "select", "nc", "ncat", "socat", "timeout"))
 
 
-def endless(text: str, tree: Sequence) -> Iterator[tuple[Node, str]]:
-    """What starts copies without end: a function with its name, a loop with an empty one."""
+def endless(tree: Sequence) -> Iterator[str]:
+    """The names of functions that start copies of themselves without end."""
     for node in nodes([tree]):
         if isinstance(node, Function) and multiplies(node.name, node.body):
-            yield node, node.name
-        elif isinstance(node, Loop) and _never_ends(text, node) and _floods(node.body):
-            yield node, ""
+            yield node.name
+
+
+def judge_loop(walker: Walker, loop: Loop, last: str) -> None:
+    """A loop that starts programs without end. `last` is the program, after expansion, that decides whether it goes on."""
+    if _never_ends(walker.source, loop, last) and _floods(loop.body):
+        reason = "starts programs without end, and waits for none"
+        walker.add("fork-bomb", [], walker.place(loop.start, loop.end), reason=reason, rule="fork-bomb.loop")
 
 
 def nodes(trees: list[Sequence]) -> Iterator[Node]:
@@ -47,7 +57,7 @@ def multiplies(name: str, body: Node) -> bool:
     while stack:
         node, parallel = stack.pop()
         if isinstance(node, Simple):
-            if node.words and node.words[0].literal() == name:
+            if node.words and node.words[0].unquoted() == name:
                 calls += 1
                 if parallel:
                     return True
@@ -66,7 +76,7 @@ def _names(body: Sequence) -> Iterator[tuple[str, bool]]:
     while stack:
         node, background = stack.pop()
         if isinstance(node, Simple):
-            yield (node.words[0].literal() or "" if node.words else ""), background
+            yield (node.words[0].unquoted() or "" if node.words else ""), background
         elif isinstance(node, Pipeline):
             stack.extend((command, background) for command in node.commands)
         elif isinstance(node, Sequence):
@@ -77,12 +87,11 @@ def _names(body: Sequence) -> Iterator[tuple[str, bool]]:
             stack.extend((part, background) for arm in node.arms for part in arm if part is not None)
 
 
-def _never_ends(text: str, loop: Loop) -> bool:
+def _never_ends(text: str, loop: Loop, last: str) -> bool:
     """`while true`, `while :`, `until false`, `for ((;;))`."""
     if loop.condition is None:
-        return re.match(r"for\s*\(\(\s*[^;)]*;\s*1?\s*;", text[loop.start : loop.start + 100]) is not None
-    names = [name for name, _ in _names(loop.condition)]
-    return len(names) == 1 and (names[0] in _ALWAYS or names[0] in ("false", "/bin/false"))
+        return re.match(_ARITHMETIC_WITHOUT_END, text[loop.start : loop.start + 100]) is not None
+    return len(list(_names(loop.condition))) == 1 and last.rpartition("/")[2] in _CONSTANT
 
 
 def _floods(body: Sequence) -> bool:

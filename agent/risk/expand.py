@@ -18,24 +18,22 @@ class Expander(ParameterExpander):
 
     def fields(self, node: WordNode, place: tuple[int, int]) -> list[Word]:
         """The arguments a word becomes: none, one, or several."""
+        found = self.variants(node, place)
+        return found[0] if len(found) == 1 else [word for words in found for word in words][:MAX_FIELDS]
+
+    def variants(self, node: WordNode, place: tuple[int, int]) -> list[list[Word]]:
+        """As `fields`, once for each value that the word may have."""
         parts = node.parts
         if len(parts) == 1 and parts[0][0] == "lit":
             text = parts[0][1]
             if parts[0][2]:
-                return [Word(text, *place, quoted=True)]
+                return [[Word(text, *place, quoted=True)]]
             if not NEEDS_HIDING.search(text):
-                return [Word(text, *place)]
+                return [[Word(text, *place)]]
         self.place = place
         raw, taint = self.join(parts)
-        return self.finish(raw, taint, place, quoted=_has_quotes(parts), glob_ok=True)
-
-    def variants(self, node: WordNode, place: tuple[int, int]) -> list[list[Word]]:
-        """As `fields`, once for each value that the word may have."""
-        self.place = place
-        raw, taint = self.join(node.parts)
-        quoted = _has_quotes(node.parts)
-        found = [self.finish(one, taint, place, quoted=quoted, glob_ok=True) for one in spread(raw)]
-        return [words for words in found if words]
+        quoted = _has_quotes(parts)
+        return [self.finish(one, taint, place, quoted=quoted, glob_ok=True) for one in spread(raw)]
 
     def texts(self, node: WordNode, place: tuple[int, int]) -> list[Word]:
         """One argument, as in an assignment or after a redirection: no splitting, no file names. Each value it may have."""

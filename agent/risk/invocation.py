@@ -59,6 +59,14 @@ class Invocation:
     def place(self) -> tuple[int, int]:
         return self.start, self.end
 
+    def read_as(self, words: list[Word]) -> Invocation:
+        """The same command with other words, where it is not known which of them it has."""
+        if words is self.words:
+            return self
+        other = self.inner(words, "")
+        other.via, other.redirects = self.via, self.redirects
+        return other
+
     def inner(self, words: list[Word], via: str) -> Invocation:
         """What a wrapper runs, in the wrapper's circumstances."""
         other = Invocation(words, self.start, self.end, cwd=self.cwd, stdin=self.stdin)

@@ -71,6 +71,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         name = program_name(walker, invocation)
         if name is None:
             return None, invocation.words[0].taint or "cmd"
+        walker.reading.given(name, invocation)
         result = shell_builtins.run_builtin(walker, name, invocation)
         if result is not None:
             return result

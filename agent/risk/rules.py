@@ -8,6 +8,7 @@ from agent.protocol.decisions import Effect, Finding, Level
 from agent.risk.endless import endless
 from agent.risk.read_back import read_back
 from agent.risk.tree import Sequence
+from agent.risk.visible import make_visible
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -21,12 +22,11 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
     found: list[Finding] = []
     trees = [(text, tree), *walker.trees]
     if "&" in text or "|" in text or walker.trees:
-        names = dict.fromkeys(name for source, inner in trees for _, name in endless(source, inner))
-        for name in list(names)[:_MAX_FOUND]:
-            reason = f"the function {name} starts copies of itself without end" if name else ""
-            found.append(_endless(reason or "starts programs without end, and waits for none", text, name))
-    if ">" in text or "tee" in text:
-        targets = dict.fromkeys(target for source, inner in trees for target in read_back(source, inner))
+        names = dict.fromkeys(name for _, inner in trees for name in endless(inner))
+        found.extend(_endless(name, text) for name in list(names)[:_MAX_FOUND])
+    if ">" in text or "tee" in text or walker.overwritten:
+        evaluated = (target.removeprefix("./") for target in walker.overwritten)
+        targets = dict.fromkeys((*evaluated, *(name for source, inner in trees for name in read_back(source, inner))))
         found.extend(_overwritten(target, text) for target in list(targets)[:_MAX_FOUND])
     rules = {finding.rule for finding in walker.findings}
     if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
@@ -60,18 +60,18 @@ def _overwritten(target: str, text: str) -> Finding:
     return Finding(
         rule="write.read-back",
         level=Level.HIGH,
-        reason=f"empties {target[:100]} before it is read: the shell opens the file for writing first",
+        reason=f"empties {make_visible(target[:100])} before it is read: the shell opens the file for writing first",
         span=(place, place + len(target)) if place >= 0 else (0, len(text)),
         effect=Effect(kind="write", scope="workspace", targets=(target[:200],), reversible=False),
         safer="write to a new file and move it over, or use sponge, sort -o or sed -i",
     )
 
 
-def _endless(reason: str, text: str, name: str) -> Finding:
+def _endless(name: str, text: str) -> Finding:
     return Finding(
-        rule="fork-bomb.function" if name else "fork-bomb.loop",
+        rule="fork-bomb.function",
         level=Level.HIGH,
-        reason=reason,
+        reason=f"the function {name} starts copies of itself without end",
         span=(0, len(text)),
         effect=Effect(kind="fork-bomb", scope="system", reversible=False),
         safer="set a limit first (ulimit -u 200), and end the recursion",

@@ -36,6 +36,12 @@ class WordNode:
                 return str(part[1])
         return None
 
+    def unquoted(self) -> str | None:
+        """The text of a word without any expansion, however it is quoted, else None."""
+        if all(part[0] == "lit" for part in self.parts):
+            return "".join(str(part[1]) for part in self.parts)
+        return None
+
 
 class Redirect:
     """`operator` as written (">", ">>", "<", "<<", "<<<", ">&", "&>", "<>", ">|"); `body` is a here-document's parts."""

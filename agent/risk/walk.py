@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import control_flow, shell_builtins, streams
+from agent.risk.alternatives import judge_readings, readings
 from agent.risk.budget import FINDING, SCRIPT, STEP, TARGET, Work
 from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
@@ -16,6 +17,7 @@ from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.programs import Programs
 from agent.risk.rating import Rater
+from agent.risk.read_back import ReadBack
 from agent.risk.session import session_of
 from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
@@ -30,7 +32,6 @@ from agent.risk.tree import (
     Sequence,
     Simple,
     Test,
-    WordNode,
 )
 from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word, bounded, join_taint
 
@@ -69,6 +70,11 @@ class Walker:
         self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
         self.files = Files()
         self.descriptors: dict[str, Output] = {}
+        self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
+        self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
+        self.joined: ReadBack | None = None  # of the pipeline whose command comes next
+        self.reading = ReadBack()  # of the command being judged
+        self.overwritten: list[str] = []  # files that a command reads and empties at once
         self.abandoned = False
 
     # --- scripts ---
@@ -259,14 +265,11 @@ class Walker:
 
     def simple(self, node: Simple, stdin: Output | None) -> Output:
         place = self.place(node.start, node.end)
+        self.incoming = stdin or (None, "")
+        around, reading, self.joined = self.reading, self.joined or ReadBack(), None
         environment = shell_builtins.evaluate_assignments(self, node.assignments, place)
-        words: list[Word] = []
-        for index, item in enumerate(node.words):
-            spot = self.place(item.start, item.end)
-            if index == 0 and self.alternatives(item):
-                words.extend(self.try_alternatives(node, self.expander.variants(item, spot), stdin))
-            else:
-                words.extend(self.expander.fields(item, spot))
+        choices = [self.expander.variants(item, self.place(item.start, item.end)) for item in node.words]
+        found = readings(choices) if choices else []
         targets: list[Target] = []
         if node.redirects:
             stdin, targets = streams.redirects(self, node.redirects, stdin, place)
@@ -284,7 +287,17 @@ class Walker:
             invocation.elevated = self.outer.elevated
         if environment:
             shell_builtins.judge_environment(self, invocation.environment, place)
-        output = self.dispatch(invocation, direct=True)
+        reading.redirected(targets, self.state.cwd)
+        self.reading = reading
+        plain = len(found) == 1
+        output = (
+            self.dispatch(invocation, direct=True)
+            if plain
+            else judge_readings(self, invocation, found, len(choices[0]))
+        )
+        self.reading = around
+        reading.judge(self)
+        streams.feed_sinks(self, targets, output)
         for item in node.words[1:]:
             if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
                 declared = shell_builtins.evaluate_assignments(self, [item.parts[0][1]], place)
@@ -293,25 +306,6 @@ class Walker:
             streams.judge_stored(self, invocation, targets, output)
             return "", ""
         return output
-
-    def alternatives(self, item: WordNode) -> bool:
-        """Whether the program's name is made of a variable with several possible values."""
-        for part in item.parts:
-            if part[0] == "var":
-                value = self.expander.named(part[1], part[2])
-                if value is not None and not value.array and len(value.texts) > 1:
-                    return True
-        return False
-
-    def try_alternatives(self, node: Simple, choices: list[list[Word]], stdin: Output | None) -> list[Word]:
-        """Judge the command with each possible program but the last, which the caller goes on with."""
-        rest: list[Word] = []
-        for item in node.words[1:]:
-            rest.extend(self.expander.fields(item, self.place(item.start, item.end)))
-        for choice in choices[:-1]:
-            place = self.place(node.start, node.end)
-            self.dispatch(Invocation([*choice, *rest], place[0], place[1], cwd=self.state.cwd, stdin=stdin))
-        return choices[-1] if choices else []
 
     def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
         """Functions and aliases of the shell (where it runs the command itself), then programs.
