@@ -131,8 +131,9 @@ class Gate:
             consent = Consent(by=_allowed_by(verdict))
             return await self._execute(proposal, proposal.command, report, consent, remark=_told(verdict))
         if not self._approval.interactive:
-            await self._settled(proposal, "declined", by="nobody", remark="nobody there to confirm")
-            return _item(proposal, report, "declined", remark="nobody there to confirm")
+            remark = _unattended(verdict)
+            await self._settled(proposal, "declined", by="nobody", remark=remark)
+            return _item(proposal, report, "declined", remark=remark)
         return await self._ask(proposal, report, verdict)
 
     async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
@@ -405,6 +406,12 @@ def _allowed_by(verdict: Verdict) -> Literal["approve-mode", "policy"]:
 def _told(verdict: Verdict) -> str:
     """Which rule let a command run, for log and screen; "" for the approve mode."""
     return "" if _allowed_by(verdict) == "approve-mode" else f"allowed by {verdict.rule}"
+
+
+def _unattended(verdict: Verdict) -> str:
+    """Nobody was there; and who wanted somebody, where it was not just the level under the approve mode."""
+    by_level = verdict.rule in ("", "default") or verdict.rule.startswith("level-")
+    return "nobody there to confirm" + ("" if by_level else f": {verdict.reason} [{verdict.rule}]")
 
 
 def _refusal(verdict: Verdict) -> str:

@@ -22,7 +22,9 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.ports import Processes
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
-_CHOICES = "w in this workspace · s this session · h one hour · d one day · a always · e edit again · Ctrl-C no rule"
+_CHOICES = (
+    "one key: w in this workspace · s this session · h one hour · d one day · a always · e edit again · Ctrl-C no rule"
+)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,10 @@ async def _opened(services: Services) -> AsyncIterator[SessionDesk]:
             await services.shutdown()
 
 
-_NOBODY = "to confirm, run it in a terminal; --approve low (or medium) lets such commands run unasked, high never"
+_NOBODY = (
+    "to confirm, run it in a terminal; --approve low (or medium) lets such commands run unasked, high never, "
+    "nor what policy asks for"
+)
 
 
 def _code(desk: SessionDesk, code: int) -> int:

@@ -36,7 +36,8 @@ def policy_text(rules: RuleDesk, cwd: str) -> str:
             mark = "" if in_force(rule, policy.place, cwd) != "no" else ", not now"
             made = ", made at the prompt" if rule.name in added.get(file.trust, ()) else ""
             lines.append(f"  {rule.name}: {shown_line(sentence(rule), 400)}")
-            lines.append(f"      {shown_line(limits(rule), 200)}{mark}{made}")
+            where = limits(rule, "in this folder" if file.trust == "project" else "everywhere")
+            lines.append(f"      {shown_line(where, 200)}{mark}{made}")
             if rule.reason:
                 lines.append(f"      because: {shown_line(rule.reason, 300)}")
         lines += [f"  {rule.name}: pattern {shown_line(rule.pattern, 200)}" for rule in file.patterns]

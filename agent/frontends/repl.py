@@ -185,8 +185,10 @@ class Repl:
 
     async def _show(self, text: str) -> None:
         from agent.frontends.outside import show_long
+        from agent.frontends.wrapping import wrapped_text
 
-        await show_long(shown(text), self._screen, self._services.processes, self._environ)
+        text = wrapped_text(shown(text), self._screen.columns)
+        await show_long(text, self._screen, self._services.processes, self._environ)
 
     async def _beside(self, request: FrontendRequest) -> None:
         """Edit a file or copy a text, as a core command asked for."""

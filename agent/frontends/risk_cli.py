@@ -221,7 +221,7 @@ def _decode(line: str) -> tuple[Report | None, str]:
         try:  # JSON may escape lone surrogates, which the strict decoder refuses
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            return None, f"no JSON: {error}"[:200]
+            return None, f'no JSON, each line is an object such as {{"command": "ls"}}: {error}'[:200]
     except RecursionError:
         return None, "nested too deep"
     if not isinstance(row, dict):

@@ -21,6 +21,12 @@ def wrapped(lines: Iterable[Fragments], columns: int) -> list[Fragments]:
     return [row for line in lines for row in _rows(line, max(columns - 1, 1))]
 
 
+def wrapped_text(text: str, columns: int) -> str:
+    """The same for plain text with line ends."""
+    rows = wrapped(([("", line)] for line in text.split("\n")), columns)
+    return "\n".join(_text(row) for row in rows)
+
+
 def _rows(line: Fragments, columns: int) -> list[Fragments]:
     text = "".join(part for _, part in line)
     if _width(text) <= columns:

@@ -124,7 +124,7 @@ def sentence(rule: Rule) -> str:
     ending = ""
     if rule.action == "allow":
         only = _listed([kind.replace("-", " ") for kind in rule.effects])
-        ending = ", as long as all that is found is: " + only if only else ""
+        ending = f", as long as {only} is all that it does" if only else ""
         ending = ", while its risk is low" if rule.up_to is Level.LOW else ending
     return f"{', '.join(parts)}{',' if len(parts) > 1 else ''} {what[rule.action]}{ending}"
 
@@ -143,8 +143,8 @@ def _options(rule: Rule) -> list[str]:
     return parts
 
 
-def limits(rule: Rule) -> str:
-    """Where and until when the rule counts."""
+def limits(rule: Rule, unlimited: str = "everywhere") -> str:
+    """Where and until when the rule counts; `unlimited` is where it does without a limit of its own."""
     parts = []
     if rule.workspace:
         parts.append(f"in {rule.workspace}")
@@ -152,7 +152,7 @@ def limits(rule: Rule) -> str:
         parts.append(f"in session {rule.session}")
     if rule.until:
         parts.append(f"until {rule.until}")
-    return ", ".join(parts) or "everywhere and for good"
+    return ", ".join(parts) or f"{unlimited} and for good"
 
 
 def _listed(items: list[str]) -> str:

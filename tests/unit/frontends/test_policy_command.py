@@ -82,7 +82,7 @@ def test_rules_with_their_files_and_limits(world: World) -> None:
         "      in /elsewhere, not now, made at the prompt",
         f"{world.work}/.agent-shell-policy.toml (of this folder, can only tighten)",
         "  p: `git`, with any options, is asked for",
-        "      everywhere and for good",
+        "      in this folder and for good",
         "this session (this session only)",
         "  now: `rm`, with any options, in ./build, runs without asking",
         "      in session s1, made at the prompt",

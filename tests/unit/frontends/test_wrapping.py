@@ -10,7 +10,7 @@ from agent.frontends.frontend_commands import help_text
 from agent.frontends.heading import heading, word_heading
 from agent.frontends.screen import Fragments
 from agent.frontends.welcome import welcome
-from agent.frontends.wrapping import wrapped
+from agent.frontends.wrapping import wrapped, wrapped_text
 from tests.support.prompt_desk import request_for
 
 
@@ -67,3 +67,8 @@ def test_no_word_is_lost_or_broken(line: str, columns: int) -> None:
 
 def test_help_says_what_ctrl_z_does_while_a_command_runs() -> None:
     assert "Ctrl-Z" in help_text()
+
+
+def test_texts_of_several_lines() -> None:
+    assert wrapped_text("rules:\n  a: one two three\n", 14) == "rules:\n  a: one two\n    three\n"
+    assert wrapped_text("one two three", 0) == "one two three"
