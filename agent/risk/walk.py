@@ -297,7 +297,6 @@ class Walker:
         )
         self.reading = around
         reading.judge(self)
-        streams.feed_sinks(self, targets, output)
         for item in node.words[1:]:
             if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
                 declared = shell_builtins.evaluate_assignments(self, [item.parts[0][1]], place)
