@@ -76,6 +76,8 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
         args.names.discard("--dry-run")
     verbs = [word.text for word in args.operands]
     texts = [word.text for word in invocation.words]
+    if verbs[:1] in (["run"], ["debug"]) and reaches_the_node(verbs, args):
+        walker.add("container-host", args.operands[1:2], invocation.place, rule="container-host.cluster")
     if "exec" in verbs[:3] or (verbs[:1] == ["run"] and "--" in texts) or verbs[:1] == ["debug"]:
         walker.add("container-run", args.operands[1:2], invocation.place, rule="cluster.exec")
         command = args.operands[2:] if verbs[0] == "exec" else []
@@ -87,6 +89,21 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
             walker.dispatch(inner)
         return None, ""
     return None
+
+
+_NODE_RIGHTS = re.compile(
+    r"privileged\"?\s*:\s*true|host(?:PID|IPC|Network)\"?\s*:\s*true|hostPath|allowPrivilegeEscalation\"?\s*:\s*true"
+)
+
+
+def reaches_the_node(verbs: list[str], args: Args) -> bool:
+    """Whether a new pod gets the rights of the machine that it runs on, or its files."""
+    return (
+        (args.has("--privileged") and not any(word.text == "false" for word in args.values("--privileged")))
+        or any(word.text == "sysadmin" for word in args.values("--profile"))
+        or any(_NODE_RIGHTS.search(word.text) for word in args.values("--overrides"))
+        or (verbs[0] == "debug" and any(verb.startswith(("node/", "nodes/")) for verb in verbs[1:]))
+    )
 
 
 def inside(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

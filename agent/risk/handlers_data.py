@@ -103,7 +103,7 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
 
 def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """`dolt sql -q STATEMENTS`; everything else is as the table says."""
-    if args.operands and args.operands[0].text == "sql":
+    if args.has(*table.script) or (args.operands and args.operands[0].text == "sql"):
         for word in args.values(*table.script):
             judge_sql(walker, invocation, word.text)
         if not args.has(*table.script):

@@ -10,19 +10,11 @@ from agent.risk.interpreters import program_file
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.sed_scripts import judge_sed
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
-
-_SED_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])w\s+(\S+)")
-_SED_EXEC = re.compile(
-    r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*!?\s*e(?:\s+([^\n]+)|\s*(?:$|[;}\n]))"
-)
-_SED_EXEC_FLAG = re.compile(
-    r"^\s*(?:\d+|\$|/[^/]*/)?(?:,(?:\d+|\$|/[^/]*/))?\s*s(?P<d>[^\w\s\\])(?:\\.|(?!(?P=d)).)*(?P=d)(?:\\.|(?!(?P=d)).)*(?P=d)[gpimMI\d]*e",
-    re.S | re.M,
-)
 
 
 def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -35,28 +27,8 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not args.has("--sandbox"):
         for file in args.values("-f", "--file"):
             program_file(walker, invocation, file)
-    for script in scripts:
-        text = script.text
-        for match in _SED_EXEC.finditer(text):
-            if match.group(1):
-                walker.script(match.group(1), invocation.place, invocation)
-            walker.add(
-                "run-opaque",
-                [script],
-                invocation.place,
-                reason="has sed run commands",
-                rule="sed.execute",
-                level=Level.MEDIUM,
-            )
-        if _SED_EXEC_FLAG.search(text):
-            walker.add(
-                "run-opaque",
-                [script],
-                invocation.place,
-                reason="has sed run what it makes of its input",
-                rule="sed.execute",
-            )
-        _sed_writes(walker, invocation, script)
+        for script in scripts:
+            _sed_script(walker, invocation, script)
     if in_place:
         walker.add("modify", operands, invocation.place, invocation=invocation)
     else:
@@ -65,19 +37,21 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     return None
 
 
-def _sed_writes(walker: Walker, invocation: Invocation, script: Word) -> None:
-    """The files that `w` writes to."""
-    if not re.search(r"w\s", script.text):
-        return
-    for match in _SED_WRITE.finditer(_strip_sed(script.text)):
-        if match.group(1) not in ("/dev/stdout", "/dev/stderr"):
-            target = script.part(match.group(1))
-            walker.add("write", [target], invocation.place, invocation=invocation, rule="sed.write")
-
-
-def _strip_sed(text: str) -> str:
-    """A sed script with the insides of s/…/…/ taken out, so that text is not read as commands."""
-    return re.sub(r"s([^\w\s\\])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1", "/", text)
+def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
+    """What `w` writes to, and what `e` runs."""
+    walker.work.spend(len(script.text) / 2)
+    found = judge_sed(script.text)
+    for command in found.commands:
+        if command:
+            walker.script(command, invocation.place, invocation)
+        reason = "has sed run commands"
+        walker.add("run-opaque", [script], invocation.place, reason=reason, rule="sed.execute", level=Level.MEDIUM)
+    if found.runs_result:
+        reason = "has sed run what it makes of its input"
+        walker.add("run-opaque", [script], invocation.place, reason=reason, rule="sed.execute")
+    for name in found.writes:
+        if name not in ("/dev/stdout", "/dev/stderr"):
+            walker.add("write", [script.part(name)], invocation.place, invocation=invocation, rule="sed.write")
 
 
 _AWK_SYSTEM = re.compile(r'\bsystem\s*\(((?:"(?:\\.|[^"\\])*"|[^;{}"])*)\)')
@@ -221,3 +195,8 @@ def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     for word in (*args.values("-f", "--file"), *args.operands):
         program_file(walker, invocation, word)
     return None
+
+
+def compiler(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`gcc -v` without a file only says how the compiler was made; everything else is as the table says."""
+    return (None, "") if args.has("-v") and not args.operands and not args.has("-o", "-wrapper") else None

@@ -158,7 +158,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
     from agent.risk import inline_code
 
-    if args.has("--version", "-V", "--help", "-v") and not args.operands and not (table.script & args.names):
+    shows = args.has("--version", "-V", "--help", "-v") or not args.names.isdisjoint(table.dry)
+    if shows and not args.operands and not (table.script & args.names):
         return None, ""
     snippets = args.values(*table.script)
     if snippets:
@@ -221,6 +222,23 @@ def run_module(walker: Walker, invocation: Invocation, module: Word, args: Args)
         follows = itertools.pairwise(rest)
         folder = next((after for word, after in follows if word.text in ("-d", "--directory")), None)
         judge_served(walker, invocation, folder or Word(invocation.cwd, *invocation.place))
+    elif module.text in ("zipfile", "tarfile"):
+        _archive_module(walker, invocation, module, rest)
     elif module.text not in _READING_MODULES:
         walker.add("run", [module], invocation.place, rule="run.module")
     return None, ""
+
+
+def _archive_module(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:
+    """`python -m zipfile -l FILE`, `-e FILE [FOLDER]`, `-c FILE SOURCE…`, and the same of tarfile."""
+    action = rest[0].text if rest else ""
+    if action in ("-l", "--list", "-t", "--test"):
+        walker.add("read", rest[1:], invocation.place, invocation=invocation)
+    elif action in ("-c", "--create"):
+        walker.add("write", rest[1:2], invocation.place, invocation=invocation)
+    elif action in ("-e", "--extract"):
+        into = rest[2:3] or [Word(".", *invocation.place)]
+        reason = "unpacks into {targets}, replacing files of the same name"
+        walker.add("extract", into, invocation.place, reason=reason, invocation=invocation)
+    else:
+        walker.add("run", [module], invocation.place, rule="run.module")

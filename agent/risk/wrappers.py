@@ -93,6 +93,8 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     """sudo, doas, pkexec, run0: what follows runs with more rights."""
     if table.name == "sudo" and args.has("-l", "--list", "-v", "--validate", "-k", "-K", "-V") and not args.rest:
         return None, ""
+    if args.has("-h", "--help") and args.value("-h") is None and not args.rest:  # with a value, -h names a host
+        return None, ""
     if args.has("-e", "--edit") or invocation.words[0].text.endswith("sudoedit"):
         walker.add("modify", args.operands, invocation.place, invocation=invocation)
         return None, ""
@@ -211,6 +213,11 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return inner
 
 
+def parallel(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """GNU parallel: `--dry-run` only prints the commands."""
+    return xargs(walker, invocation, table, args) if args.names.isdisjoint(table.dry) else (None, "cmd")
+
+
 def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: bool, whole: bool) -> list[Word]:
     if text is None:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
@@ -219,6 +226,8 @@ def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: boo
     pieces = [text] if whole and "found" not in taint else text.splitlines() if by_line else text.split()
     if len(pieces) > _MAX_APPENDED:
         pieces[_MAX_APPENDED:] = [UNKNOWN]
+    if "all" in taint.split():  # find without a test: the folder itself, as after its -exec
+        pieces = [piece.removesuffix(f"/{UNKNOWN}") or "/" for piece in pieces]
     return [Word(piece, *invocation.place, taint=taint) for piece in pieces]
 
 
