@@ -273,12 +273,12 @@ class Walker:
         targets: list[Target] = []
         if node.redirects:
             stdin, targets = streams.redirects(self, node.redirects, stdin, place)
-        if not words:
+        if not any(found):
             shell_builtins.keep_assignments(self, environment, place)
             if any(target.operator == "<" for target in targets):
                 return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
             return "", ""
-        invocation = Invocation(words, place[0], place[1], cwd=self.state.cwd, stdin=stdin)
+        invocation = Invocation(found[-1], place[0], place[1], cwd=self.state.cwd, stdin=stdin)
         invocation.redirects = targets
         invocation.environment = [(name, word) for name, word, _ in environment]
         if self.outer is not None:
