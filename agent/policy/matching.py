@@ -32,6 +32,8 @@ def covers(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     if not run.whole or run.suspected or any(UNKNOWN_PART in word for word in run.words):
         return Match("no", "not all of its words are known")
     reading = reading_of(run.words)
+    if run.level is not Level.LOW and _may_become_options(reading):
+        return Match("no", "a wildcard may stand for a file whose name is an option")
     answers = (
         _covers_surroundings(rule, index, report),
         _covers_words(rule, reading),
@@ -45,6 +47,12 @@ def covers(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     if in_force(rule, place) != "yes" or (rule.workspace and not lies_in(run.cwd, rule.workspace)):
         return Match("no", "its workspace, session or time")
     return YES
+
+
+def _may_become_options(reading: Reading) -> bool:
+    """Whether an operand in front of `--` begins with a wildcard: a file called `--to-command=x` would be read as an option."""
+    end = reading.words.index("--") if "--" in reading.words else len(reading.words)
+    return any(word[:1] in ("*", "?", "[") for word in reading.words[1:end])
 
 
 def carries(rule: Rule, index: int, report: RiskReport) -> bool:

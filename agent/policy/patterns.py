@@ -57,7 +57,9 @@ def _hit(file: PolicyFile, rule: PatternRule, report: RiskReport, texts: list[st
             excused = True
             continue
         return Hit(file, rule, index, run.span, "" if found == "yes" else _TOO_LONG)
-    if excused:  # the text as typed holds it because this program does, with an option that makes it good
+    if (
+        excused and not report.cut and len(report.programs) <= _MOST_TEXTS
+    ):  # the text as typed holds it because this program does, with an option that makes it good
         return None
     found, span = pattern.search(report.command)
     if found == "no":

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from agent.protocol.decisions import ProgramRun
+from agent.risk.bundled_options import spelled_out
 
 UNKNOWN_PART = "…"
 """How a report writes what is not known before a command runs."""
@@ -39,8 +40,11 @@ class Reading:
     __slots__ = ("before", "doubtful", "folder", "name", "names", "operands", "raws", "values", "words")
 
     def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
         self.folder, _, self.name = words[0].rpartition("/") if words else ("", "", "")
+        bundle = spelled_out(self.name, words[1:])
+        if bundle is not None:
+            words = (words[0], *(text for text, _ in bundle))
+        self.words = words
         end = words.index("--") if "--" in words else len(words)
         self.raws = frozenset(_bare(word) for word in words[1:end] if len(word) > 1 and word[0] == "-")
         self.names, self.operands, self.values = split(self.name, words[1:])

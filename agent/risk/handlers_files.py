@@ -6,30 +6,24 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.bundled_options import spelled_out
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
-from agent.risk.options import Args
+from agent.risk.options import Args, split_args
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 
-def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:  # noqa: PLR0912
+def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """tar: list, create, extract; and the options that run programs."""
+    bundle = spelled_out(table.name, [word.text for word in invocation.words[1:]])
+    if bundle is not None:
+        args = split_args([invocation.words[index + 1].part(text) for text, index in bundle], table)
     operands = list(args.operands)
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
-    if (
-        operands
-        and not modes.strip("vzjJC")
-        and re.fullmatch(r"[A-Za-z]+", operands[0].text)
-        and re.search("[cxtruA]", operands[0].text)
-    ):
-        modes += operands[0].text
-        operands = operands[1:]
-        if "f" in modes and operands and archive is None:
-            archive, operands = operands[0], operands[1:]
     for word in args.values(
         "--to-command", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script", "--new-volume-script"
     ):

@@ -51,6 +51,8 @@ _FIND_FILTERS = frozenset(
     ]
 )
 
+_ALL = ("*", "*.*", ".*")
+
 
 def _unblanked(word: Word) -> Word:
     """` -exec`, from `\\ -exec`: a slip of the pen that find refuses, told by what was meant."""
@@ -74,7 +76,7 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         text = words[index].text
         if text in _FIND_FILTERS:
             value = words[index + 1].text if index + 1 < len(words) else ""
-            narrowed = narrowed or value not in ("*", "*.*", ".*")
+            narrowed = narrowed or value not in _ALL
             secret = value if text in ("-name", "-iname") and _names_secret(roots, value) else secret
         elif text in ("-exec", "-execdir", "-ok", "-okdir"):
             places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
@@ -86,6 +88,14 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             walker.add("write", [words[index + 1]], invocation.place, invocation=invocation)
         index += 1
     return None
+
+
+def narrows(words: list[Word]) -> bool:
+    """Whether find leaves out anything of what lies below its roots, by the words behind its name."""
+    texts = [word.text for word in words]
+    return any(
+        text in _FIND_FILTERS and value not in _ALL for text, value in zip(texts, [*texts[1:], ""], strict=False)
+    )
 
 
 def _names_secret(roots: list[Word], name: str) -> bool:
@@ -132,11 +142,60 @@ def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     words = invocation.words[1:]
     for index, word in enumerate(words):
         if word.text in ("-x", "--exec", "-X", "--exec-batch"):
-            found = Word(f"./{UNKNOWN}", *invocation.place, taint="found")
-            command = [found if w.text == "{}" else w for w in words[index + 1 :] if w.text != ";"]
+            targets = _fd_finds(words[:index], invocation)
+            command: list[Word] = []
+            for inner in words[index + 1 :]:
+                if inner.text == "{}":
+                    command.extend(targets)
+                elif inner.text != ";":
+                    command.append(inner)
             if command:
-                if not any(w.text == "{}" for w in words[index + 1 :]):
-                    command.append(found)
+                if not any(inner.text == "{}" for inner in words[index + 1 :]):
+                    command.extend(targets)
                 walker.dispatch(invocation.inner(command, "fd"))
             break
     return None
+
+
+_FD_VALUES = frozenset(
+    (
+        "-d",
+        "--max-depth",
+        "--min-depth",
+        "--exact-depth",
+        "-t",
+        "--type",
+        "-c",
+        "--color",
+        "-j",
+        "--threads",
+        "--max-results",
+    )
+)
+_FD_NARROWS = frozenset(
+    ("-e", "--extension", "-E", "--exclude", "-S", "--size", "--changed-within", "--changed-before", "-o", "--owner")
+)
+_FD_ROOTS = frozenset(("--search-path", "--base-directory", "-C"))
+_FD_ALL = frozenset((".", "", "*", ".*", "^", "$"))
+
+
+def _fd_finds(words: list[Word], invocation: Invocation) -> list[Word]:
+    """What fd hands on: the first operand is the pattern, the others are folders to look in."""
+    roots: list[Word] = []
+    operands: list[Word] = []
+    narrowed = False
+    index = 0
+    while index < len(words):
+        name, equals, value = words[index].text.partition("=")
+        index += 1
+        if name[:1] != "-" or name == "-":
+            operands.append(words[index - 1])
+            continue
+        narrowed = narrowed or name in _FD_NARROWS or name[:2] in ("-e", "-E", "-S", "-o")
+        if name in _FD_ROOTS or name in _FD_VALUES or name in _FD_NARROWS:
+            given = words[index - 1].part(value) if equals else words[index] if index < len(words) else None
+            index += not equals
+            if name in _FD_ROOTS and given is not None:
+                roots.append(given)
+    narrowed = narrowed or (bool(operands) and operands[0].text not in _FD_ALL)
+    return _found_in([*operands[1:], *roots] or [Word(".", *invocation.place)], narrowed)

@@ -257,7 +257,10 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
         if word.text[:1] in ("-", "(", "!") and len(word.text) > 0:
             break
         roots.append(word.text)
-    return "".join(f"{root.rstrip('/') or ''}/{UNKNOWN}\n" for root in roots or ["."]), "found"
+    from agent.risk.handlers_find import narrows
+
+    taint = "found" if narrows(invocation.words[1:]) else "found all"
+    return "".join(f"{root.rstrip('/') or ''}/{UNKNOWN}\n" for root in roots or ["."]), taint
 
 
 def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:

@@ -156,7 +156,7 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
                 reason="keeps commands out of the history",
                 rule="history.off",
             )
-        elif name == "PATH" and _relative_entry(word):
+        elif name == "PATH" and (_relative_entry(word) or word.text.startswith(("/tmp", "/var/tmp", "/dev/shm"))):  # noqa: S108
             walker.add("environment", [Word(f"PATH={word.text}", *place)], place, rule="environment.path")
             walker.state.path_changed = True
 

@@ -87,6 +87,15 @@ class State:
         self.variables[name] = Value(elements(texts), taint, array=True)
         self.assign(f"{name}[{subscript}]", value)
 
+    def finds_elsewhere(self) -> bool:
+        """Whether a plain name may mean another program: PATH, however it was set, begins in a temporary or relative folder."""
+        path = self.variables.get("PATH")
+        return self.path_changed or (path is not None and not all(_usual_path(text) for text in path.texts))
+
+
+def _usual_path(text: str) -> bool:
+    return text.startswith("/") and not text.startswith(("/tmp", "/var/tmp", "/dev/shm"))  # noqa: S108
+
 
 def known_variable(name: str, state: State) -> Value | None:
     """Variables whose value a shell gives."""
