@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 # Programs whose names are far more often what another program is to do.
-_RATHER_VERBS = frozenset(("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop"))
+_RATHER_VERBS = frozenset(
+    ("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop")
+)
 _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
@@ -90,7 +92,7 @@ def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Ar
             args.operands[:1],
             invocation.place,
             reason=reason.replace(UNKNOWN, "…"),
-            rule="run.subcommand",
+            rule="run.subcommand" if kind == "change" else f"{kind}.any",
             invocation=invocation,
         )
     elif table.bare:
