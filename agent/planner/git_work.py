@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _MAX_INDEX = 16_000_000  # bytes
+_MAX_NAME = 4_096  # bytes, as long as a path can be
 _MAX_HASHED = 1_000_000  # bytes of a file that is compared by content
 _ENTRY = struct.Struct(">IIIIIIIIII")  # ctime s/ns, mtime s/ns, dev, ino, mode, uid, gid, size
 _EXTENDED, _ASSUME_VALID, _SKIP_WORKTREE = 0x4000, 0x8000, 0x4000
@@ -59,6 +60,8 @@ def uncommitted(top: str, prefix: str = "", *, spent: Callable[[], bool] = lambd
             if seen % 64 == 0 and spent():
                 complete = False
                 break
+            if entry is None or entry.name[:1] == b"/" or b".." in entry.name.split(b"/"):
+                continue  # git itself writes no such name: it would have us look at files elsewhere
             if wanted and entry.name != wanted and not entry.name.startswith(wanted + b"/"):
                 continue
             changed += _differs(os.path.join(os.fsencode(top), entry.name), entry, written, width)
@@ -102,7 +105,7 @@ def _read(path: str, limit: int) -> tuple[bytes, int]:
         if not stat.S_ISREG(found.st_mode):
             return b"", 0
         with os.fdopen(os.dup(handle), "rb") as file:
-            return file.read(limit), int(found.st_mtime)
+            return file.read(limit) or b"", int(found.st_mtime)  # None where it would have to be waited for
     except OSError:
         return b"", 0
     finally:
@@ -119,8 +122,8 @@ def _is_sha256(folder: str) -> bool:
     return b"objectformat = sha256" in _read(os.path.join(_common(folder), "config"), 65_536)[0].lower()
 
 
-def _entries(data: bytes, width: int) -> Iterator[Entry]:
-    """The index's entries that stand for files which should be there. Raises struct.error and its like for a broken index."""
+def _entries(data: bytes, width: int) -> Iterator[Entry | None]:
+    """The index's entries, None for one that stands for no file. Raises struct.error and its like for a broken index."""
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     position = 12
     name = b""
@@ -144,8 +147,12 @@ def _entries(data: bytes, width: int) -> Iterator[Entry]:
             end = data.index(b"\0", position)
             name = data[position:end]
             position = start + (end - start + 8) // 8 * 8
+        if len(name) > _MAX_NAME:
+            raise ValueError("no such name in an index")
         mode = fields[6]
-        if not skipped and mode & 0o170000 not in (_GITLINK, _DIRECTORY):
+        if skipped or mode & 0o170000 in (_GITLINK, _DIRECTORY):
+            yield None
+        else:
             yield Entry(name, (fields[2], fields[3]), mode, fields[9], digest)
 
 
@@ -158,6 +165,8 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         byte = data[position]
         position += 1
         value = ((value + 1) << 7) | (byte & 0x7F)
+        if value > _MAX_INDEX:
+            raise ValueError("no such number in an index")
     return value, position
 
 
