@@ -168,6 +168,8 @@ class WordReader:
         if word.text[1:].isdecimal() and not self.told.option(word.text[:2], self.verbs):
             return [Told(first, last, self._meaning(word.text, None))]
         found = split_args([word] if value is None else [word, value], self.table).options
+        if len(found) > 1 and self.told.option(word.text, self.verbs):
+            return [Told(first, last, self._meaning(word.text, found[-1][1]))]  # `-Wall` is one option
         if len(found) < 2:
             name, given = found[0] if found else (word.text, None)
             letters = [f"{word.text[0]}{letter}" for letter in word.text[1:]]
@@ -181,6 +183,7 @@ class WordReader:
                 exact = word.text.partition("=")[0]
                 name = exact if self.told.option(exact, self.verbs) else name  # no abbreviation of another one
                 return [Told(first, last, self._meaning(name, given))]
+        found = self._with_attached(word, found)
         if all(self._meaning(name, given) in ("", _UNTOLD) for name, given in found):
             return [Told(first, last, _UNTOLD if self.known else "")]
         rows: list[Told] = []
@@ -190,6 +193,19 @@ class WordReader:
                 text = f"{name} {given.text}" if given is value else name + given.text
             rows.append(Told(first, last, self._meaning(name, given), text, last_of_word=len(rows) + 1 == len(found)))
         return rows
+
+    def _with_attached(self, word: Word, found: list[tuple[str, Word | None]]) -> list[tuple[str, Word | None]]:
+        """`-Ei.bak`, `-O2`: no option is called `.` or `2`, so from there on it is what the letter before is given."""
+        for index in range(1, len(found)):
+            name = found[index][0]
+            if not name[1:].isalpha() and self._meaning(name, found[index][1]) in (
+                "",
+                _UNTOLD,
+                f"the number {name[1:]}",
+            ):
+                attached = word.part(word.text[index + 1 :])
+                return [*found[: index - 1], (found[index - 1][0], attached)]
+        return found
 
     def _meaning(self, name: str, value: Word | None) -> str:
         table = self.table

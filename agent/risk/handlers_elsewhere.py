@@ -11,6 +11,7 @@ from agent.risk.options import Args
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
+    from agent.risk.words import Word
 
 
 def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
@@ -83,26 +84,40 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
+_TMUX_FLAGS = {  # sub-commands that take a shell command, and their options that take no value
+    **dict.fromkeys(("new-session", "new"), "AdDEPX"),
+    **dict.fromkeys(("new-window", "neww"), "abdkPS"),
+    **dict.fromkeys(("split-window", "splitw"), "bdfhIPvZ"),
+    **dict.fromkeys(("respawn-pane", "run-shell", "run", "if-shell"), "bCkF"),
+}
+_TMUX_VALUES = "cdefFlnpstxy"
+
+
+def _behind_options(words: list[Word], flags: str) -> list[Word]:
+    """What stands behind the options: behind `flags`, one that takes a value has it in itself or in the next word."""
+    index = 0
+    while index < len(words) and len(words[index].text) > 1 and words[index].text[0] == "-":
+        letters = words[index].text[1:]
+        index += 1
+        if letters == "-":
+            break
+        bare = letters.lstrip(flags)
+        if len(bare) == 1 and bare in _TMUX_VALUES:
+            index += 1
+    return words[index:]
+
+
 def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
     """tmux and screen: a command given to a new window, or typed into one."""
     verbs = [word.text for word in args.operands]
     if table.name == "tmux" and verbs:
-        if verbs[0] in (
-            "new-session",
-            "new",
-            "new-window",
-            "neww",
-            "split-window",
-            "splitw",
-            "respawn-pane",
-            "run-shell",
-            "run",
-            "if-shell",
-        ):
-            for word in args.operands[1:]:
+        flags = _TMUX_FLAGS.get(verbs[0])
+        if flags is not None:
+            given = _behind_options(args.operands[1:], flags)
+            for word in given:
                 walker.script(word.text, invocation.place, invocation)
-            if len(args.operands) > 2:
-                walker.script(" ".join(verbs[1:]), invocation.place, invocation)
+            if len(given) > 1:
+                walker.script(" ".join(word.text for word in given), invocation.place, invocation)
             return None, ""
         if verbs[0] in ("send-keys", "send"):
             text = " ".join(w.text for w in args.operands[1:] if w.text not in ("Enter", "C-m", "KPEnter"))

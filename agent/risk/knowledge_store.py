@@ -52,13 +52,17 @@ class Program(Struct, frozen=True, array_like=True):
 
 
 class LevelRow(Struct, frozen=True):
-    """How one kind of effect is rated. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive"."""
+    """How one kind of effect is rated. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive".
+
+    `safer` says what to do instead; `safer_for` says it for one detail of the rule's name (`wipe` of `schedule.wipe`).
+    """
 
     reason: str
     level: str = ""
     scopes: dict[str, str] = {}
     reversible: bool = True
     safer: str = ""
+    safer_for: dict[str, str] = {}
 
 
 class _Store(Struct, frozen=True):

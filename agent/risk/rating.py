@@ -126,8 +126,10 @@ class Rater:
         if recursive and kind in _DEEP and not all("found" in word.taint for word in words):
             text += ", with everything below" if text.endswith("runs") else " with everything below"
         text += note
+        rule = rule or f"{kind}.{'recursive' if recursive else _detail(scope)}"
+        safer = row.safer_for.get(rule.rpartition(".")[2], row.safer) if row.safer_for else row.safer
         return Finding(
-            rule=rule or f"{kind}.{'recursive' if recursive else _detail(scope)}",
+            rule=rule,
             level=rated,
             reason=text,
             span=place,
@@ -138,7 +140,7 @@ class Rater:
                 reversible=row.reversible,
                 whole=whole,
             ),
-            safer=row.safer if rated is not Level.LOW else "",
+            safer=safer if rated is not Level.LOW else "",
             program=program,
         )
 

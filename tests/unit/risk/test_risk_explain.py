@@ -85,3 +85,39 @@ def test_nothing_untrue_is_added(command: str) -> None:
 def test_reasons_quote_no_control_characters(command: str) -> None:
     for finding in classify(command).findings:
         assert finding.reason.isprintable(), finding
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("git stash drop", "git stash show -p"),
+        ("git clean -fd", "add -n first"),
+        ("git reset --hard", "git stash first"),
+        ("rsync -a --delete a/ b/", "--dry-run"),
+        ("crontab -r", "crontab -l > "),
+        ("chmod 600 a", "note the old permissions first"),
+        ("chmod -R 600 a", "instead of a whole tree"),
+        ("tar czf a.tgz b", "a new name, or keep a copy"),
+    ],
+)
+def test_what_would_be_safer_fits_the_command(command: str, hint: str) -> None:
+    assert hint in classify(command).findings[0].safer
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "meaning"),
+    [
+        ("sed -i.bak s/a/b/ f", "-i.bak", "changes the files themselves"),
+        ("sed -Ei.bak s/a/b/ f", "-i.bak", "changes the files themselves"),
+        ("perl -pi.orig -e s/a/b/ f", "-i.orig", "changes the files themselves"),
+        ("gcc -O2 a.c", "-O2", "how hard"),
+        ("gcc -Wall a.c", "-Wall", "warns about more"),
+        ("tar -9czf a b", "-9", "the number 9"),
+        ("ls -1a", "-1", "one to a line"),
+        ("curl -sSL x", "-S", "shows errors"),
+    ],
+)
+def test_an_option_with_something_attached_is_one(command: str, option: str, meaning: str) -> None:
+    rows = [line.split(None, 1) for line in explain(classify(command)).split("part by part")[1].strip().split("\n")]
+    (told,) = [row[1] for row in rows if row[0] == option]
+    assert told.startswith(meaning)
