@@ -203,7 +203,7 @@ class Session:
 
     def _judge_settings(self, walker: Walker, name: str, invocation: Invocation) -> None:
         """Variables that name code to run, as far as this program would read them."""
-        from agent.risk.shell_builtins import judge_environment
+        from agent.risk.assignments import judge_environment
 
         for variable, value in self.exports.items():
             if not (

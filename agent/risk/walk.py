@@ -7,7 +7,7 @@ bounded by the parser and by MAX_SCRIPTS.
 from __future__ import annotations
 
 from agent.protocol.decisions import Finding, Level, RiskContext
-from agent.risk import control_flow, shell_builtins, streams
+from agent.risk import assignments, control_flow, streams
 from agent.risk.alternatives import judge_readings, readings
 from agent.risk.budget import FINDING, SCRIPT, STEP, TARGET, Work
 from agent.risk.definitions import dispatch_here
@@ -267,14 +267,14 @@ class Walker:
         place = self.place(node.start, node.end)
         self.incoming = stdin or (None, "")
         around, reading, self.joined = self.reading, self.joined or ReadBack(), None
-        environment = shell_builtins.evaluate_assignments(self, node.assignments, place)
+        environment = assignments.evaluate_assignments(self, node.assignments, place)
         choices = [self.expander.variants(item, self.place(item.start, item.end)) for item in node.words]
         found = readings(choices) if choices else []
         targets: list[Target] = []
         if node.redirects:
             stdin, targets = streams.redirects(self, node.redirects, stdin, place)
         if not any(found):
-            shell_builtins.keep_assignments(self, environment, place)
+            assignments.keep_assignments(self, environment, place)
             if any(target.operator == "<" for target in targets):
                 return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
             return "", ""
@@ -286,7 +286,7 @@ class Walker:
             invocation.remote = self.outer.remote
             invocation.elevated = self.outer.elevated
         if environment:
-            shell_builtins.judge_environment(self, invocation.environment, place)
+            assignments.judge_environment(self, invocation.environment, place)
         reading.redirected(targets, self.state.cwd)
         self.reading = reading
         plain = len(found) == 1
@@ -299,8 +299,8 @@ class Walker:
         reading.judge(self)
         for item in node.words[1:]:
             if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
-                declared = shell_builtins.evaluate_assignments(self, [item.parts[0][1]], place)
-                shell_builtins.keep_assignments(self, declared, place)
+                declared = assignments.evaluate_assignments(self, [item.parts[0][1]], place)
+                assignments.keep_assignments(self, declared, place)
         if targets and any(streams.takes_output(target) for target in targets):
             streams.judge_stored(self, invocation, targets, output)
             return "", ""

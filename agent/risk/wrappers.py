@@ -50,7 +50,7 @@ def keyword(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """env: assignments, then a command; alone it shows the environment."""
-    from agent.risk.shell_builtins import judge_environment
+    from agent.risk.assignments import judge_environment
 
     words = list(args.rest)
     split = args.value("-S", "--split-string")
@@ -122,7 +122,7 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 def _elevated_variable(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`sudo LD_PRELOAD=x.so program`: what the variable names is run or loaded with all rights."""
-    from agent.risk.shell_builtins import judge_environment
+    from agent.risk.assignments import judge_environment
 
     name, _, value = word.text.partition("=")
     before = len(walker.findings)
