@@ -66,7 +66,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.add("force-push", args.operands[1:], place, rule="force-push.delete")
     if verb == "clean" and args.has("-f", "--force") and not args.has("-n", "--dry-run"):
         _git_clean(walker, invocation, args)
-    if verb in ("checkout", "restore"):
+    if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return _git_discard(walker, invocation, args, verb)
     return None
 
@@ -124,6 +124,9 @@ def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -
 def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:
     place = invocation.place
     texts = [word.text for word in invocation.words]
+    if verb == "reset":  # what stands behind it is where to go, not what is lost
+        walker.add("discard", [], place, rule="discard.reset")
+        return None, ""
     if verb == "checkout":
         if args.has("-b", "-B", "--orphan"):
             walker.add(

@@ -56,8 +56,11 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
 
 _AWK_SYSTEM = re.compile(r'\bsystem\s*\(((?:"(?:\\.|[^"\\])*"|[^;{}"])*)\)')
 _AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
+_AWK_PATTERN = re.compile(  # a string, a comment, or a pattern where no division can stand
+    r'"(?:\\.|[^"\\])*"|#[^\n]*|(?:^|[{}(,!~;]|&&|\|\||(?<!\\)\n)\s*(?P<pattern>/(?:\\[^\n]|\[[^\]/\n\\]+\]|[^/\\\n\[])+/)'
+)
 _AWK_PIPE = re.compile(
-    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))\s*\|&?\s*getline|\|&?\s*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
+    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))[\s)]*\|&?\s*getline|\|&?[\s(]*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
 )
 _AWK_REDIRECT = re.compile(r'(?:printf?\b[^;{}|]*?)(>>?)\s*("(?:\\.|[^"\\])*"|[A-Za-z_$][\w$]*(?:\s*"[^"]*")?)')
 
@@ -85,7 +88,8 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
     text = program.text
     walker.work.spend(len(text) + text.count("system") * len(text) / 40)  # each may look at all that follows
-    bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", text))
+    piped = _AWK_PATTERN.sub(lambda found: "1" if found["pattern"] else found[0], text)
+    bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", piped))
     for match in _AWK_SYSTEM.finditer(text):
         strings = _AWK_STRING.findall(match.group(1))
         rest = _AWK_STRING.sub("", match.group(1)).strip()
@@ -95,7 +99,7 @@ def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
         walker.script(_unescape(joined) + (UNKNOWN if rest else ""), invocation.place, invocation)
         walker.add("run", [program], invocation.place, reason="has awk run other programs", rule="awk.system")
     if "|" in bare.replace("||", "") and re.search(r"\|\s*(?:getline|\"\"|[A-Za-z_])", bare.replace("||", "")):
-        for match in _AWK_PIPE.finditer(text.replace("||", "  ")):
+        for match in _AWK_PIPE.finditer(piped.replace("||", "  ")):
             command = match.group(1) or match.group(3)
             if command:
                 walker.script(_unescape(command), invocation.place, invocation)
