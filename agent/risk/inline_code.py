@@ -41,18 +41,24 @@ def _patterns() -> dict[str, re.Pattern[str]]:
             r"\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)\s*[\s(\"'/$]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script|"
             r"\((?:ansi-)?term\b"
         ),
+        "pipes": re.compile(  # perl's and ruby's open("|command"), and the calls of languages that have no shape of their own
+            r"\bopen\b[^;]{0,80}?,?\s*['\"](?:\||-\||\|-|[^'\"]{1,200}\|\s*['\"])|\bSys\.command\b|"
+            r"\bSystem\.cmd\b|\bopen_port\b|\bshell\s*\(?\s*['\"]"
+        ),
+        "calls": re.compile(r"\b(?:run|call|check_call|check_output|Popen|cmd)\s*\(\s*\[?(\s*['\"][^\])};]{1,2000})"),
         "list": re.compile(
             r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*)\s*\(?\s*\[?(\s*['\"][^\])};]{1,2000})"
         ),
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
-            r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?)\b"
+            r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?|delete-(?:directory|file)|Deno\.remove(?:Sync)?|file\s+delete)\b"
             r"[\s(]*(?P<arg>" + _STRING + r")?",
             re.S,
         ),
         "deep": re.compile(
-            r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs"
+            r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs|delete-directory"
         ),
+        "all": re.compile(r"\br?glob\s*\(\s*['\"]\*{1,2}(?:/\*)?['\"]"),
         "write": re.compile(
             r"open\s*\(?\s*(?:\w+\s*,\s*)?"
             + _STRING
@@ -133,7 +139,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     if not taint and UNKNOWN not in code and only_prints(code, language):
         return
     patterns = _patterns()
-    runs = bool(patterns["runs"].search(code)) or (
+    runs = bool(patterns["runs"].search(code) or patterns["pipes"].search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code
     )
     network = bool(patterns["network"].search(code))
@@ -220,6 +226,7 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         texts.append(next(group for group in match.groups() if group))
     if language == "expect":
         texts.extend(re.findall(r"(?:spawn|exec)\s+([^\n;]+)", code))
+    texts.extend(_listed(code))
     found = False
     for match in patterns["list"].finditer(code):
         items = [m.group("s") for m in patterns["string"].finditer(match.group(1))]
@@ -251,12 +258,22 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
 def _suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
     """Judge a string that may be a command: only high counts, and not that it is no shell."""
     before = len(walker.findings)
-    walker.script(text, invocation.place, invocation)
+    walker.script(text.strip(" |"), invocation.place, invocation)
     walker.findings[before:] = [
         f
         for f in walker.findings[before:]
         if f.level is Level.HIGH and not f.rule.startswith(("run-opaque", "parse", "unreadable"))
     ]
+
+
+def _listed(code: str) -> list[str]:
+    """What calls of a module by another name are given as a list: `s.run(["rm", "-rf", "x"])`."""
+    patterns = _patterns()
+    pieces = (
+        [found.group("s") for found in patterns["string"].finditer(call[1])]
+        for call in patterns["calls"].finditer(code)
+    )
+    return [" ".join(words) for words in pieces if len(words) > 1]
 
 
 _GLOBBED = re.compile(
@@ -276,9 +293,14 @@ def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
             and match.group("arg") is None
             and "fs" not in code
             and language_free(code)
+            and not (name != "rm" and match.start() and code[match.start() - 1] == ".")
         ):
             continue
-        deep = bool(patterns["deep"].search(match.group())) or "recursive: true" in code or "recursive:true" in code
+        deep = (
+            bool(patterns["deep"].search(match.group()) or patterns["all"].search(code))
+            or "recursive: true" in code
+            or "recursive:true" in code
+        )
         paths = [m.group("s") for m in patterns["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
         target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
         word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
