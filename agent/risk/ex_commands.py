@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 _LANGUAGES = {"py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python", "pythonx": "python",
               "lua": "lua", "perl": "perl", "ruby": "ruby", "rub": "ruby", "tcl": "tclsh", "mz": "racket"}  # fmt: skip
-_CALLS = re.compile(r"\b(?:system|systemlist|term_start|job_start|jobstart|termopen)\s*\(\s*\[?\s*(['\"])(.+?)\1", re.S)
+_CALLS = re.compile(
+    r"\b(?:system|systemlist|term_start|job_start|jobstart|termopen)\s*\(\s*\[?\s*(?:'((?:[^']|'')+)'|\"((?:[^\"\\\\]|\\\\.)+)\")",
+    re.S,
+)
 _RANGE = r"[%\d,$.'<>\s]*"
 
 
@@ -35,7 +38,8 @@ def judge_ex(walker: Walker, invocation: Invocation, word: Word) -> None:
     if bang:
         _shell_text(walker, invocation, word, bang.group(1))
     for call in _CALLS.finditer(text):
-        _shell_text(walker, invocation, word, call.group(2))
+        text_given = (call.group(1) or "").replace("''", "'") or (call.group(2) or "").replace('\\"', '"')
+        _shell_text(walker, invocation, word, text_given)
     for part in re.split(r"(?<!\|)\|(?!\|)", text):
         command = part.strip().lstrip(":")
         if re.fullmatch(r"(?:sh|she|shel|shell|ter|term|terminal)(?:\s+.*)?", command):

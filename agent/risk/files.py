@@ -44,4 +44,6 @@ class Files:
         if not self._contents or UNKNOWN in word.text or word.text in _STANDARD_INPUT:
             return None
         found = self._contents.get(absolute(word.text, cwd))
-        return found if found is not None and found[0] else None
+        if found is None or found[0] or "opaque" in found[1]:
+            return found
+        return None

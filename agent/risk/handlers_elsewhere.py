@@ -120,7 +120,10 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
                 walker.script(" ".join(word.text for word in given), invocation.place, invocation)
             return None, ""
         if verbs[0] in ("send-keys", "send"):
-            text = " ".join(w.text for w in args.operands[1:] if w.text not in ("Enter", "C-m", "KPEnter"))
+            typed, index = args.operands[1:], 0
+            while index < len(typed) and typed[index].text.startswith("-"):
+                index += 2 if typed[index].text in ("-t", "-N", "-c") else 1
+            text = " ".join(w.text for w in typed[index:] if w.text not in ("Enter", "C-m", "KPEnter"))
             walker.script(text, invocation.place, invocation)
             return None, ""
     if table.name == "screen" and "stuff" in verbs:

@@ -60,10 +60,12 @@ def word_place(word: Word, invocation: Invocation) -> tuple[int, int]:
 
 def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """dd: key=value operands."""
-    taint = ""
+    source: Output = invocation.stdin or (None, "")
+    to_file = False
     for word in invocation.words[1:]:
         key, _, value = word.text.partition("=")
         part = word.part(value)
+        to_file = to_file or key == "of"
         if key == "of":
             scope = walker.rater.scopes.of(part, invocation.cwd)
             walker.add(
@@ -71,10 +73,10 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
             )
         elif key == "if":
             scope = walker.rater.scopes.of(part, invocation.cwd)
-            if scope == "secrets":
-                taint = "secret"
+            known = walker.files.read(part, invocation.cwd)
+            source = known or (None, "file secret" if scope == "secrets" else "file")
             walker.add("read", [part], invocation.place, invocation=invocation)
-    return None, taint or "file"
+    return (None, "") if to_file else source
 
 
 def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

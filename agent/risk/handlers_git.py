@@ -10,7 +10,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, runs_only
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -86,7 +86,7 @@ def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
     place = invocation.place
     for word in args.values("-c", "--config-env"):
         name, _, value = word.text.partition("=")
-        if _GIT_RUNS.match(name.lower()) and value.split(" ")[0].rpartition("/")[2] not in _SAFE_PAGERS:
+        if _GIT_RUNS.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
             walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
             walker.script(value.removeprefix("!"), place, invocation)
     if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):

@@ -103,6 +103,8 @@ def _decoded(text: str) -> str:
 
 def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
     """Findings for PowerShell code; none for code that only gets, filters and shows."""
+    from agent.risk.inline_code import suspect_text
+
     place = invocation.place
     if UNKNOWN in code:
         walker.add("run-opaque", [], place)
@@ -129,6 +131,7 @@ def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
         walker.add(
             "delete", words or [Word(UNKNOWN, *place, taint="var")], place, recursive=deep, invocation=invocation
         )
+    suspect_text(walker, invocation, code)  # programs that are no cmdlets run as in any shell
     parts = [part.strip() for part in re.split(r"[;|\n]", code) if part.strip()]
     if not found and any(_READS.match(part) is None for part in parts):
         walker.add("run", [Word("PowerShell code", *place)], place, rule="run.powershell")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
-from agent.risk.words import UNKNOWN
+from agent.risk.words import UNKNOWN, runs_only
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -84,11 +84,17 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         if word.text.startswith(("SHELL=", ".SHELLFLAGS=")):
             walker.add("environment", [word], invocation.place, rule="make.shell")
             walker.script(word.text.partition("=")[2], invocation.place, invocation)
-    for word in args.values("-f", "--file"):
+    files = args.values("-f", "--file", "--makefile")
+    for word in files:
         if "net" in word.taint:
             walker.add("run-remote", [word], invocation.place)
+    if invocation.words[0].text.rpartition("/")[2].endswith("make"):
+        from agent.risk.makefiles import judge_makefile, judge_makefiles
+
+        judge_makefiles(walker, invocation, files)
+        for word in args.values("--eval", "-E"):
+            judge_makefile(walker, invocation, word.text)
     for word in args.values("--eval", "-E"):
-        walker.script(re.sub(r"\$\(shell ([^)]*)\)", r"\1", word.text), invocation.place, invocation)
         walker.add("run", [word], invocation.place, rule="make.eval")
     return None
 
@@ -107,6 +113,6 @@ def pager(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             walker.script(word.text[2:], invocation.place, invocation)
             walker.add("run", [word], invocation.place, reason="has the pager run a command", rule="pager.execute")
     for word in args.values(*table.script):
-        if word.text.split()[:1] not in (["less"], ["cat"], ["more"], ["most"], ["bat"]):
+        if not runs_only(word.text, ("less", "cat", "more", "most", "bat")):
             walker.script(word.text, invocation.place, invocation)
     return None

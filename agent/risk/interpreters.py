@@ -193,6 +193,17 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     return None, taint
 
 
+def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """deno, bun: code behind `eval` or `-e`; the table says what the rest does."""
+    from agent.risk import inline_code
+
+    snippets = args.values(*table.script)
+    if table.name == "deno" and args.operands and args.operands[0].text == "eval":
+        snippets += args.operands[1:2]
+    for word in snippets:
+        inline_code.judge(walker, invocation, word.text, "node", word.taint)
+
+
 def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """With -n and -p, perl opens an operand `command|` as a pipe from that command."""
     if table.name != "perl" or not args.has("-n", "-p"):

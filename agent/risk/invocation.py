@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.risk.tree import Sequence
 from agent.risk.words import Word
 
 Output = tuple[str | None, str]
@@ -11,14 +12,15 @@ NOTHING: Output = ("", "")
 
 
 class Target:
-    """A resolved redirection: operator, descriptor, and the word behind it."""
+    """A resolved redirection: operator, descriptor, the word behind it, and the commands of `>(…)` in that word."""
 
-    __slots__ = ("fd", "operator", "word")
+    __slots__ = ("fd", "operator", "sinks", "word")
 
     def __init__(self, operator: str, fd: str, word: Word) -> None:
         self.operator = operator
         self.fd = fd
         self.word = word
+        self.sinks: list[Sequence] = []
 
 
 class Invocation:

@@ -128,6 +128,9 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             )
             written = walker.files.read(word, invocation.cwd)
             if written is not None:
+                from agent.risk.interpreters import feed_findings
+
+                feed_findings(walker, invocation, *written)
                 walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
             if find_program(base) is None:
                 suspect_words(walker, invocation)

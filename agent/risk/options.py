@@ -89,6 +89,9 @@ def _cluster(args: Args, word: Word, words: list[Word], index: int, takes_value:
     """`-rf`, `-n5`, `-o file`."""
     text = word.text
     sign = text[0]
+    takes_value = program.value
+    if sign + text[1] in program.singles and sign + text[-1] in takes_value and text[1:].isalpha():
+        takes_value = takes_value - program.singles  # `ex -sc command`: one that takes a value only apart
     for offset in range(1, len(text)):
         name = sign + text[offset]
         if name not in takes_value:

@@ -85,12 +85,16 @@ class ParameterExpander:
         together = quoted and (name == "*" or operator.startswith("[*"))
         return self.shown(value, together=together), value.taint
 
-    @staticmethod
-    def shown(value: Value, *, together: bool = False) -> str:
+    def shown(self, value: Value, *, together: bool = False) -> str:
         """Elements of an array are fields (one field where they stand `together`); other values are one of several."""
-        if value.array:
-            return (" " if together else BREAK).join(value.texts)
-        return either(value.texts)
+        if not value.array:
+            return either(value.texts)
+        if not together:
+            return BREAK.join(value.texts)
+        separators = self.state.variables.get("IFS")
+        if separators is None:
+            return " ".join(value.texts)
+        return either(list(dict.fromkeys(text[:1].join(value.texts) for text in separators.texts)))
 
     def named(self, name: str, operator: str) -> Value | None:
         """The value that a parameter stands for: a plain variable, the first element of an array, one of them, or all."""
@@ -162,12 +166,14 @@ class ParameterExpander:
 
     def split_marks(self, text: str) -> str:
         """Unquoted expansion: blanks (or what IFS says) split, wildcards stay wildcards, braces and tildes are plain."""
-        if "{" in text or "~" in text:
-            text = text.translate(PLAIN_AFTER)
         separators = self.state.variables.get("IFS")
         if separators is not None:
             chars = "".join(separators.texts)
-            return "".join(BREAK if char in chars else char for char in text)
+            text = "".join(BREAK if char in chars else char for char in text)
+        if "{" in text or "~" in text:
+            text = text.translate(PLAIN_AFTER)
+        if separators is not None:
+            return text
         if " " in text or "\t" in text or "\n" in text:
             return re.sub(r"[ \t\n]+", BREAK, text)
         return text

@@ -8,7 +8,7 @@ from agent.protocol.decisions import Level
 from agent.risk.budget import STEP
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
-from agent.risk.tree import Redirect
+from agent.risk.tree import Redirect, Sequence
 from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
@@ -94,6 +94,14 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
             walker.script(text, invocation.place, invocation)
 
 
+def feed_sinks(walker: Walker, targets: list[Target], output: Output) -> None:
+    """`> >(…)`: the commands in it read what the one before writes; what goes there in other ways is not known."""
+    for target in targets:
+        text, taint = output if takes_output(target) else (None, "")
+        for body in target.sinks:
+            walker.isolated(body, (text or None, taint))
+
+
 def descriptor(walker: Walker, number: str, source: Output, stdin: Output | None) -> Output | None:
     """What standard input is after `source` was opened as descriptor `number`, "" for the usual one."""
     if number in ("", "0"):
@@ -121,8 +129,13 @@ def redirects(
             word = walker.expander.text(redirect.target, spot, "\n")
             stdin = descriptor(walker, redirect.fd, (word.text + "\n", word.taint), stdin)
             continue
-        for word in walker.expander.texts(redirect.target, spot):
+        sinks: list[Sequence] = []
+        walker.sinks = sinks
+        words = walker.expander.texts(redirect.target, spot)
+        walker.sinks = None
+        for word in words:
             target = Target(redirect.operator, redirect.fd, word)
+            target.sinks, sinks = sinks, []
             targets.append(target)
             if redirect.operator in ("<", "<>"):
                 stdin = descriptor(walker, redirect.fd, file_input(walker, word), stdin)

@@ -8,6 +8,7 @@ rest. `taint` says where an unknown, or a whole value, came from: "var" (not set
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 UNKNOWN = "\0"
 UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
@@ -66,3 +67,12 @@ def decode_printf(text: str) -> str:
     from agent.risk.expansions import decode_ansi_c
 
     return decode_ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))
+
+
+_MORE_THAN_ARGUMENTS = re.compile(r"[|;&$`<>()!\n]")
+
+
+def runs_only(text: str, programs: Container[str]) -> bool:
+    """Whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
+    name = text.split(maxsplit=1)[0].rpartition("/")[2] if text.strip() else ""
+    return name in programs and _MORE_THAN_ARGUMENTS.search(text) is None
