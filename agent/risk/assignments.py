@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.state import Value
 from agent.risk.tree import Assignment
-from agent.risk.words import UNKNOWN, Word, bounded, join_taint
+from agent.risk.words import UNKNOWN, Word, bounded, join_taint, runs_only
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -120,14 +120,13 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
             if word.text:
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.load")
         elif name in _RUNS_CODE:
-            program = word.text.split()[0].rpartition("/")[2] if word.text.split() else ""
             if name in ("PS1", "PS4", "PS0") and "$(" not in word.text and "`" not in word.text:
                 continue
             if name in ("NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "TAR_OPTIONS", "PYTHONSTARTUP"):
                 if name == "NODE_OPTIONS" and "require" not in word.text and "import" not in word.text:
                     continue
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.options")
-            elif program not in _PLAIN_PROGRAMS or len(word.text.split()) > 3:
+            elif not runs_only(word.text, _PLAIN_PROGRAMS) or len(word.text.split()) > 3:
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.run")
                 walker.script(word.text, place, None)
         elif (off := _UNCHECKED.get(name)) is not None and word.text.lower() in off:

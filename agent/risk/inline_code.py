@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "runs": re.compile(
             r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
             r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy|ProcessBuilder|getRuntime|exec\.Command|callCommand|"
-            r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process)\b|"
+            r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|sys\.process|System\.cmd|os\.cmd|system2)\b|"
+            r"Bun\.\$`|\bos:cmd\b|['\"\]]\s*\.\s*execute\s*\(\s*\)|['\"]\s*\.\s*!{1,2}(?![=\w])|"
             r"\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)\s*[\s(\"'/$]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script|"
             r"\((?:ansi-)?term\b"
         ),
@@ -47,7 +49,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         ),
         "calls": re.compile(r"\b(?:run|call|check_call|check_output|Popen|cmd)\s*\(\s*\[?(\s*['\"][^\])};]{1,2000})"),
         "list": re.compile(
-            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*)\s*\(?\s*\[?(\s*['\"][^\])};]{1,2000})"
+            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*|\bCommand|Deno\.run)\s*\(?\s*(?:\{\s*cmd\s*:\s*)?\[?(\s*['\"][^\])};]{1,2000})"
+            r"|\[(\s*['\"][^\]]{1,2000})\]\s*\.\s*execute\b"
         ),
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
@@ -84,7 +87,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         ),
         "hidden": re.compile(
             r"b(?:ase)?64[._]?(?:decode|b64decode|urlsafe)?|b64decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|"
-            r"atob\s*\(|Buffer\.from\s*\([^)]*,\s*['\"](?:base64|hex)|unpack\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?['\"]H|chr\s*\(\s*\d+\s*\)\s*[+.]",
+            r"atob\s*\(|fromCharCode|hex2bin|strrev\s*\(|map\s*\(\s*chr\b|\bchr\s*\(\s*\w+\s*\)\s*for\b|bytes\s*\(\s*\[\s*\d|bytearray\s*\(\s*\[\s*\d|"
+            r"['\"]\s*\[\s*::\s*-\s*1\s*\]|['\"]\.reverse\b|reverse\s*\(?\s*['\"]|\.reverse\(\)\.join|maketrans|Buffer\.from\s*\([^)]*,\s*['\"](?:base64|hex)|unpack1?\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?\s*['\"][HCUc]|chr\s*\(\s*\d+\s*\)\s*[+.]",
             re.I,
         ),
         "eval": re.compile(
@@ -155,7 +159,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     if patterns["hidden"].search(code) and (patterns["eval"].search(code) or runs):
         walker.add("run-decoded", [], place)
     if runs:
-        _shell_outs(walker, invocation, code, language)
+        _starts_programs(walker, invocation, code, language)
         if (network or _NET_MODULE.search(code)) and language not in ("awk",):
             walker.add(
                 "run-remote", [], place, reason="talks to the network and starts programs", rule="inline.network-runs"
@@ -196,6 +200,35 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
 
 
+_JOINED = re.compile(r"""(['"])([^'"\\\n]*)\1\s*(?:\+|\.\.?|<>|~)\s*(['"])([^'"\\\n]*)\3""")
+_CONSTANT = re.compile(r"""(?<![\w.])(\$?[A-Za-z_]\w{0,30})\s*=\s*((['"])[^'"\\\n]{0,300}\3)(?=\s*(?:[;\n,)]|$))""")
+
+
+def joined(code: str) -> str:
+    """`code` with its texts put together where it is built of pieces: `'r'+'m'`, `a='r'; b='m'; a+b`."""
+    if not any(sign in code for sign in "+.~<"):
+        return code
+    constants: dict[str, str] = {}
+    for name, value, _ in _CONSTANT.findall(code)[:20]:
+        constants[name] = "" if name in constants else value  # one that changes is none
+    known = [re.escape(name) for name, value in constants.items() if value]
+    if known:
+        names = "|".join(known)
+        use = re.compile(
+            rf"(?<![\w$.'\"])({names})(?=\s*(?:\+|\.(?!\w+\()|~|<>))|(?<=[+.~>])(\s*)({names})(?![\w'\"(.\[])"
+        )
+        code = use.sub(
+            lambda found: constants[found[1] or found[3]] if found[1] or not found[2] else " " + constants[found[3]],
+            code,
+        )
+    for _ in range(12):
+        folded = _JOINED.sub(lambda found: f"{found[1]}{found[2]}{found[4]}{found[1]}", code)
+        if folded == code:
+            break
+        code = folded
+    return code
+
+
 def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """Code in strings of code that evaluates strings."""
     walker.work.enter()
@@ -207,16 +240,36 @@ def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str)
     walker.work.leave()
 
 
-_Q_QUOTED = re.compile(r"\bq[qx]?\s*(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|<([^>]*)>|([/|!,~])(.*?)\5)", re.S)
+_Q_OPENING = re.compile(r"\bq[qx]?\s*([{(\[</|!,~])")
+_CLOSING = {"{": "}", "(": ")", "[": "]", "<": ">"}
 
 
 def _q_quoted(code: str) -> list[str]:
     """What perl has in `q{…}`, `qq(…)`, `qx[…]`."""
     found = []
-    for match in _Q_QUOTED.finditer(code):
-        *bracketed, _, other = match.groups()
-        found.append(next((text for text in (*bracketed, other) if text), ""))
+    behind = 0
+    unclosed: set[str] = set()
+    for match in _Q_OPENING.finditer(code):
+        closing = _CLOSING.get(match.group(1), match.group(1))
+        if match.start() < behind or closing in unclosed:
+            continue
+        end = code.find(closing, match.end())
+        if end < 0:
+            unclosed.add(closing)
+        else:
+            found.append(code[match.end() : end])
+            behind = end + 1
     return found
+
+
+def _starts_programs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """What the code starts, as it stands and with its texts put together."""
+    _shell_outs(walker, invocation, code, language)
+    whole = joined(code)
+    if whole != code:
+        walker.work.spend(10 + 2 * len(code))
+        _shell_outs(walker, invocation, whole, language)
+        _deletes(walker, invocation, whole)
 
 
 def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -224,12 +277,13 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
     texts = [match.group("s") for match in patterns["shell"].finditer(code)]
     for match in patterns["backtick"].finditer(code):
         texts.append(next(group for group in match.groups() if group))
-    if language == "expect":
-        texts.extend(re.findall(r"(?:spawn|exec)\s+([^\n;]+)", code))
+    if language == "expect" or invocation.words[0].text.rpartition("/")[2] in ("tclsh", "wish", "jimsh"):
+        for text in re.findall(r"(?:spawn|exec|system)\s+(?:-\w+\s+)*([^\n;]+)", code):
+            texts.append(re.sub(r"\{([^{}]*)\}", lambda braced: shlex.quote(braced[1]), text))  # what Tcl quotes with
     texts.extend(_listed(code))
     found = False
     for match in patterns["list"].finditer(code):
-        items = [m.group("s") for m in patterns["string"].finditer(match.group(1))]
+        items = [m.group("s") for m in patterns["string"].finditer(match.group(1) or match.group(2))]
         if len(items) > 1:
             texts.append(" ".join(items))
     for text in texts[:20]:
@@ -239,11 +293,11 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
     if language == "perl":
         for text in _q_quoted(code)[:20]:
-            _suspect_text(walker, invocation, text)
+            suspect_text(walker, invocation, text)
     for match in list(patterns["string"].finditer(code))[:60]:  # whatever the call is named, its text gives it away
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
-            _suspect_text(walker, invocation, text)
+            suspect_text(walker, invocation, text)
     walker.add(
         "run",
         [Word("other programs", *invocation.place)],
@@ -255,7 +309,7 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
     )
 
 
-def _suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
+def suspect_text(walker: Walker, invocation: Invocation, text: str) -> None:
     """Judge a string that may be a command: only high counts, and not that it is no shell."""
     before = len(walker.findings)
     walker.script(text.strip(" |"), invocation.place, invocation)

@@ -81,11 +81,11 @@ def split_args(words: list[Word], program: Program) -> Args:
         if text in program.singles:
             args.add(text)
             continue
-        index = _cluster(args, word, words, index, takes_value)
+        index = _cluster(args, word, words, index, program)
     return args
 
 
-def _cluster(args: Args, word: Word, words: list[Word], index: int, takes_value: frozenset[str]) -> int:
+def _cluster(args: Args, word: Word, words: list[Word], index: int, program: Program) -> int:
     """`-rf`, `-n5`, `-o file`."""
     text = word.text
     sign = text[0]

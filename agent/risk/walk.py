@@ -209,6 +209,7 @@ class Walker:
             stdin, targets = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
             output = self.compound(node, stdin)
             streams.keep_written(self, targets, output)
+            streams.feed_sinks(self, targets, output)
             return output
         return self.compound(node, stdin)
 
@@ -255,7 +256,10 @@ class Walker:
         place = self.expander.place
         if len(self.trees) < _MANY:
             self.trees.append((self.source, body))
-        text, taint = self.isolated(body, ("", "") if kind == "proc>" else None)
+        if kind == "proc>" and self.sinks is not None:
+            self.sinks.append(body)
+            return None, "proc"
+        text, taint = self.isolated(body, self.incoming if kind == "proc>" else None)
         self.expander.place = place
         if kind == "proc<":
             return self.files.substitution((text, taint)), taint
@@ -297,6 +301,7 @@ class Walker:
         )
         self.reading = around
         reading.judge(self)
+        streams.feed_sinks(self, targets, output)
         for item in node.words[1:]:
             if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
                 declared = assignments.evaluate_assignments(self, [item.parts[0][1]], place)
