@@ -167,7 +167,7 @@ def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     runs = args.values("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
     if runs:
         _gives(walker, invocation, runs)
-    elif args.has("-z"):
+    elif args.has("-z") or (args.names <= {"-h", "--help"} and args.names and not args.operands):
         return None, ""
     elif args.has("-l", "--listen", "-lvp", "-lp"):
         walker.add("serve", [], place)

@@ -161,6 +161,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     shows = args.has("--version", "-V", "--help", "-v") or not args.names.isdisjoint(table.dry)
     if shows and not args.operands and not (table.script & args.names):
         return None, ""
+    if table.name == "php" and args.has("-i", "-m", "--ini") and not args.operands and not table.script & args.names:
+        return None, ""
     snippets = args.values(*table.script)
     if snippets:
         loading = {"-M", "-m", "-r", "--require"} - set(table.script)  # -r is the code itself for php
