@@ -25,7 +25,7 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
     for word in args.values(
-        "--to-command", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script", "--new-volume-script"
+        "--to-command", "-I", "--use-compress-program", "--rsh-command", "--rmt-command", "-F", "--info-script", "--new-volume-script"
     ):
         walker.script(word.text, word_place(word, invocation), invocation)
     for word in args.values("--checkpoint-action"):
@@ -79,6 +79,22 @@ def dd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     return (None, "") if to_file else source
 
 
+def lends_rights(mode: str) -> bool:
+    """Whether a mode lets everyone who runs the file have its owner's or group's rights."""
+    if mode.isdigit():
+        digits = mode.lstrip("0")
+        return len(digits) == 4 and digits[0] in "24567"
+    return re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) is not None and not mode.startswith("g+s")
+
+
+def install(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """install -m MODE: the rights that the copy gets."""
+    mode = args.value("-m", "--mode")
+    if mode is not None and not args.has("-d", "--directory") and lends_rights(mode.text):
+        walker.add("setuid", args.operands[-1:], invocation.place)
+    return None
+
+
 def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """chmod: the mode says whether it opens, closes, or lets others run as the owner."""
     recursive = args.has("-R", "--recursive")
@@ -93,12 +109,7 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         mode, operands = operands[0].text, operands[1:]
     place = invocation.place
     digits = mode if mode.isdigit() else ""
-    if (
-        digits
-        and len(digits.lstrip("0") or "0") == 4
-        and digits.lstrip("0")[0] in "2467"
-        and digits.lstrip("0")[0] != "1"
-    ) or (re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) and not mode.startswith("g+s")):
+    if lends_rights(mode):
         walker.add("setuid", operands, place)
     wide = bool(digits and digits[-1] in "2367") or (
         bool(re.search(r"(?:^|,)(?:[ugo]*[oa][ugoa]*|)[+=][rxXst]*w", mode)) and "u+w" not in mode

@@ -149,12 +149,13 @@ def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) 
                 walker.add("vcs-change", paths, place, reason="switches to {targets}", rule="vcs.checkout")
                 return None, ""
     else:
-        paths, from_commit = args.operands[1:], False
-        if args.has("--staged", "-S") and not args.has("--worktree", "-W"):
+        paths, from_commit = _restored(invocation.words[1:]), False
+        letters = "".join(text[1:] for text in texts if re.fullmatch(r"-[SWqpm23]+", text))
+        staged, files = args.has("--staged") or "S" in letters, args.has("--worktree") or "W" in letters
+        if staged and not files:
             walker.add("vcs-change", paths, place, reason="unstages {targets}", rule="vcs.unstage")
             return None, ""
-        if args.has("--worktree", "-W"):
-            from_commit = True
+        from_commit = files
     whole = any(
         word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known
         for word in paths
@@ -164,3 +165,19 @@ def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) 
     else:
         walker.add("discard-one", paths, place)
     return None, ""
+
+
+def _restored(words: list[Word]) -> list[Word]:
+    """The paths behind `restore`; its short options mean something else than those of other sub-commands."""
+    index = next(index for index, word in enumerate(words) if word.text == "restore") + 1
+    paths: list[Word] = []
+    while index < len(words):
+        text = words[index].text
+        if text == "--":
+            return [*paths, *words[index + 1 :]]
+        if text in ("-s", "--source", "--conflict", "--pathspec-from-file"):
+            index += 1
+        elif not text.startswith("-"):
+            paths.append(words[index])
+        index += 1
+    return paths

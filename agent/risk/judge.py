@@ -67,6 +67,8 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
 def peel(walker: Walker, invocation: Invocation) -> Output:
     """`judge`, for a program and each one that it wraps."""
     for _ in range(MAX_WRAPPERS):
+        if walker.state.variables:
+            walker.work.spend(len(walker.state.variables) / 8)
         walker.programs.begin(invocation, walker.state.variables)
         name = program_name(walker, invocation)
         if name is None:

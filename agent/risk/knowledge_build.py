@@ -99,6 +99,8 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
     for text in (*value, *_options_of(flags), *_options_of([r for rules in cases.values() for r in rules])):
         if text.startswith("--"):
             longs.add(text.partition("=")[0])
+    for key in table.get("help", {}):  # one that is explained is no abbreviation of another
+        longs.update(text for text in key.split() if text.startswith("--"))
     for key in ("recursive", "dry", "drop_first"):
         longs.update(text for text in table.get(key, "").split() if text.startswith("--"))
     return Program(

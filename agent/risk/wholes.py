@@ -76,11 +76,13 @@ _STARS = LazyPattern(r"(?:^|/)(?:\*|\*\*|\*\*/\*|\.\*|\.\[!\.\]\*|\.\?\?\*|\?\*|
 
 def _emptied(word: Word, path: str) -> str:
     """The folder that a target stands for: `/srv/*` is all of /srv."""
-    while word.glob and (found := _STARS.search(path)) is not None:
-        path = path[: found.start()] or "/"
-        if path == "/":
+    end = len(path)
+    while word.glob and end > 0:
+        behind = path.rfind("/", 0, end) + 1
+        if behind < end and _STARS.fullmatch(path, max(behind - 1, 0), end) is None:
             break
-    return path
+        end = behind - 1
+    return path[:end] if end > 0 else "/"
 
 
 def place_of(path: str, home: str, facts: dict[str, tuple[str, ...]]) -> str:
