@@ -132,6 +132,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         open_context=parts.open_context,
         make_emitter=parts.make_emitter,
         rate=parts.rate,
+        context=parts.context,
         warm=parts.warm,
         shutdown=parts.shutdown,
         policy=parts.policies.policy,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.rule_desk import RuleDesk
-    from agent.protocol.decisions import RiskReport
+    from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
     from agent.protocol.ports import Emitter, Executor, Recorder, StreamRedaction
@@ -217,11 +217,14 @@ class Parts:
 
     def rate(self, command: str, cwd: str) -> RiskReport:
         """For display: as the session opened last would run it now. The gate rates again."""
+        return self.policies.classify(command, self.context(command, cwd))
+
+    def context(self, command: str, cwd: str) -> RiskContext:
+        """What `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
         from agent.gate import with_session
 
-        context = self._facts.risk_context(command, cwd)
         executor = self._contexts[-1].executor if self._contexts else None
-        return self.policies.classify(command, with_session(context, executor))
+        return with_session(self._facts.risk_context(command, cwd), executor)
 
     def rule_desk(self) -> RuleDesk:
         """Where the prompt puts rules, and where `:policy` finds them."""

@@ -15,7 +15,7 @@ from agent.frontends.lexer import ShellLexer
 from agent.frontends.outside import copy_text, edit_text, show_long
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
-from agent.frontends.rating import LiveRating, Rate
+from agent.frontends.rating import Context, LiveRating, Rate, no_context
 from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.screen import Screen
 from agent.frontends.shown import rows_of, shown, shown_line
@@ -38,6 +38,7 @@ class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
     `rate` colours the text while it is edited; the gate rates the answer again. `rules` is where "always allow" puts rules.
+    `context` is what `rate` holds a command in a folder against, for explanations.
     """
 
     screen: Screen
@@ -46,6 +47,7 @@ class PromptConfirmer:
     rate: Rate
     edit_mode: str = "emacs"
     rules: RuleDesk | None = None
+    context: Context = no_context
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
@@ -117,9 +119,8 @@ class PromptConfirmer:
             self.screen.say(HELP)
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
-            await show_long(
-                explanation(text, report, columns=self.screen.columns), self.screen, self.processes, self.environ
-            )
+            told = explanation(text, report, self.context(text, request.proposal.cwd), columns=self.screen.columns)
+            await show_long(told, self.screen, self.processes, self.environ)
             self.screen.discard_typed_ahead()  # keys meant for the pager
         elif action is Action.ALLOW:
             await self._allow(request, editor, text)

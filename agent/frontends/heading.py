@@ -5,13 +5,15 @@ from __future__ import annotations
 from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.frontends.wrapping import wrapped
-from agent.protocol.decisions import ConfirmationRequest, Level, RiskReport
+from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _SHOWN_FINDINGS = 4
 _SHOWN_PREVIEW = 20
 _SHOWN_WIDTH = 500
 _SHOWN_ROWS = 12
+
+_NO_CONTEXT = RiskContext()
 
 
 def level_words(level: Level) -> str:
@@ -71,12 +73,15 @@ def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:
     return lines
 
 
-def explanation(command: str, report: RiskReport, *, columns: int = 0) -> str:
-    """Everything that is known about `command`, for the explain key: the whole text, and what each part of it means and does."""
+def explanation(command: str, report: RiskReport, context: RiskContext = _NO_CONTEXT, *, columns: int = 0) -> str:
+    """Everything that is known about `command`, for the explain key: the whole text, and what each part of it means and does.
+
+    `context` is what the rating was made with.
+    """
     from agent.risk.explain import WIDTH, explain
 
     width = columns - 1 if columns else WIDTH
-    told = explain(report, width=width)
+    told = explain(report, width=width, context=context)
     if "\n" in command or len(shown(command)) > width - 2:  # shown in part there, and in full here
         return f"{shown(command)}\n\n{told}"
     return told

@@ -5,10 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.decisions import Level, RiskContext, RiskReport
 
 Rate = Callable[[str, str], RiskReport]
+Context = Callable[[str, str], RiskContext]
 LIMIT = 20_000
+
+
+def no_context(command: str, cwd: str) -> RiskContext:
+    """Nothing is known but the folder."""
+    del command
+    return RiskContext(cwd=cwd)
 
 
 class LiveRating:

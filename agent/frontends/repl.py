@@ -93,6 +93,7 @@ class LateConfirmer:
             services.rate,
             edit_mode=services.settings.edit_mode,
             rules=services.rules,
+            context=services.context,
         )
 
 

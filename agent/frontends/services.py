@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
+from agent.frontends.rating import no_context
 from agent.protocol.ports import Emitter, Processes
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from agent.frontends.rule_desk import RuleDesk
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
-    from agent.protocol.decisions import RiskReport
+    from agent.protocol.decisions import RiskContext, RiskReport
 
 
 def _no_policy(cwd: str, session: str) -> Policy:
@@ -39,6 +40,7 @@ class Services:
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
     `make_emitter()` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
+    `context(command, cwd)` is what it holds the command against, for explanations.
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
     `warm()` loads in the background what the first goal will need.
     `rules` is where "always allow" and `:policy` find rules; without it neither is there.
@@ -58,6 +60,7 @@ class Services:
     is_root: bool = False
     first_run: bool = False
     rules: RuleDesk | None = None
+    context: Callable[[str, str], RiskContext] = no_context
 
     @cached_property
     def engine(self) -> Engine:

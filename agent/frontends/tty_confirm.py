@@ -49,6 +49,7 @@ def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirm
         services.rate,
         edit_mode=settings.edit_mode,
         rules=services.rules,
+        context=services.context,
     )
 
 

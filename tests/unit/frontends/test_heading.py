@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from agent.frontends.heading import explanation, heading, word_heading
 from agent.frontends.screen import Fragments
-from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.risk.classifier import classify
 from tests.support.prompt_desk import report_of, request_for
 
 
@@ -87,3 +88,10 @@ def test_explanation_shows_the_whole_of_a_long_command() -> None:
     for command in ("echo " + "x" * 400 + "; rm y", "ls\n" * 50 + "rm y"):
         told = explanation(command, RiskReport(command=command, level=Level.LOW), columns=60)
         assert told.startswith(command)
+
+
+def test_an_explanation_says_where_things_lie_and_what_is_there() -> None:
+    context = RiskContext(cwd="/tmp/p", home="/home/me", workspace="/tmp/p", facts={"/tmp/p/build": ("missing",)})
+    told = explanation("rm -r build", classify("rm -r build", context), context)
+    assert "does not exist now" in told
+    assert "in a folder for temporary files" not in told
