@@ -101,7 +101,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "kill": re.compile(
             r"\bos\.kill(?:pg)?\b|process\.kill|\bkill\s*\(?\s*['\"]?(?:9|KILL|-9)|Process\.kill|posix_kill"
         ),
-        "device": re.compile(r"['\"]/dev/(?:sd|nvme|hd|vd|mmcblk|disk|mem|kmem)"),
+        "device": re.compile(r"['\"][+>|\s]{0,3}/dev/(?:sd|nvme|hd|vd|mmcblk|disk|mem|kmem)"),
         "backtick": re.compile(r"`([^`]+)`|%x[\[{(]([^\])}]+)[\])}]|\bqx[{(/|!]([^})/|!]+)"),
         "fork": re.compile(
             r"while\s*(?:\(?\s*(?:1|True|true)\s*\)?)\s*[:{(\n]?\s*[^\n]{0,20}fork|fork\s+while|loop\s*(?:\{|do)?\s*\{?\s*fork|os\.fork\(\)\s*while|"
