@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.protocol.decisions import Level
 from agent.risk.expansions import decode_ansi_c
@@ -38,7 +40,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "runs": re.compile(
             r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
             r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy|ProcessBuilder|getRuntime|exec\.Command|callCommand|"
-            r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|sys\.process|System\.cmd|os\.cmd|system2)\b|"
+            r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|sys\.process|System\.cmd|os\.cmd|os:cmd|system2)\b|"
             r"Bun\.\$`|\bos:cmd\b|['\"\]]\s*\.\s*execute\s*\(\s*\)|['\"]\s*\.\s*!{1,2}(?![=\w])|"
             r"\b(?:system|exec|popen|execSync|spawn|spawnSync|fork)\s*[\s(\"'/$]|%x[\[{(]|\bqx\b|\|\s*getline|\bsyscall\b|do shell script|"
             r"\((?:ansi-)?term\b"
@@ -49,17 +51,17 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         ),
         "calls": re.compile(r"\b(?:run|call|check_call|check_output|Popen|cmd)\s*\(\s*\[?(\s*['\"][^\])};]{1,2000})"),
         "list": re.compile(
-            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*|\bCommand|Deno\.run)\s*\(?\s*(?:\{\s*cmd\s*:\s*)?\[?(\s*['\"][^\])};]{1,2000})"
+            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*|\bCommand|Deno\.run|System\.cmd|run-program|call-process|start-process)\s*\(?\s*(?:\{\s*cmd\s*:\s*)?\[?(\s*['\"][^\])};]{1,2000})"
             r"|\[(\s*['\"][^\]]{1,2000})\]\s*\.\s*execute\b"
         ),
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
-            r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?|delete-(?:directory|file)|Deno\.remove(?:Sync)?|file\s+delete)\b"
+            r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?|delete-(?:directory|file)|Deno\.remove(?:Sync)?|file\s+delete|file:del(?:_dir|ete)\w*|del_dir_r)\b"
             r"[\s(]*(?P<arg>" + _STRING + r")?",
             re.S,
         ),
         "deep": re.compile(
-            r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs|delete-directory"
+            r"rmtree|rm_rf?\b|rm_r\b|remove_tree|remove_dir|recursive\s*:\s*true|rimraf|FileUtils\.rm_r|rmdirSync|removedirs|delete-directory|del_dir_r"
         ),
         "all": re.compile(r"\br?glob\s*\(\s*['\"]\*{1,2}(?:/\*)?['\"]"),
         "write": re.compile(
@@ -184,6 +186,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
             r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]", code, re.I
         ):
             walker.add("run-remote", [], place)
+    _runs_input(walker, invocation, code, language)
     if patterns["eval"].search(code):
         _evaluated(walker, invocation, code, language)
     if patterns["kill"].search(code):
@@ -229,10 +232,43 @@ def joined(code: str) -> str:
     return code
 
 
+_MAX_PARTS = 200
+_Part = TypeVar("_Part")
+
+
+def _first(walker: Walker, invocation: Invocation, parts: Iterator[_Part]) -> Iterator[_Part]:
+    """As many of the parts as can be looked through; where there are more, that is told."""
+    yield from itertools.islice(parts, _MAX_PARTS)
+    if next(parts, None) is not None:
+        reason = "is given more inline code than can be looked through"
+        walker.add("run-opaque", [], invocation.place, reason=reason, rule="inline.cut")
+
+
+_RUNS_INPUT = (
+    r"\b(?:eval|exec|system|popen|execSync|shell_exec|passthru|instance_eval|loadstring|load|compile|Function)\b\s*[(\s]"
+    r"[^;\n]{0,40}?(?:\b(?:raw_)?input\s*\(|stdin|STDIN|\bgets\b|open\s*\(\s*0|readFileSync\s*\(\s*0)"
+)
+
+
+def _runs_input(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """`eval(input())`: what comes in is code, of this language or of the shell."""
+    from agent.risk.interpreters import feed_findings
+
+    if invocation.stdin is None or re.search(_RUNS_INPUT, code) is None:
+        return
+    text, taint = invocation.stdin
+    feed_findings(walker, invocation, text, taint)
+    if text and text != code:
+        walker.work.enter()
+        suspect_text(walker, invocation, text)
+        judge(walker, invocation, text, language, taint)
+        walker.work.leave()
+
+
 def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """Code in strings of code that evaluates strings."""
     walker.work.enter()
-    for match in list(_patterns()["string"].finditer(code))[:20]:
+    for match in _first(walker, invocation, _patterns()["string"].finditer(code)):
         inner = decode_ansi_c(match.group("s"))
         if "(" in inner and len(inner) < len(code):
             walker.work.spend(10 + 2 * len(inner))
@@ -286,15 +322,17 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
         items = [m.group("s") for m in patterns["string"].finditer(match.group(1) or match.group(2))]
         if len(items) > 1:
             texts.append(" ".join(items))
-    for text in texts[:20]:
+    for text in _first(walker, invocation, iter(texts)):
         if text in ("child_process", "fs", "os", "fileutils", "w", "r"):
             continue
         found = True
         walker.script(text.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n"), invocation.place, invocation)
     if language == "perl":
-        for text in _q_quoted(code)[:20]:
+        for text in _first(walker, invocation, iter(_q_quoted(code))):
             suspect_text(walker, invocation, text)
-    for match in list(patterns["string"].finditer(code))[:60]:  # whatever the call is named, its text gives it away
+    for match in _first(
+        walker, invocation, patterns["string"].finditer(code)
+    ):  # whatever the call is named, its text gives it away
         text = match.group("s")
         if " " in text and 4 < len(text) < 2_000 and text not in texts:
             suspect_text(walker, invocation, text)
@@ -336,11 +374,22 @@ _GLOBBED = re.compile(
 
 
 def _deletes(walker: Walker, invocation: Invocation, code: str) -> None:
+    for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*deleteDir\b", code):  # new File("x").deleteDir()
+        word = Word(match.group(1), *invocation.place)
+        walker.add(
+            "delete",
+            [word],
+            invocation.place,
+            recursive=True,
+            invocation=invocation,
+            level=Level.HIGH,
+            rule="inline.delete",
+        )
     patterns = _patterns()
-    for found in list(_GLOBBED.finditer(code))[:20]:
+    for found in _first(walker, invocation, _GLOBBED.finditer(code)):
         word = Word(found.group(1), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
-    for match in list(patterns["delete"].finditer(code))[:20]:
+    for match in _first(walker, invocation, patterns["delete"].finditer(code)):
         name = match.group().split("(")[0].strip()
         if (
             name in ("rm", "rmdir", "unlink")
@@ -375,7 +424,7 @@ def _files(walker: Walker, invocation: Invocation, code: str, network: bool) -> 
     if patterns["device"].search(code):
         walker.add("device-write", [], place)
     if patterns["write"].search(code):
-        words = [Word(m.group("s"), *place) for m in patterns["write_path"].finditer(code)][:10]
+        words = [Word(m.group("s"), *place) for m in _first(walker, invocation, patterns["write_path"].finditer(code))]
         words = [w for w in words if "{" not in w.text] or [Word(UNKNOWN, *place, taint="var")]
         walker.add("write", words, place, invocation=invocation, rule="inline.write")
     secrets = [m for m in patterns["secret"].findall(code) if is_secret(m)]

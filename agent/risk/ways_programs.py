@@ -83,6 +83,11 @@ def m4(walker: Walker, invocation: Invocation, word: Word) -> None:
 def nse(walker: Walker, invocation: Invocation, word: Word) -> None:
     if re.search(r"[/$\0]|\.nse\b|tmp", word.text):
         file(walker, invocation, word)
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        from agent.risk import inline_code
+
+        inline_code.judge(walker, invocation, written[0] or "", "lua", written[1])
     if "exec" in word.text or "http-put" in word.text:
         walker.add("send", [word], invocation.place)
 
