@@ -142,7 +142,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
         )
         return None
-    elif walker.state.finds_elsewhere() and text not in shell_builtins._BUILTINS:
+    elif walker.state.finds_elsewhere(walker.programs.inherited.get("PATH")) and text not in shell_builtins._BUILTINS:
         walker.add("run-unknown", [word], word_place(word, invocation), rule="run.path-changed")
     if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
         walker.add(

@@ -87,10 +87,15 @@ class State:
         self.variables[name] = Value(elements(texts), taint, array=True)
         self.assign(f"{name}[{subscript}]", value)
 
-    def finds_elsewhere(self) -> bool:
-        """Whether a plain name may mean another program: PATH, however it was set, begins in a temporary or relative folder."""
+    def finds_elsewhere(self, inherited: Value | None) -> bool:
+        """Whether a plain name may mean another program: PATH, however it was set, begins in a temporary or relative folder.
+
+        `inherited` is the PATH that earlier commands left; what that does is told by `session`.
+        """
         path = self.variables.get("PATH")
-        return self.path_changed or (path is not None and not all(_usual_path(text) for text in path.texts))
+        if path is None or path is inherited:
+            return self.path_changed
+        return self.path_changed or not all(_usual_path(text) for text in path.texts)
 
 
 def _usual_path(text: str) -> bool:
