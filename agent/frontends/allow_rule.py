@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.frontends.outside import edit_text
-from agent.frontends.questions import ask_key
+from agent.frontends.questions import ask_line
 from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.rule_editor import edit_rule
 from agent.frontends.screen import Fragments, Screen
@@ -22,9 +22,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.ports import Processes
 
 _LIMITS: dict[str, Limit] = {"w": "workspace", "s": "session", "h": "hour", "d": "day", "a": "always"}
-_CHOICES = (
-    "one key: w in this workspace · s this session · h one hour · d one day · a always · e edit again · Ctrl-C no rule"
-)
+_CHOICES = "w in this workspace · s this session · h one hour · d one day · a always, everywhere · e edit again · Ctrl-C no rule"
 
 
 @dataclass(frozen=True)
@@ -88,11 +86,20 @@ class AllowRule:
                 self._say([("", "which says:")])
                 self._say_rules(parsed.rules)
             self._say([("class:hint", _CHOICES)])
-            key = await ask_key(
-                self.screen, [("class:strong", "for how long? "), ("class:arrow", "❯ ")], (*_LIMITS, "e")
-            )
+            key = await self._letter()
             if key != "e":
                 return (_LIMITS[key] if key else None), text, cursor
+
+    async def _letter(self) -> str | None:
+        """A letter and Enter, asked for until it is one of them: an Enter too many must not reach the command behind this."""
+        while True:
+            answer = await ask_line(self.screen, [("class:strong", "for how long? "), ("class:arrow", "❯ ")])
+            if answer is None:
+                return None
+            letter = answer.strip().lower()
+            if letter in (*_LIMITS, "e"):
+                return letter
+            self._say([("class:warn", "a letter out of this row, then Enter"), ("class:hint", f": {_CHOICES}")])
 
     def _keep(self, text: str, limit: Limit, place: Place, request: ConfirmationRequest, report: RiskReport) -> str:
         """Check the text and keep it; "" or why not, and then nothing has changed."""

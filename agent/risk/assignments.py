@@ -135,14 +135,7 @@ def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place
                 "security-off", [word], place, level=Level.MEDIUM, reason=reason, rule="security-off.certificates"
             )
         elif name in HISTORY_VARIABLES and word.text in ("/dev/null", "0", ""):
-            walker.add(
-                "erase-log",
-                [word],
-                place,
-                level=Level.MEDIUM,
-                reason="keeps commands out of the history",
-                rule="history.off",
-            )
+            walker.add("erase-log", [word], place, reason="keeps commands out of the history", rule="history.off")
         elif name == "PATH" and (_relative_entry(word) or word.text.startswith(("/tmp", "/var/tmp", "/dev/shm"))):  # noqa: S108
             walker.add("environment", [Word(f"PATH={word.text}", *place)], place, rule="environment.path")
             walker.state.path_changed = True

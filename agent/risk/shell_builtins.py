@@ -77,7 +77,7 @@ def _unset(walker: Walker, invocation: Invocation) -> Output:
         walker.state.variables[word.text] = Value([""], "")
         if word.text in HISTORY_VARIABLES:
             walker.add(
-                "erase-log", [word], invocation.place, level=Level.MEDIUM, reason="keeps commands out of the history"
+                "erase-log", [word], invocation.place, reason="keeps commands out of the history", rule="history.off"
             )
     return "", ""
 
@@ -89,7 +89,7 @@ def _set(walker: Walker, invocation: Invocation) -> Output:
     texts = [word.text for word in words]
     if texts[:2] == ["+o", "history"] or texts[:1] == ["+H"]:
         reason = "keeps commands out of the history"
-        walker.add("erase-log", [], invocation.place, level=Level.MEDIUM, reason=reason, rule="history.off")
+        walker.add("erase-log", [], invocation.place, reason=reason, rule="history.off")
     for index, word in enumerate(words):
         if word.text == "--" or not word.text.startswith(("-", "+")):
             walker.state.positional = words[index + (word.text == "--") :]

@@ -112,7 +112,7 @@ def answer(
 
 
 def test_rule_for_this_workspace_and_the_command_still_waits(desk: Desk, home: Home) -> None:
-    assert answer(desk, home, "rm -rf build", F8, ENTER, "w", CTRL_C) == CancelGoal()
+    assert answer(desk, home, "rm -rf build", F8, ENTER, "w", ENTER, CTRL_C) == CancelGoal()
     assert f'workspace = "{home.work}"' in home.written
     assert 'paths = ["./build"]' in home.written
     assert stat.S_IMODE(home.policy_path.stat().st_mode) == 0o600
@@ -124,7 +124,7 @@ def test_rule_for_this_workspace_and_the_command_still_waits(desk: Desk, home: H
 
 
 def test_text_and_cursor_are_kept(desk: Desk, home: Home) -> None:
-    keys = (CTRL_U + "make test", ESC + "b", F8, ENTER, "s", "x", ENTER)
+    keys = (CTRL_U + "make test", ESC + "b", F8, ENTER, "s", ENTER, "x", ENTER)
     assert answer(desk, home, "ls", *keys) == Approved(command="make xtest")
     assert [rule.name for rule in home.session_rules.file.rules] == ["make-test"]
     assert home.written == ""
@@ -132,17 +132,16 @@ def test_text_and_cursor_are_kept(desk: Desk, home: Home) -> None:
 
 @pytest.mark.parametrize(("key", "line"), [("h", "until ="), ("d", "until ="), ("a", "")])
 def test_other_limits(desk: Desk, home: Home, key: str, line: str) -> None:
-    answer(desk, home, "npm run test", F8, ENTER, key, CTRL_C)
+    answer(desk, home, "npm run test", F8, ENTER, key, ENTER, CTRL_C)
     assert 'words = ["run", "test"]' in home.written
     assert ("until =" in home.written) is bool(line)
     assert "workspace =" not in home.written
     assert ("everywhere and for good" in flat(desk)) is (key == "a")
 
 
-@pytest.mark.parametrize("keys", [(CTRL_C,), (ENTER, CTRL_C), (ENTER, ESC), (ENTER, ENTER, "x", CTRL_C)])
+@pytest.mark.parametrize("keys", [(CTRL_C,), (ENTER, CTRL_C), (ENTER, ENTER, "x", ENTER, CTRL_C)])
 def test_no_rule_without_a_limit_that_was_chosen(desk: Desk, home: Home, keys: tuple[str, ...]) -> None:
-    wait = ("",) * 10 if ESC in keys else ()  # a lone Escape is told from an Alt key by time
-    assert answer(desk, home, "make test", F8, *keys, *wait, ENTER) == Approved(command="make test")
+    assert answer(desk, home, "make test", F8, *keys, ENTER) == Approved(command="make test")
     assert home.written == ""
     assert home.recorded == []
     assert "no rule was made" in flat(desk)
@@ -171,7 +170,7 @@ def test_what_cannot_be_allowed_says_why(desk: Desk, home: Home, command: str, w
 
 
 def test_editing_into_nonsense_loses_nothing(desk: Desk, home: Home) -> None:
-    keys = (F8, "oops ", ENTER, "\x7f" * 5, ENTER, "w", CTRL_C)
+    keys = (F8, "oops ", ENTER, "\x7f" * 5, ENTER, "w", ENTER, CTRL_C)
     answer(desk, home, "make test", *keys)
     assert "TOML" in flat(desk)
     assert 'name = "make-test"' in home.written
@@ -198,7 +197,7 @@ def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
         Path(path).write_text("# mine\n" + text.replace('"make-test"', '"mine"'))
 
     processes.edit = edit
-    answer(desk, home, "make test", F8, F7, ENTER, "w", CTRL_C, processes=processes)
+    answer(desk, home, "make test", F8, F7, ENTER, "w", ENTER, CTRL_C, processes=processes)
     assert "# mine" in home.written
     assert 'name = "mine"' in home.written
     assert "which says:" in flat(desk)
@@ -207,7 +206,7 @@ def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
 def test_broken_policy_file_is_left_alone(desk: Desk, home: Home) -> None:
     home.policy_path.parent.mkdir(parents=True)
     home.policy_path.write_text("[[rule\n")
-    answer(desk, home, "make test", F8, ENTER, "w", CTRL_C, CTRL_C)
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
     assert home.written == "[[rule\n"
     assert "cannot be read as TOML" in flat(desk)
 
@@ -216,20 +215,20 @@ def test_stricter_rule_elsewhere_is_told(desk: Desk, home: Home) -> None:
     home.policy_path.parent.mkdir(parents=True, mode=0o700)
     home.policy_path.write_text('[[rule]]\nname = "q"\naction = "ask"\nprogram = "make"\nreason = "slow"\n')
     os.chmod(home.policy_path, 0o600)
-    answer(desk, home, "make test", F8, ENTER, "w", CTRL_C)
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C)
     assert "will still be asked for: slow" in flat(desk)
 
 
 def test_without_a_log_there_is_no_rule(desk: Desk, home: Home) -> None:
     home.log_is_broken = True
-    answer(desk, home, "make test", F8, ENTER, "w", CTRL_C, CTRL_C)
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
     assert home.written == ""
     assert "no rule was made" in flat(desk)
 
 
 def test_second_rule_gets_another_name(desk: Desk, home: Home) -> None:
-    answer(desk, home, "git push origin main", F8, ENTER, "w", CTRL_C)
-    answer(desk, home, "git push fork main", F8, ENTER, "w", CTRL_C)
+    answer(desk, home, "git push origin main", F8, ENTER, "w", ENTER, CTRL_C)
+    answer(desk, home, "git push fork main", F8, ENTER, "w", ENTER, CTRL_C)
     assert 'name = "git-push"' in home.written
     assert 'name = "git-push-2"' in home.written
 
@@ -247,5 +246,5 @@ def test_not_offered_where_rules_cannot_be_kept(desk: Desk, home: Home) -> None:
 
 
 def test_in_vi_mode(desk: Desk, home: Home) -> None:
-    answer(desk, home, "make test", F8, "# mine" + F9, ENTER, "w", CTRL_C, edit_mode="vi")
+    answer(desk, home, "make test", F8, "# mine" + F9, ENTER, "w", ENTER, CTRL_C, edit_mode="vi")
     assert "# mine\n[[rule]]" in home.written
