@@ -13,9 +13,14 @@ from msgspec import Struct
 
 from agent.policy.matching import carries, covers
 from agent.policy.model import Place, Rule
-from agent.protocol.decisions import Level, RiskReport
+from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport
 
 _MOST_NAMES = 40
+# What these read on standard input is only copied or looked at: what they do stands in their words.
+_COPIES = frozenset(
+    ("tee", "cat", "sort", "uniq", "grep", "head", "tail", "wc", "less", "more", "tr", "cut", "gzip", "bzip2", "xz", "zstd",
+     "split", "sponge")
+)  # fmt: skip
 
 
 class Coverage(Struct, frozen=True):
@@ -36,6 +41,8 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
     children: dict[int, list[int]] = {}
     for index, run in enumerate(report.programs):
         children.setdefault(run.parent, []).append(index)
+        if _told_elsewhere(run):
+            continue
         for number, rule in enumerate(rules):
             if covers(rule, index, report, place).says == "yes":
                 by[index] = number
@@ -51,6 +58,11 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
         if outer is not None and outer.exact_words and outer.options.only is not None:
             by[index] = by[run.parent]
     return by
+
+
+def _told_elsewhere(run: ProgramRun) -> bool:
+    """Whether what a program does may stand in what it is fed: `patch`, `psql`, `xargs`. No rule on its words covers that."""
+    return run.fed and run.level is not Level.LOW and (run.words or ("",))[0].rpartition("/")[2] not in _COPIES
 
 
 def _from_outside(command: str) -> str:
@@ -71,6 +83,20 @@ def _from_outside(command: str) -> str:
     return ""
 
 
+def _fed(run: ProgramRun) -> str:
+    return f"what {(run.words or ('it',))[0]} does may stand in what it reads on standard input"
+
+
+def _uncovered(finding: Finding, report: RiskReport) -> str:
+    """Why no rule covers what was found."""
+    if finding.program < 0:
+        return f"{finding.rule} belongs to no program"
+    run = report.programs[finding.program]
+    if _told_elsewhere(run):
+        return _fed(run)
+    return f"no rule covers {run.words[0] if run.words else 'a program'} ({finding.rule})"
+
+
 def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
     if report.level is Level.HIGH:
         return "high risk is never allowed by a rule"
@@ -79,17 +105,16 @@ def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
     if report.cut:
         return "the command does more than its report tells"
     if not by:
-        return "no rule covers any of its programs"
+        return next(
+            (_fed(run) for run in report.programs if _told_elsewhere(run)), "no rule covers any of its programs"
+        )
     guessed = _from_outside(report.command)
     if guessed:
         return f"what ${guessed} is, is only known when it runs"
     for finding in report.findings:
         if finding.level.rank <= up_to or finding.program in by:
             continue
-        if finding.program < 0:
-            return f"{finding.rule} belongs to no program"
-        words = report.programs[finding.program].words
-        return f"no rule covers {words[0] if words else 'a program'} ({finding.rule})"
+        return _uncovered(finding, report)
     for index, run in enumerate(report.programs):
         if run.level.rank > up_to and index not in by and not (run.suspected and run.level is Level.LOW):
             return f"no rule covers {run.words[0] if run.words else 'a program'}"

@@ -59,7 +59,8 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
     Parts not known before it runs stand as "…", and then (or where words were left out) `whole` is false. `via` names the
     wrappers around it, outermost first; `parent` is the index of the program that starts it, -1 for the shell itself.
     `level` is the worst of what was found about this program alone. `suspected`: only words behind another program, which may run
-    them or may not. `environment`: variables that the command itself set before, and that may change what the program does.
+    them or may not. `environment`: variables that the command itself set before, and that may change what the program does. `fed`: its
+    standard input is a pipe, a file or text that the command names.
     """
 
     words: tuple[str, ...]
@@ -73,6 +74,7 @@ class ProgramRun(Struct, frozen=True, kw_only=True):
     parent: int = -1
     suspected: bool = False
     environment: tuple[str, ...] = ()
+    fed: bool = False
 
 
 class RiskReport(Struct, frozen=True, kw_only=True):

@@ -104,6 +104,7 @@ class Programs:
                 parent=parent + first if parent >= 0 else _NOBODY,
                 suspected=index in self.guesses,
                 environment=self.environments[index],
+                fed=invocation.stdin is not None,
             )
             for index, ((invocation, parent), level) in enumerate(zip(self.met, self.levels, strict=True))
         )

