@@ -103,7 +103,7 @@ def _decoded(text: str) -> str:
 
 def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
     """Findings for PowerShell code; none for code that only gets, filters and shows."""
-    from agent.risk.inline_code import suspect_text
+    from agent.risk.inline_programs import suspect_text
 
     place = invocation.place
     if UNKNOWN in code:

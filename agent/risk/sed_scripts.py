@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 # For what sed would refuse, or what is not known in full: anything that could be meant.
 _LOOSE_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])[wW]\s+(\S+)")
@@ -27,8 +28,7 @@ class SedSyntaxError(ValueError):
     """The script is none that sed would run."""
 
 
-@dataclass(slots=True)
-class SedScript:
+class SedScript(Struct):
     """`writes`: files that w, W and the w of s write to. `commands`: what e runs, "" for the line that it stands at.
 
     `runs_result`: whether an s with the flag e runs what it made. `brackets`: whether a delimiter inside `[…]` is text, as
@@ -36,8 +36,8 @@ class SedScript:
     """
 
     brackets: bool = True
-    writes: list[str] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
+    writes: list[str] = []
+    commands: list[str] = []
     runs_result: bool = False
 
 

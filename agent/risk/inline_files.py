@@ -1,0 +1,81 @@
+"""What inline code does to files: deletions, writes, devices, and secrets that it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.inline_limits import first
+from agent.risk.inline_patterns import patterns
+from agent.risk.invocation import Invocation
+from agent.risk.scopes import is_secret
+from agent.risk.words import UNKNOWN, Word
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+
+_GLOBBED = re.compile(
+    r"""\b(?:unlink|rmtree|remove_tree|rm_rf?)\b[\s(]*(?:glob|<|Dir(?:\.glob|\[)|glob\.glob)?[\s(<\["']*((?:/|~)[\w./~]*\*[\w.*]*)"""
+)
+
+
+def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
+    for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*deleteDir\b", code):  # new File("x").deleteDir()
+        word = Word(match.group(1), *invocation.place)
+        walker.add(
+            "delete",
+            [word],
+            invocation.place,
+            recursive=True,
+            invocation=invocation,
+            level=Level.HIGH,
+            rule="inline.delete",
+        )
+    signs = patterns()
+    for found in first(walker, invocation, _GLOBBED.finditer(code)):
+        word = Word(found.group(1), *invocation.place, glob=True)
+        walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
+    for match in first(walker, invocation, signs["delete"].finditer(code)):
+        name = match.group().split("(")[0].strip()
+        if (
+            name in ("rm", "rmdir", "unlink")
+            and match.group("arg") is None
+            and "fs" not in code
+            and _only_a_word(code)
+            and not (name != "rm" and match.start() and code[match.start() - 1] == ".")
+        ):
+            continue
+        deep = (
+            bool(signs["deep"].search(match.group()) or signs["all"].search(code))
+            or "recursive: true" in code
+            or "recursive:true" in code
+        )
+        paths = [m.group("s") for m in signs["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
+        target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
+        word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
+        level = Level.HIGH if deep and match.group("arg") else None
+        walker.add(
+            "delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete"
+        )
+
+
+def _only_a_word(code: str) -> bool:
+    """Whether `rm` in the code is just a word."""
+    return not re.search(r"\b(?:rm|rmdir|unlink)\s*[(\s]\s*[$@\w]", code)
+
+
+def judge_files(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
+    signs = patterns()
+    place = invocation.place
+    if signs["device"].search(code):
+        walker.add("device-write", [], place)
+    if signs["write"].search(code):
+        words = [Word(m.group("s"), *place) for m in first(walker, invocation, signs["write_path"].finditer(code))]
+        words = [w for w in words if "{" not in w.text] or [Word(UNKNOWN, *place, taint="var")]
+        walker.add("write", words, place, invocation=invocation, rule="inline.write")
+    secrets = [m for m in signs["secret"].findall(code) if is_secret(m)]
+    if secrets or signs["environment"].search(code):
+        words = [Word(text, *place) for text in secrets]
+        walker.add("send-secret" if network else "secret", words, place, rule="inline.secret")
