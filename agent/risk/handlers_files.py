@@ -25,7 +25,14 @@ def tar(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     modes = "".join(name[1:] for name in args.names if re.fullmatch(r"-[a-zA-Z]", name))
     archive = args.value("-f", "--file")
     for word in args.values(
-        "--to-command", "-I", "--use-compress-program", "--rsh-command", "--rmt-command", "-F", "--info-script", "--new-volume-script"
+        "--to-command",
+        "-I",
+        "--use-compress-program",
+        "--rsh-command",
+        "--rmt-command",
+        "-F",
+        "--info-script",
+        "--new-volume-script",
     ):
         walker.script(word.text, word_place(word, invocation), invocation)
     for word in args.values("--checkpoint-action"):

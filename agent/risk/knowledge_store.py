@@ -67,7 +67,8 @@ class LevelRow(Struct, frozen=True):
 
 class _Store(Struct, frozen=True):
     programs: dict[str, bytes]  # still encoded: what is not met is not even walked over
-    aliases: dict[str, str]  # by first character: lines of name, tab, table; thousands of strings would cost more than all else
+    # By first character: lines of name, tab, table; thousands of strings would cost more than all else.
+    aliases: dict[str, str]
     levels: dict[str, LevelRow]
 
 

@@ -160,13 +160,8 @@ def _paths(words: list[Word]) -> list[Word]:
         if skip or _LOGS_IN.match(text):
             skip = not skip and "=" not in text
             continue
-        for piece in {
-            text,
-            text.partition("=")[2],
-            text.rpartition("@")[2],
-            text.rpartition("<")[2],
-            *text.split()[1:],
-        }:
+        pieces = (text, text.partition("=")[2], text.rpartition("@")[2], text.rpartition("<")[2], *text.split()[1:])
+        for piece in dict.fromkeys(pieces):
             if piece and ("/" in piece or "." in piece):
                 found.append(word.part(piece))
     return found
