@@ -37,22 +37,22 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
     for found in first(walker, invocation, _GLOBBED.finditer(code)):
         word = Word(found.group(1), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
-    for match in first(walker, invocation, signs["delete"].finditer(code)):
+    matches = list(first(walker, invocation, signs["delete"].finditer(code)))
+    if not matches:
+        return
+    only_a_word = "fs" not in code and _only_a_word(code)
+    all_of_it = bool(signs["all"].search(code)) or "recursive: true" in code or "recursive:true" in code
+    paths = [m.group("s") for m in signs["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
+    for match in matches:
         name = match.group().split("(")[0].strip()
         if (
             name in ("rm", "rmdir", "unlink")
             and match.group("arg") is None
-            and "fs" not in code
-            and _only_a_word(code)
+            and only_a_word
             and not (name != "rm" and match.start() and code[match.start() - 1] == ".")
         ):
             continue
-        deep = (
-            bool(signs["deep"].search(match.group()) or signs["all"].search(code))
-            or "recursive: true" in code
-            or "recursive:true" in code
-        )
-        paths = [m.group("s") for m in signs["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
+        deep = all_of_it or bool(signs["deep"].search(match.group()))
         target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
         word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
         level = Level.HIGH if deep and match.group("arg") else None

@@ -159,7 +159,13 @@ class Rater:
     ) -> tuple[Level, str, Word | None]:
         """The worst level over all targets, its scope and its word."""
         worst, worst_scope, worst_word = Level.LOW, "unknown", None
+        seen: set[tuple[str, bool, str]] = set()
         for word in self._reached(kind, words, cwd):
+            if len(words) > 1:
+                alike = word.text, word.glob, word.taint
+                if alike in seen:
+                    continue
+                seen.add(alike)
             scope = self.scopes.of(word, cwd, recursive=recursive)
             cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
             rated = _LEVELS[cell[-1] if recursive else cell[0]]
