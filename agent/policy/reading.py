@@ -12,22 +12,10 @@ from functools import lru_cache
 
 from agent.protocol.decisions import ProgramRun
 from agent.risk.bundled_options import spelled_out
+from agent.risk.standard_folders import STANDARD_FOLDERS
 
 UNKNOWN_PART = "…"
 """How a report writes what is not known before a command runs."""
-
-STANDARD_FOLDERS = frozenset(
-    (
-        "/bin",
-        "/usr/bin",
-        "/sbin",
-        "/usr/sbin",
-        "/usr/local/bin",
-        "/usr/local/sbin",
-        "/opt/homebrew/bin",
-        "/snap/bin",
-    )
-)
 
 
 class Reading:

@@ -244,7 +244,7 @@ class Explainer:
 
 def _usual_name(name: str) -> str:
     """The name under which a program is known; "" for a file elsewhere, which may be anything whatever its name."""
-    from agent.risk.judge import STANDARD_FOLDERS
+    from agent.risk.standard_folders import STANDARD_FOLDERS
 
     folder, slash, base = name.rpartition("/")
     return base if not slash or folder in STANDARD_FOLDERS else ""

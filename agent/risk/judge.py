@@ -16,6 +16,7 @@ from agent.risk.named_destruction import judge_named_destruction
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
+from agent.risk.standard_folders import STANDARD_FOLDERS
 from agent.risk.tables import apply_table, asks_for_help, may_be_command
 from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 MAX_WRAPPERS = 5_000
-STANDARD_FOLDERS = frozenset(
-    (
-        "/bin",
-        "/usr/bin",
-        "/sbin",
-        "/usr/sbin",
-        "/usr/local/bin",
-        "/usr/local/sbin",
-        "/opt/homebrew/bin",
-        "/usr/bin/env",
-        "/snap/bin",
-    )
-)
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
