@@ -193,7 +193,29 @@ class Regenerate(Struct, frozen=True, kw_only=True, tag="regenerate"):
     """Ask the planner for another command."""
 
 
-Confirmation = Approved | Skipped | Declined | CancelGoal | Remark | Regenerate
+class Rehearse(Struct, frozen=True, kw_only=True, tag="rehearse"):
+    """Run `command` (the text as it stood in the prompt) in an overlay first, and show what it would change."""
+
+    command: str
+    network: bool = False
+
+
+Confirmation = Approved | Skipped | Declined | CancelGoal | Remark | Regenerate | Rehearse
+
+
+class Commit(Struct, frozen=True, kw_only=True, tag="commit"):
+    """Make what the rehearsal showed real."""
+
+
+class EditAgain(Struct, frozen=True, kw_only=True, tag="edit"):
+    """Discard the rehearsal and go back to the editable prompt."""
+
+
+class Discard(Struct, frozen=True, kw_only=True, tag="discard"):
+    """Throw the rehearsal away; nothing was changed."""
+
+
+Review = Commit | EditAgain | Discard | CancelGoal
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -205,10 +227,15 @@ class Consent(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
 
 
+Confinement = Literal["off", "workspace", "read-only", "no-network"]
+"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network."""
+
+
 class ApprovedCommand(Struct, frozen=True, kw_only=True):
     """The only thing an executor takes.
 
-    Raises ValueError unless `report` is for exactly `command` and `consent` covers its level.
+    `workspace`: the folder that confinement leaves writable. Raises ValueError unless `report` is for exactly `command` and `consent`
+    covers its level.
     """
 
     command_id: str
@@ -216,6 +243,8 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
     report: RiskReport
     consent: Consent
     timeout: float | None = None
+    confine: Confinement = "off"
+    workspace: str = ""
 
     def __post_init__(self) -> None:
         if self.report.command != self.command:
@@ -225,3 +254,21 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
                 raise ValueError("a high-risk command needs a person")
             if not (self.consent.word_typed or self.consent.safety_off):
                 raise ValueError("a high-risk command needs the typed word")
+
+
+class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
+    """A command that may run over an overlay only: nothing it does counts, so no word needs typing. No executor runs it for real.
+
+    `network`: whether it may use the network. Raises ValueError unless `report` is for exactly `command`.
+    """
+
+    command_id: str
+    command: str
+    report: RiskReport
+    consent: Consent
+    timeout: float | None = None
+    network: bool = False
+
+    def __post_init__(self) -> None:
+        if self.report.command != self.command:
+            raise ValueError("the risk report is for another text")

@@ -14,6 +14,11 @@
     ├── ToolError           a tool failed for good
     ├── RecordingError      the session log cannot be written; nothing runs without it
     ├── EmitterError        an emitter failed (wraps EmitError); never ends a run
+    ├── RehearsalUnavailable  a rehearsal cannot be done here, and why
+    ├── RehearsalConflict   files changed since the rehearsal; nothing was committed
+    ├── CommitFailed        a commit could not be finished; it was rolled back, or can be resumed
+    ├── UndoConflict        files changed since the run; nothing was put back
+    ├── UndoFailed          an undo could not be finished; it can be resumed
     ├── IoError             files, pipes, terminals
     └── OtherError          anything unexpected
     EmitError
@@ -28,6 +33,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.protocol.outcomes import ExitCode
+from agent.protocol.rehearsals import Conflict
 
 
 class ErrorInfo(Struct, frozen=True, kw_only=True):
@@ -179,6 +185,42 @@ class ToolError(CoreError):
 class RecordingError(CoreError):
     code = "recording"
     default_hint = "nothing runs unrecorded; free some space, choose another --session-dir, or use --no-persist"
+
+
+class RehearsalUnavailable(CoreError):
+    code = "rehearsal_unavailable"
+    http_status = 501
+
+
+class RehearsalConflict(CoreError):
+    """`conflicts` names the paths and what happened to them."""
+
+    code = "rehearsal_conflict"
+    http_status = 409
+    default_hint = "nothing was changed; rehearse it again"
+
+    def __init__(self, message: str, *, conflicts: tuple[Conflict, ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.conflicts = conflicts
+
+
+class CommitFailed(CoreError):
+    code = "commit_failed"
+
+
+class UndoConflict(CoreError):
+    """`conflicts` names the paths that were changed since, and how."""
+
+    code = "undo_conflict"
+    http_status = 409
+
+    def __init__(self, message: str, *, conflicts: tuple[Conflict, ...] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.conflicts = conflicts
+
+
+class UndoFailed(CoreError):
+    code = "undo_failed"
 
 
 class IoError(CoreError):

@@ -16,6 +16,7 @@ from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
+from agent.protocol.rehearsals import Change, Conflict, Totals
 from agent.protocol.replies import Usage
 
 FORMAT_VERSION = 1
@@ -189,10 +190,14 @@ class CommandConfirmed(_Event, frozen=True, kw_only=True, tag="command.confirmed
 
 
 class CommandStarted(_Event, frozen=True, kw_only=True, tag="command.started"):
+    """`via`: "" for a run, "rehearsal" for the commit of what was rehearsed."""
+
     command_id: str
     command: str
     cwd: str = ""
     timeout: float | None = None
+    via: str = ""
+    confine: str = "off"
 
 
 class CommandOutput(_Event, frozen=True, kw_only=True, tag="command.output"):
@@ -205,11 +210,46 @@ class CommandOutput(_Event, frozen=True, kw_only=True, tag="command.output"):
 
 
 class CommandFinished(_Event, frozen=True, kw_only=True, tag="command.finished"):
-    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here."""
+    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here. `undo_id` takes the run back."""
 
     command_id: str
     exit_code: int
     result: ExecutionResult
+    undo_id: str = ""
+
+
+class RehearsalStarted(_Event, frozen=True, kw_only=True, tag="rehearsal.started"):
+    """A command runs over an overlay; nothing it does counts."""
+
+    command_id: str
+    command: str
+    cwd: str = ""
+    network: bool = False
+
+
+class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finished"):
+    """What it would change, before anybody decides. `outcome`: finished, interrupted, unavailable, failed (`reason` says why).
+
+    A commit shows as `command.confirmed`, `.started` and `.finished` of the same `command_id`; `more` counts changes not listed.
+    """
+
+    command_id: str
+    outcome: str
+    exit_code: int | None = None
+    changes: tuple[Change, ...] = ()
+    totals: Totals = Totals()
+    more: int = 0
+    not_shown: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
+    """A run was taken back (or, with state "committed", done again)."""
+
+    undo_id: str
+    restored: int
+    skipped: tuple[Conflict, ...] = ()
+    state: str = "undone"
 
 
 class CoreCommandFinished(_Event, frozen=True, kw_only=True, tag="core_command.finished"):
@@ -263,6 +303,7 @@ KnownEvent = (
     SessionStarted | SessionFinished | RunStarted | RunFinished | GoalStarted | GoalFinished
     | PlannerStarted | PlannerFinished | PlannerNoted | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
+    | RehearsalStarted | RehearsalFinished | UndoFinished
     | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
     | Notice | Warned | Failed
 )  # fmt: skip

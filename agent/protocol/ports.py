@@ -10,9 +10,11 @@ from msgspec import Struct
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     ApprovedCommand,
+    ApprovedRehearsal,
     Confirmation,
     ConfirmationRequest,
     Proposal,
+    Review,
     RiskContext,
     RiskReport,
 )
@@ -20,6 +22,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Record
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.rehearsals import Committed, Conflict, Rehearsal, UndoEntry, Undone
 from agent.protocol.replies import PlannerReply, StreamPiece
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -97,6 +100,13 @@ class Confirmer(Protocol):
         """Ask for `request.verdict.word` to be typed; return what was typed, None for Ctrl-C or end of input."""
 
 
+class Reviewer(Protocol):
+    """Shows what a rehearsal would change and asks what to do with it. Never decides by itself."""
+
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        """Whether to make it real, to edit the command again, or to throw it away."""
+
+
 class OutputSink(Protocol):
     def __call__(self, stream: str, data: bytes, offset: float) -> None:
         """A chunk of output ("stdout"/"stderr") `offset` seconds after the start, in the reader's thread."""
@@ -127,6 +137,40 @@ class Executor(Protocol):
         """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
 
     async def close(self) -> None: ...
+
+
+class Rehearser(Protocol):
+    """Runs commands over an overlay of the file system, and makes real what they showed. Errors are CoreErrors with reason and hint."""
+
+    async def rehearse(
+        self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
+    ) -> Rehearsal:
+        """Run it so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
+
+    async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
+        """Make the changes real, all or none, and take over the shell state that the command left.
+
+        `command` is the same text, approved for a real run. Raises RehearsalConflict (something changed since; nothing was applied)
+        and CommitFailed.
+        """
+
+    async def discard(self, rehearsal: Rehearsal) -> None:
+        """Forget it, and free what it holds."""
+
+
+class UndoStore(Protocol):
+    """Journals of what was really changed. Errors are CoreErrors with reason and hint."""
+
+    def entries(self) -> tuple[UndoEntry, ...]:
+        """What can be taken back, newest first."""
+
+    def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
+        """Which of its paths were changed since, so that undoing would lose that."""
+
+    def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
+        """Put everything back but `skip` (paths). An undone entry is done again. Raises UndoConflict where paths outside `skip` changed,
+        unless `force`; NotFound.
+        """
 
 
 class Processes(Protocol):

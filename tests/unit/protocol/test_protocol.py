@@ -38,8 +38,8 @@ def test_event_names_are_the_contract():
         "assistant.delta", "assistant.message", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
         "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "notice",
-        "planner.finished", "planner.noted", "planner.started", "run.finished", "run.started", "session.finished",
-        "session.named", "session.started", "tool.finished", "tool.started", "warning",
+        "planner.finished", "planner.noted", "planner.started", "rehearsal.finished", "rehearsal.started", "run.finished", "run.started", "session.finished",
+        "session.named", "session.started", "tool.finished", "tool.started", "undo.finished", "warning",
     ]  # fmt: skip
 
 
@@ -115,6 +115,7 @@ def test_http_status_table():
         "error": 500, "invalid_request": 400, "invalid_state": 409, "not_found": 404, "config": 500, "cancelled": 499,
         "policy_denied": 403, "budget": 429, "planner": 502, "provider": 502, "unauthorized": 401, "tool": 500,
         "recording": 500, "emitter": 500, "io": 500, "other": 500,
+        "rehearsal_unavailable": 501, "rehearsal_conflict": 409, "commit_failed": 500, "undo_conflict": 409, "undo_failed": 500,
     }  # fmt: skip
 
 

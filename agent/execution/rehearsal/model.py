@@ -1,0 +1,50 @@
+"""What a rehearsal leaves on disk, as data: the overlaid places, and the steps that would make their changes real.
+
+Paths are bytes and absolute. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+Op = Literal["create", "modify", "delete", "meta", "rename", "type"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One overlaid place: `root` is the real folder, `upper` holds what the command changed below it.
+
+    `scratch`: our folder around `upper`. `same_file_system`: whether a rename can move files from it to `root`.
+    `userxattr`: the overlay's own notes are `user.overlay.*` and not `trusted.overlay.*`. `indexed`: names of one file stayed one
+    file. `apart`: paths below `root` that belong to another layer or to us; what `upper` says about them does not count.
+    """
+
+    root: bytes
+    scratch: bytes
+    upper: bytes
+    userxattr: bool = False
+    indexed: bool = False
+    same_file_system: bool = True
+    apart: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change at `path`, in the order in which steps are to be done.
+
+    `image`: where the new content lies (None for delete, meta without a copy, rename). `source`: the path before a rename. `in_place`: the
+    command wrote into a file that has other names too, so its content goes into the same inode. `whole`: a folder that is new, or gone, as
+    one. `before` is what was there when the rehearsal was read, `after` what the image is; each as lstat said it.
+    """
+
+    op: Op
+    path: bytes
+    layer: int
+    image: bytes | None = None
+    source: bytes | None = None
+    in_place: bool = False
+    whole: bool = False
+    before: os.stat_result | None = None
+    after: os.stat_result | None = None
