@@ -1,0 +1,27 @@
+"""Where a started command enters its sandbox: between fork and exec, in the process that becomes the command.
+
+One optional key of a launch request, `sandbox`, says which: {"kind": "confine", …} or {"kind": "rehearse", …}.
+Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class SandboxError(Exception):
+    """The sandbox cannot be had; the command must not run. The text says in words what failed and what to do."""
+
+
+def enter(spec: dict[str, Any], report_fd: int) -> None:
+    """Confine this process as `spec` says, for good. Raises SandboxError (or OSError): then nothing may be executed.
+
+    `report_fd`: the pipe on which the keeper learns why a start failed; it must stay open and close on exec.
+    """
+    kind = spec.get("kind")
+    if kind == "confine":
+        from agent.execution.confine import entering
+
+        entering.enter(spec)
+    else:
+        raise SandboxError(f"an unknown kind of sandbox was asked for: {kind!r}")
