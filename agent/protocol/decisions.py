@@ -149,7 +149,9 @@ class Proposal(Struct, frozen=True, kw_only=True):
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content.
 
-    `approve` is the approve mode: what would have run without asking.
+    `approve` is the approve mode: what would have run without asking. `draft`: what stands in the prompt where it is not the proposal
+    (the person has edited it before). `rehearsal`: "no" where nothing can be rehearsed, "auto" where Enter rehearses first, "ask" where it
+    is offered, "off" where only the key does it. `undo`: in words, whether the run could be taken back.
     """
 
     proposal: Proposal
@@ -161,6 +163,9 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     is_root: bool = False
     note: str = ""
     approve: Literal["ask", "low", "medium"] = "ask"
+    draft: str | None = None
+    rehearsal: Literal["no", "off", "ask", "auto"] = "no"
+    undo: str = ""
 
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):

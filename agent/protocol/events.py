@@ -210,12 +210,16 @@ class CommandOutput(_Event, frozen=True, kw_only=True, tag="command.output"):
 
 
 class CommandFinished(_Event, frozen=True, kw_only=True, tag="command.finished"):
-    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here. `undo_id` takes the run back."""
+    """What is in `result.stdout.head` was in `command.output` already, so only tails stand here. `undo_id` takes the run back.
+
+    `conflict`: a rehearsal could not be committed, because files were changed since; nothing was done, and it is asked for again.
+    """
 
     command_id: str
     exit_code: int
     result: ExecutionResult
     undo_id: str = ""
+    conflict: bool = False
 
 
 class RehearsalStarted(_Event, frozen=True, kw_only=True, tag="rehearsal.started"):

@@ -109,7 +109,8 @@ CommandOutcome = Literal["ran", "skipped", "declined", "refused", "remark", "reg
 class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
     """One proposal and what became of it. Outputs are redacted and capped to head and tail.
 
-    `exit_code` is None unless `outcome` is "ran"; a command killed by signal n has exit code 128 + n.
+    `exit_code` is None unless `outcome` is "ran"; a command killed by signal n has exit code 128 + n. `rehearsal`: what a rehearsal showed
+    that it would change, where it did not run after all.
     """
 
     command_id: str
@@ -131,6 +132,7 @@ class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
     remark: str = ""
     reason: str = ""
     call_id: str = ""
+    rehearsal: str = ""
 
 
 class ToolItem(Struct, frozen=True, kw_only=True, tag="tool"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Record
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.rehearsals import Committed, Conflict, Rehearsal, UndoEntry, Undone
+from agent.protocol.rehearsals import Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
 from agent.protocol.replies import PlannerReply, StreamPiece
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -100,6 +100,7 @@ class Confirmer(Protocol):
         """Ask for `request.verdict.word` to be typed; return what was typed, None for Ctrl-C or end of input."""
 
 
+@runtime_checkable
 class Reviewer(Protocol):
     """Shows what a rehearsal would change and asks what to do with it. Never decides by itself."""
 
@@ -171,6 +172,26 @@ class UndoStore(Protocol):
         """Put everything back but `skip` (paths). An undone entry is done again. Raises UndoConflict where paths outside `skip` changed,
         unless `force`; NotFound.
         """
+
+
+class Checkpoint(Protocol):
+    """The pre-image of one direct run, taken before it. Exactly one of the two is called."""
+
+    def finish(self) -> str:
+        """The run has ended: keep what it changed; the id that takes it back, "" where it changed nothing."""
+
+    def drop(self) -> None:
+        """Nothing ran."""
+
+
+class Checkpoints(Protocol):
+    """Pre-images of what a direct run names. Slow on large trees: not to be called in the loop."""
+
+    def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
+        """What would be kept, and for what it cannot be. Looks at the files, changes nothing."""
+
+    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+        """Keep it. Raises a CoreError where that cannot be done; then nothing is left behind."""
 
 
 class Processes(Protocol):

@@ -132,7 +132,8 @@ class Undone(Struct, frozen=True, kw_only=True):
 
 
 class UndoPlan(Struct, frozen=True, kw_only=True):
-    """Said before a direct run: what a pre-image will be kept of, and for what it cannot be."""
+    """Said before a direct run: what a pre-image will be kept of (`size` in bytes), and for what it cannot be."""
 
     kept: tuple[str, ...] = ()
+    size: int = 0
     not_kept: tuple[Conflict, ...] = ()

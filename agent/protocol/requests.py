@@ -25,13 +25,24 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_auto_continues: int = 100
 
 
+RehearseMode = Literal["off", "ask", "auto", "always", "only"]
+"""When a command is rehearsed: when the person asks for it; offered for what writes; what writes, before it is made real; every
+command, before it is made real; every command, and none is made real.
+"""
+
+
 class Approval(Struct, frozen=True, kw_only=True):
-    """What may run without asking. `interactive` says whether a person can be asked at all."""
+    """What may run without asking. `interactive` says whether a person can be asked at all.
+
+    `network`: whether what is rehearsed unasked may use the network.
+    """
 
     mode: ApproveMode = "ask"
     safety_off: bool = False
     dry_run: bool = False
     interactive: bool = True
+    rehearse: RehearseMode = "off"
+    network: bool = False
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
