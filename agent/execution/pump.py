@@ -15,26 +15,34 @@ from dataclasses import dataclass, field
 from agent.execution import terminal as terminals
 from agent.execution import wire
 from agent.execution.capture import HeadTail
+from agent.execution.frames import Frames
+from agent.execution.plain_text import PlainText
 from agent.protocol.ports import OutputSink
 
 READ_SIZE = 256 * 1024
+SHARED_READ_SIZE = 32 * 1024  # where both streams have something: small turns keep their order and starve neither
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
 TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
+QUIET = 1.0  # seconds without output or keys after which it may be told that the command waits for input
+_WAITS = "it waits for input from the terminal: type here (Ctrl-D ends the input, Ctrl-C the command), or :tty on"
 _INTERRUPT = b"\x03"
 _PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
-_NOT_FOR_A_TERMINAL = bytes(byte for byte in range(0x20) if byte not in b"\b\t\n\r\a") + b"\x7f"
 
 
 @dataclass
 class Channels:
-    """What the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal."""
+    """What the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
+
+    `master` is the PTY's: of keys and echo only, of standard output too (`screen`), or of everything (`pass_through`).
+    """
 
     control: socket.socket
     outputs: dict[int, str]
     master: int | None = None
     real: terminals.RealTerminal | None = None
     pass_through: bool = False
+    screen: bool = False
 
 
 @dataclass
@@ -57,7 +65,9 @@ class Pump:
     def __init__(self, channels: Channels, captures: dict[str, HeadTail], sink: OutputSink | None) -> None:
         self._channels = channels
         self._captures = captures
-        self._sink = sink
+        self._frames = Frames(sink)
+        self._echo = PlainText()
+        self._crowded = False
         self._started = time.monotonic()
         self._selector = selectors.DefaultSelector()
         self._open = dict(channels.outputs)
@@ -65,6 +75,9 @@ class Pump:
         self._presses: list[float] = []
         self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
         self._used_terminal = channels.pass_through
+        self._quiet_since = self._started
+        self._may_hint = channels.real is not None and not channels.pass_through
+        self._line_open = False
         self._ending = Ending()
         self._ended = False
 
@@ -87,8 +100,10 @@ class Pump:
         try:
             self._loop()
             self._drain()
+            self._frames.flush()
         finally:
             self._selector.close()
+        self._ending.sink_failure = self._frames.failure
         self._ending.held = list(self._open)
         return self._ending
 
@@ -96,14 +111,27 @@ class Pump:
         self._selector.register(source, selectors.EVENT_READ, handler)
 
     def _loop(self) -> None:
-        patience = TERMINAL_CHECK if self._channels.real is not None else None
         while not self._ended:
-            for key, _events in self._selector.select(patience):
-                key.data(key.fd)
+            self._serve(self._selector.select(self._patience()))
+            self._frames.flush_if_due()
             if self._keys:
                 self._flush_keys()
             if self._channels.real is not None:
                 self._follow_terminal()
+                self._hint()
+
+    def _serve(self, ready: list[tuple[selectors.SelectorKey, int]]) -> None:
+        """Handle what is ready, in the order in which it became so."""
+        self._crowded = len(ready) > 1
+        for key, _events in ready:
+            key.data(key.fd)
+
+    def _patience(self) -> float | None:
+        """Seconds until something has to be done unasked."""
+        due = self._frames.patience
+        if self._channels.real is None:
+            return due
+        return TERMINAL_CHECK if due is None else min(due, TERMINAL_CHECK)
 
     def _drain(self) -> None:
         """Read what the ended command left in the pipes, and no more than that."""
@@ -118,9 +146,10 @@ class Pump:
                 return
             for key, _events in ready:
                 before = sum(capture.total for capture in self._captures.values())
-                key.data(key.fd)
+                self._serve([(key, _events)])
                 if key.fd in owed:
                     owed[key.fd] -= sum(capture.total for capture in self._captures.values()) - before
+            self._frames.flush_if_due()
             if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
                 return
 
@@ -135,20 +164,19 @@ class Pump:
         self._ended = True
 
     def _on_output(self, fd: int) -> None:
-        data = os.read(fd, READ_SIZE)
+        data = os.read(fd, SHARED_READ_SIZE if self._crowded else READ_SIZE)
         if not data:
             self._selector.unregister(fd)
             del self._open[fd]
             return
-        stream = self._channels.outputs[fd]
+        self._take(self._channels.outputs[fd], data)
+
+    def _take(self, stream: str, data: bytes) -> None:
+        """Keep a piece of output and hand it on."""
         self._captures[stream].feed(data)
-        if self._sink is None:
-            return
-        try:
-            self._sink(stream, data, time.monotonic() - self._started)
-        except Exception as error:  # a broken display must not end the command or lose its output
-            self._sink = None
-            self._ending.sink_failure = str(error) or type(error).__name__
+        now = time.monotonic()
+        self._quiet_since, self._line_open = now, not data.endswith((b"\n", b"\r"))
+        self._frames.add(stream, data, now - self._started)
 
     def _on_master(self, fd: int) -> None:
         try:
@@ -161,18 +189,37 @@ class Pump:
             self._selector.unregister(fd)
             return
         real = self._channels.real
+        raw = terminals.is_raw(fd)
+        if self._channels.screen and not raw:
+            self._take("stdout", data)
+            return
         if self._channels.pass_through:
             self._captures["stdout"].feed(data)
         if real is None:
             return
-        raw = terminals.is_raw(fd)
+        self._frames.flush()  # what came before through the sink belongs above it
+        self._quiet_since, self._line_open = time.monotonic(), not data.endswith(b"\n")
         if self._channels.pass_through or raw:
             self._used_terminal = True
             real.set_raw_output(True)
         else:
             real.set_raw_output(False)
-            data = _harmless(data)
+            data = self._echo.feed(data)
         real.write(data)
+
+    def _hint(self) -> None:
+        """Say once that the command waits for keys, where nothing on the screen says so."""
+        real, master = self._channels.real, self._channels.master
+        if real is None or master is None or not self._may_hint or time.monotonic() - self._quiet_since < QUIET:
+            return
+        self._quiet_since = time.monotonic()  # the next look, if there has to be one, is as far away
+        if self._line_open or terminals.is_raw(master):
+            return  # the line on the screen is its question, or it draws by itself
+        from agent.execution.tty_readers import waits_for_keys
+
+        if waits_for_keys(master):
+            self._may_hint = False
+            real.write(b"\x1b[2m" + _WAITS.encode("ascii") + b"\x1b[0m\n")
 
     # --- what comes from the person ---
 
@@ -198,6 +245,7 @@ class Pump:
                     self._channels.real.write(b"^C")
                 self._stop()
         self._keys += data
+        self._may_hint = False  # who types knows what is asked
 
     def _count_presses(self, presses: int) -> None:
         now = time.monotonic()
@@ -253,13 +301,3 @@ def _readable(fd: int) -> int:
     except OSError:
         return 0
     return count[0]
-
-
-def _harmless(data: bytes) -> bytes:
-    """Prompts and echo, without control codes (C1 in UTF-8 included)."""
-    data = data.translate(None, _NOT_FOR_A_TERMINAL)
-    if b"\xc2" in data:
-        import re
-
-        data = re.sub(rb"\xc2[\x80-\x9f]", b"", data)
-    return data
