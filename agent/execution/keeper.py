@@ -1,9 +1,9 @@
 """One command's guardian: starts it, stops it, and leaves nothing of it behind.
 
-The keeper is a sub-reaper, so whatever the command forks stays below it. It owns time-out and the INT, TERM, KILL
+Whatever the command forks stays in its tree (tree.py). The keeper owns time-out and the INT, TERM, KILL
 ladder itself: they work even while the REPL is blocked or frozen. When its socket ends (the REPL died, even by
-SIGKILL), it kills the command with its whole tree. After a normal end, background jobs are left alone.
-Standard library only: it runs in the helper process.
+SIGKILL), it kills the command with its whole tree. What goes on in the background after a normal end, or because the person
+sent it there, is watched to its end (jobs/watch.py). Standard library only: it runs in the helper process.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import termios
 import time
 
 from agent.execution import sweep, wire
+from agent.execution.jobs.watch import MAX_FDS, JobWatch
+from agent.execution.tree import RUNGS, Tree
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
@@ -47,6 +49,7 @@ class Keeper:
         self._stage = 0  # 0 running, 1 interrupted, 2 terminated, 3 killed
         self._deadline: float | None = None
         self._timed_out = False
+        self._kept: tuple[wire.Message, list[int]] | None = None
 
     def run(self) -> None:
         """Start the command, keep it until it ends, report. Returns when the keeper has nothing left to do."""
@@ -56,18 +59,29 @@ class Keeper:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
-        subreaper = bool(self._request.get("subreaper", True)) and sweep.become_subreaper()
+        self._tree = Tree(self._request.get("strays", RUNGS[0]))
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
         failure = self._spawn()
         if failure:
             self._say({"event": "failed", **failure})
+            self._tree.leave()
             return
+        self._tree.confirm(self._pid)
         for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
             os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
         timeout = self._request["timeout"]
         self._expires = None if timeout is None else time.monotonic() + timeout
-        self._say({"event": "started", "pid": self._pid, "keeper": os.getpid(), "subreaper": subreaper})
+        group = self._tree.group.path if self._tree.group is not None else ""
+        self._say(
+            {
+                "event": "started",
+                "pid": self._pid,
+                "keeper": os.getpid(),
+                "rung": self._tree.rung,
+                "group": group.encode("utf-8", "surrogateescape").decode("latin-1"),
+            }
+        )
         self._watch(wake)
 
     # --- the loop ---
@@ -81,10 +95,15 @@ class Keeper:
                 if fd == wake:
                     os.read(wake, 512)
                 elif not self._obey():
-                    sweep.kill_descendants(os.getpid())
+                    self._tree.look()
+                    self._tree.kill()
+                    self._tree.leave()
                     return
             self._check_time()
-        self._finish()
+            if self._kept is not None:
+                self._go_on(wake, *self._kept)
+                return
+        self._finish(wake)
 
     def _patience(self) -> float | None:
         """Milliseconds until something has to be done unasked."""
@@ -94,13 +113,19 @@ class Keeper:
     def _obey(self) -> bool:
         """Handle one message; False when the other end is gone."""
         try:
-            received = wire.receive(self._control)
+            received = wire.receive(self._control, MAX_FDS)
         except OSError:
             return False
         if received is None:
             return False
-        if received[0]["op"] == "stop":
+        message, fds = received
+        if message["op"] == "stop":
             self._escalate()
+        elif message["op"] == "keep" and self._stage == 0 and self._kept is None:
+            self._kept = message, fds
+        else:
+            for fd in fds:
+                os.close(fd)  # too late: it is being ended
         return True
 
     def _check_time(self) -> None:
@@ -116,13 +141,12 @@ class Keeper:
     def _escalate(self) -> None:
         """One step up the ladder: INT to the foreground group, TERM to all, KILL to all."""
         self._stage += 1
+        self._tree.look()
         self._deadline = time.monotonic() + float(self._request["grace"])
         if self._stage == 1:
             self._interrupt()
         elif self._stage == 2:
-            everyone = sweep.descendants(os.getpid())
-            sweep.signal_all(everyone, signal.SIGTERM)
-            sweep.signal_all(everyone, signal.SIGCONT)  # a stopped process cannot die of TERM
+            self._tree.terminate()
         else:
             # The command's own exit status must not be swallowed by the sweep, so it is killed and awaited here.
             sweep.signal_all({self._pid}, signal.SIGKILL)
@@ -164,39 +188,65 @@ class Keeper:
 
     # --- the end ---
 
-    def _finish(self) -> None:
+    def _finish(self, wake: int) -> None:
         stuck: set[int] = set()
-        background = self._has_children(LINGER)
-        if self._stage:
+        background = self._something_left(LINGER)
+        ended_with_it = background and self._request.get("background") == "end"
+        if self._stage or ended_with_it:
             if background:
-                sweep.signal_all(sweep.descendants(os.getpid()), signal.SIGTERM)
-                self._has_children(FAREWELL)
-            stuck = sweep.kill_descendants(os.getpid())
+                self._tree.terminate()
+                self._something_left(FAREWELL)
+            stuck = self._tree.kill()
             background = False
         self._let_go_of_terminal()
+        first = self._tree.first() if background else 0
         self._say(
             {
                 "event": "exited",
                 "status": self._status,
                 "background": background,
+                "first": first,
+                "ended_with_it": ended_with_it,
                 "stuck": len(stuck),
                 "timed_out": self._timed_out,
                 "stopped": self._stage > 0,
             }
         )
+        if background:
+            self._watch_job(wake, first)
+        else:
+            self._tree.leave()
 
-    def _has_children(self, seconds: float) -> bool:
+    def _something_left(self, seconds: float) -> bool:
         """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""
         deadline = time.monotonic() + seconds
         while True:
-            try:
-                if os.waitpid(-1, os.WNOHANG)[0]:
-                    continue
-            except ChildProcessError:
+            if self._tree.collect():
+                continue
+            if not self._tree.alive():
                 return False
             if time.monotonic() > deadline:
                 return True
             time.sleep(sweep.PAUSE)
+
+    # --- the background ---
+
+    def _go_on(self, wake: int, message: wire.Message, fds: list[int]) -> None:
+        """The person sent the running command to the background: it loses terminal and time-out, and goes on."""
+        self._let_go_of_terminal()
+        self._say({"event": "kept"})
+        self._watch_job(wake, self._pid, message, fds)
+
+    def _watch_job(
+        self, wake: int, main: int, message: wire.Message | None = None, fds: list[int] | None = None
+    ) -> None:
+        if self._master is not None:
+            os.close(self._master)
+            os.close(self._stdio[0])
+        job = JobWatch(self._tree, self._control, wake, main=main, grace=float(self._request["grace"]))
+        if message is not None and fds is not None:
+            job.keep(message, fds)
+        job.run()
 
     def _foreground(self, group: int) -> None:
         if self._master is not None:
@@ -244,8 +294,7 @@ class Keeper:
             os.setpgid(0, 0)
             if self._request["tty"]:
                 os.tcsetpgrp(self._stdio[0], os.getpid())
-            if self._request.get("subreaper", True):
-                sweep.die_with_parent()
+            self._tree.enter()
             for target, source in enumerate(self._stdio):
                 os.dup2(source, target)
             stage = "chdir"

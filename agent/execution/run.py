@@ -39,7 +39,7 @@ class Launch:
     grace: float
     head_bytes: int
     tail_bytes: int
-    subreaper: bool = True
+    strays: str = "cgroup"
 
 
 def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ()) -> ExecutionResult:
@@ -176,7 +176,7 @@ class RunningCommand:
             "tty": bool(master),
             "timeout": launch.timeout,
             "grace": launch.grace,
-            "subreaper": launch.subreaper,
+            "strays": launch.strays,
         }
         try:
             self._session = self._helper.request(request, (self._theirs.fileno(), *given, *master))

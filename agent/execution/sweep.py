@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -36,15 +38,28 @@ def die_with_parent() -> None:
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def descendants(root: int) -> set[int]:
-    """Living (not zombie) processes below `root`, and those of its session, without `root` itself."""
-    table = _from_proc()
-    if table is None:
-        table = _from_ps()
+class Process(NamedTuple):
+    """What the process table says of one. `started` tells apart those that had the same pid, "" where it is not known."""
+
+    parent: int
+    session: int
+    dead: bool
+    started: str
+
+
+def table() -> dict[int, Process]:
+    """All processes, by pid."""
+    found = _from_proc()
+    return _from_ps() if found is None else found
+
+
+def descendants(root: int, processes: dict[int, Process] | None = None, also: Iterable[int] = ()) -> set[int]:
+    """Living (not zombie) processes below `root` and of its session, and `also` with all below them, without `root` itself."""
+    processes = table() if processes is None else processes
     children: dict[int, list[int]] = {}
-    for pid, (parent, _session, _dead) in table.items():
-        children.setdefault(parent, []).append(pid)
-    found = {pid for pid, (_parent, session, _dead) in table.items() if session == root}
+    for pid, process in processes.items():
+        children.setdefault(process.parent, []).append(pid)
+    found = {pid for pid, process in processes.items() if process.session == root} | (set(also) & processes.keys())
     todo = [root, *found]
     while todo:
         for pid in children.get(todo.pop(), ()):
@@ -52,12 +67,12 @@ def descendants(root: int) -> set[int]:
                 found.add(pid)
                 todo.append(pid)
     found.discard(root)
-    return {pid for pid in found if not table[pid][2]}
+    return {pid for pid in found if not processes[pid].dead}
 
 
-def _from_proc() -> dict[int, tuple[int, int, bool]] | None:
-    """Map pid -> (parent, session, is dead) from /proc; None where it is missing."""
-    table = {}
+def _from_proc() -> dict[int, Process] | None:
+    """The table from /proc; None where it is missing."""
+    found = {}
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -68,24 +83,29 @@ def _from_proc() -> dict[int, tuple[int, int, bool]] | None:
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
                 # The name in parentheses may hold anything, so fields count from the last parenthesis.
-                state, parent, _group, session = file.read().rpartition(b")")[2].split()[:4]
-        except (OSError, ValueError):
+                fields = file.read().rpartition(b")")[2].split(None, 20)
+        except OSError:
             continue  # it ended meanwhile
-        table[int(name)] = (int(parent), int(session), state in (b"Z", b"X"))
-    return table or None
+        if len(fields) > 19:
+            state, parent, _group, session = fields[:4]
+            dead = state in (b"Z", b"X")
+            found[int(name)] = Process(int(parent), int(session), dead, fields[19].decode("ascii"))
+    return found or None
 
 
-def _from_ps() -> dict[int, tuple[int, int, bool]]:
+def _from_ps() -> dict[int, Process]:
     """The same from ps(1); systems without /proc show no session there, so the process group stands in for it."""
     import subprocess
 
-    table = {}
-    listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
+    found = {}
+    words = ["ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart="]
+    listing = subprocess.run(words, capture_output=True, check=False).stdout
     for line in listing.splitlines():
-        fields = line.split()
-        if len(fields) >= 4:
-            table[int(fields[0])] = (int(fields[1]), int(fields[2]), fields[3].startswith(b"Z"))
-    return table
+        fields = line.split(None, 4)
+        if len(fields) == 5:
+            started = fields[4].strip().decode("ascii", "replace")
+            found[int(fields[0])] = Process(int(fields[1]), int(fields[2]), fields[3].startswith(b"Z"), started)
+    return found
 
 
 def signal_all(pids: set[int], number: int) -> set[int]:
@@ -110,18 +130,23 @@ def reap() -> None:
         pass
 
 
-def kill_descendants(root: int, seconds: float = 2.0) -> set[int]:
-    """Freeze and kill everything below `root` to a fixpoint; returns what is still there after `seconds`."""
+def kill_all(living: Callable[[], set[int]], seconds: float = 2.0) -> set[int]:
+    """Freeze and kill what `living` finds, to a fixpoint; returns what is still there after `seconds`."""
     deadline = time.monotonic() + seconds
     forbidden: set[int] = set()
     while True:
         frozen: set[int] = set()
-        while fresh := descendants(root) - frozen - forbidden:
+        while fresh := living() - frozen - forbidden:
             forbidden |= signal_all(fresh, signal.SIGSTOP)
             frozen |= fresh
         signal_all(frozen, signal.SIGKILL)
         reap()
-        left = descendants(root)
+        left = living()
         if not left - forbidden or time.monotonic() > deadline:
             return left
         time.sleep(PAUSE)
+
+
+def kill_descendants(root: int, seconds: float = 2.0) -> set[int]:
+    """Freeze and kill everything below `root`; returns what is still there after `seconds`."""
+    return kill_all(lambda: descendants(root), seconds)

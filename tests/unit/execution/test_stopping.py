@@ -175,7 +175,7 @@ def test_without_a_sub_reaper_the_session_is_still_swept(
     def degraded(*arguments: object) -> object:
         from dataclasses import replace
 
-        return replace(launch(*arguments), subreaper=False)  # type: ignore[arg-type, type-var]
+        return replace(launch(*arguments), strays="group")  # type: ignore[arg-type, type-var]
 
     monkeypatch.setattr(run.executor, "_launch", degraded)
     result = run("trap '' INT TERM; (sleep 1000 & sleep 999 &); sleep 1000", timeout=0.2)

@@ -1,0 +1,203 @@
+"""Control groups (v2) of our own: one a command, so that its whole tree can be ended at once, and limited.
+
+A group holds whatever is started in it, daemons and new sessions included, and `cgroup.kill` ends them in one step, even while they
+fork. Whether a group can be had here is found by making one. Its name tells which process watches it, so that one whose
+watcher was killed is recognised and removed. Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+PREFIX = "agent-shell."
+_KILL = "cgroup.kill"
+
+
+class Group:
+    """One folder of the cgroup file system."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def enter(self) -> None:
+        """Move the calling process in. Raises OSError where that is forbidden."""
+        _write(os.path.join(self.path, "cgroup.procs"), "0")
+
+    def members(self) -> set[int]:
+        """Processes in it and in groups that they made below it."""
+        found: set[int] = set()
+        for folder, _folders, _files in os.walk(self.path):
+            try:
+                with open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as file:
+                    found.update(int(line) for line in file)
+            except (OSError, ValueError):
+                continue  # gone meanwhile, or a threaded group, whose processes are listed above it
+        return found - {0}
+
+    def populated(self) -> bool:
+        """Whether anything lives in it, groups below included."""
+        try:
+            with open(os.path.join(self.path, "cgroup.events"), encoding="ascii") as file:
+                return "populated 1" in file.read()
+        except OSError:
+            return False
+
+    def kill(self) -> bool:
+        """SIGKILL to everything in it at once; False where the kernel did not do it."""
+        try:
+            _write(os.path.join(self.path, _KILL), "1")
+        except OSError:
+            return False
+        return True
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to each member that we may signal."""
+        for pid in self.members():
+            try:
+                os.kill(pid, number)
+            except OSError:
+                pass
+
+    def limit(self, *, memory: int | None = None, processes: int | None = None) -> tuple[str, ...]:
+        """Set limits (bytes, count) before anything enters; the names of those that the kernel took: "memory", "processes".
+
+        Memory includes swap where the kernel counts it. What is not taken has to be limited another way.
+        """
+        taken = []
+        if memory is not None and self._set("memory.max", memory):
+            self._set("memory.swap.max", 0)
+            self._set("memory.oom.group", 1)
+            taken.append("memory")
+        if processes is not None and self._set("pids.max", processes):
+            taken.append("processes")
+        return tuple(taken)
+
+    def exceeded(self) -> tuple[str, ...]:
+        """Which of its limits were hit so far: "memory" (something was killed for it), "processes" (a fork failed)."""
+        hit = []
+        for name, file, key in (("memory", "memory.events", "oom_kill"), ("processes", "pids.events", "max")):
+            if self._counter(file, key):
+                hit.append(name)
+        return tuple(hit)
+
+    def remove(self) -> bool:
+        """Remove it with empty groups below it; False where something still lives in it."""
+        for folder, _folders, _files in os.walk(self.path, topdown=False):
+            try:
+                os.rmdir(folder)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                return False
+        return True
+
+    def _set(self, name: str, value: int) -> bool:
+        try:
+            _write(os.path.join(self.path, name), str(value))
+        except OSError:
+            return False
+        return True
+
+    def _counter(self, file: str, key: str) -> int:
+        try:
+            with open(os.path.join(self.path, file), encoding="ascii") as lines:
+                return sum(int(words[1]) for words in map(str.split, lines) if len(words) == 2 and words[0] == key)
+        except (OSError, ValueError):
+            return 0
+
+
+def make(*, limits: bool = False) -> Group | None:
+    """A fresh group watched by this process, None where none can be had; with `limits` preferably one that can limit.
+
+    Controllers work only below a group without processes of its own, which ours is not; the one above it may be.
+    """
+    own = own_folder()
+    if own is None:
+        return None
+    first = None
+    for parent in (own, os.path.dirname(own)):
+        group = _make_in(parent)
+        if group is not None:
+            if not limits or os.path.exists(os.path.join(group.path, "memory.max")):
+                if first is not None:
+                    first.remove()
+                return group
+            first, spare = first or group, group
+            if spare is not first:
+                spare.remove()
+    return first
+
+
+def _make_in(parent: str) -> Group | None:
+    """A group below `parent` that can be killed as one; None where the kernel or its rights say no."""
+    name = f"{PREFIX}{os.getpid()}-{_started(os.getpid())}-{os.urandom(4).hex()}"
+    group = Group(os.path.join(parent, name))
+    try:
+        os.mkdir(group.path)
+    except OSError:
+        return None
+    if not os.access(os.path.join(group.path, _KILL), os.W_OK):  # kernels before 5.14
+        group.remove()
+        return None
+    return group
+
+
+def own_folder() -> str | None:
+    """The folder of the group that this process is in, None without cgroup v2."""
+    try:
+        with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as file:
+            own = next((line.rstrip("\n")[3:] for line in file if line.startswith("0::")), None)
+        if own is None or "/../" in f"{own}/":
+            return None
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            for line in file:
+                before, _, after = line.partition(" - ")
+                if after.startswith("cgroup2 "):
+                    fields = before.split()
+                    return _below(fields[4], fields[3], own)
+    except (OSError, IndexError):
+        pass
+    return None
+
+
+def _below(mount: str, root: str, own: str) -> str | None:
+    """Where `own` is below a mount that shows `root` of the hierarchy; names with blanks are not looked at."""
+    if "\\" in mount or (root not in ("/", own) and not own.startswith(f"{root}/")):
+        return None
+    inside = own if root == "/" else own[len(root) :]
+    return mount + inside.rstrip("/") if inside != "/" else mount
+
+
+def remove_abandoned() -> None:
+    """Remove empty groups whose watcher was killed. Never raises."""
+    own = own_folder()
+    if own is None:
+        return
+    for parent in (own, os.path.dirname(own)):
+        try:
+            names = [name for name in os.listdir(parent) if name.startswith(PREFIX)]
+        except OSError:
+            continue
+        for name in names:
+            pid, _, rest = name[len(PREFIX) :].partition("-")
+            started = rest.partition("-")[0]
+            if pid.isdigit() and _started(int(pid)) != started:
+                Group(os.path.join(parent, name)).remove()
+
+
+def _started(pid: int) -> str:
+    """When a process started, in clock ticks since boot; "" for one that is gone. It tells a reused pid apart."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode("ascii")
+    except (OSError, IndexError):
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode("ascii"))
+    finally:
+        os.close(fd)

@@ -1,0 +1,50 @@
+"""What a background job writes, in a file of bounded size: the end of it is always kept.
+
+Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class LogWriter:
+    """Writes to `fd`, which it owns. Beyond `cap` bytes the older half is given up, and a first line says how much is missing."""
+
+    def __init__(self, fd: int, cap: int) -> None:
+        self._fd = fd
+        self._cap = cap
+        self._at = os.fstat(fd).st_size
+        self._dropped = 0
+        self.trouble = ""
+
+    def write(self, data: bytes) -> None:
+        """Add `data`. Never raises: a full disk must not end the job; `trouble` says what went wrong."""
+        try:
+            if self._at + len(data) > self._cap:
+                self._make_room(min(len(data), self._cap))
+            self._put(data[-self._cap :], self._at)
+            self._at += min(len(data), self._cap)
+        except OSError as error:
+            self._dropped += len(data)
+            self.trouble = error.strerror or str(error)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._fd)
+
+    def _make_room(self, wanted: int) -> None:
+        """Keep the newer half (less, where more room is wanted), from the start of a line on."""
+        kept = max(0, min(self._cap // 2, self._cap - wanted))
+        tail = os.pread(self._fd, kept, max(0, self._at - kept)) if kept else b""
+        tail = tail[tail.find(b"\n") + 1 :]
+        self._dropped += self._at - len(tail)
+        head = b"[... %d bytes before this are not kept ...]\n" % self._dropped
+        self._put(head + tail, 0)
+        self._at = len(head) + len(tail)
+        os.ftruncate(self._fd, self._at)
+
+    def _put(self, data: bytes, at: int) -> None:
+        while data:
+            written = os.pwrite(self._fd, data, at)
+            data, at = data[written:], at + written
