@@ -129,6 +129,7 @@ _EVERYWHERE = {  # new calls have one number on all processors
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """What a seccomp filter sees as the processor, by `machine()`."""
 
+_CAP_HEADER = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -271,16 +272,29 @@ def drop_capabilities(capabilities: tuple[int, ...] | None = None) -> None:
         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     except OSError:
         pass  # a kernel before 4.3 has none
-    header = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
-    data = ctypes.create_string_buffer(24)
-    _syscall("capget", ctypes.c_char_p(header), data)
-    effective, permitted, inheritable, *high = struct.unpack("=6I", data.raw)
+    effective, permitted, inheritable, *high = _capabilities()
     keep = ~0
     for capability in range(64) if capabilities is None else capabilities:
         keep &= ~(1 << capability)
     low_mask, high_mask = keep & 0xFFFFFFFF, (keep >> 32) & 0xFFFFFFFF
     words = [word & low_mask for word in (effective, permitted, inheritable)] + [word & high_mask for word in high]
-    _syscall("capset", ctypes.c_char_p(header), ctypes.c_char_p(struct.pack("=6I", *words)))
+    _syscall("capset", ctypes.c_char_p(_CAP_HEADER), ctypes.c_char_p(struct.pack("=6I", *words)))
+
+
+def has_capability(capability: int) -> bool:
+    """Whether this process has it now."""
+    try:
+        data = _capabilities()
+    except OSError:
+        return False
+    return bool(data[0 if capability < 32 else 3] >> (capability % 32) & 1)
+
+
+def _capabilities() -> tuple[int, ...]:
+    """Effective, permitted and inheritable, of the lower 32 and then of the upper."""
+    data = ctypes.create_string_buffer(24)
+    _syscall("capget", ctypes.c_char_p(_CAP_HEADER), data)
+    return struct.unpack("=6I", data.raw)
 
 
 def pidfd_open(pid: int) -> int:

@@ -1,0 +1,48 @@
+"""What a confined process may touch, as it travels to the helper. Standard library only."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+Files = Literal["all", "workspace", "read-only"]
+"""Where it may write: everywhere, in the workspace, nowhere (but in its own folder for temporary files)."""
+
+Rung = Literal["namespaces", "landlock"]
+"""How it is held: by a mount namespace of its own, or where there is none by Landlock and a seccomp filter alone."""
+
+
+class Plan(NamedTuple):
+    """One confinement. Paths are absolute, as bytes; `writable` are folders, `protected` what stays read-only inside them."""
+
+    files: Files
+    network: bool
+    rung: Rung
+    writable: tuple[bytes, ...] = ()
+    protected: tuple[bytes, ...] = ()
+
+    def encoded(self) -> dict[str, Any]:
+        """As the `sandbox` key of a launch request; bytes travel as latin-1."""
+        return {
+            "kind": "confine",
+            "files": self.files,
+            "network": self.network,
+            "rung": self.rung,
+            "writable": [path.decode("latin-1") for path in self.writable],
+            "protected": [path.decode("latin-1") for path in self.protected],
+        }
+
+
+def decoded(spec: dict[str, Any]) -> Plan:
+    """The plan of a launch request. Raises ValueError or KeyError for one that is not whole: then nothing may run."""
+    files, rung = spec["files"], spec["rung"]
+    if files not in ("all", "workspace", "read-only") or rung not in ("namespaces", "landlock"):
+        raise ValueError(f"unknown confinement: {files!r} by {rung!r}")
+    if not isinstance(spec["network"], bool):
+        raise ValueError("the network is neither on nor off")
+    return Plan(
+        files=files,
+        network=spec["network"],
+        rung=rung,
+        writable=tuple(path.encode("latin-1") for path in spec["writable"]),
+        protected=tuple(path.encode("latin-1") for path in spec["protected"]),
+    )
