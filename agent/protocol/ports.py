@@ -20,6 +20,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Record
+from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
@@ -138,6 +139,22 @@ class Executor(Protocol):
         """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
 
     async def close(self) -> None: ...
+
+
+class Jobs(Protocol):
+    """Commands that go on in the background. Raises NotFound for a number that no job has."""
+
+    def listing(self) -> tuple[Job, ...]:
+        """All since the process began, ended ones too, as they are now."""
+
+    def output(self, job_id: int, limit: int = 65536) -> str:
+        """The end of what it wrote, at most `limit` bytes: hostile text."""
+
+    def processes(self, job_id: int) -> tuple[tuple[int, str], ...]:
+        """Pid and command line of each of its living processes."""
+
+    async def end(self, job_id: int) -> Job:
+        """End all of it, gently first; the job as it was left."""
 
 
 class Rehearser(Protocol):

@@ -1,0 +1,158 @@
+"""The jobs of this process (port `Jobs`): listed, looked into, ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import threading
+import time
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from agent.execution import sweep, wire
+from agent.execution.jobs.log import JobLog, open_log
+from agent.execution.scratch import ScratchFile
+from agent.execution.threads import in_thread
+from agent.protocol.errors import NotFound
+from agent.protocol.jobs import Job
+
+_PATIENCE = 3.0  # seconds beside the grace that a keeper may take to end a job
+_LONGEST_LINE = 400
+
+
+class _Entry:
+    """A job and what belongs to it: the socket to its keeper, its log, files that its shell still names."""
+
+    def __init__(self, job: Job, keeper: int, control: socket.socket, log: JobLog | None, grace: float) -> None:
+        self.job = job
+        self.keeper = keeper
+        self.control: socket.socket | None = control
+        self.log = log
+        self.files: list[ScratchFile] = []
+        self.grace = grace
+        self.lock = threading.Lock()
+
+    def look(self, patience: float = 0.0) -> Job:
+        """The job as it is now, at most `patience` seconds later."""
+        with self.lock:
+            if self.control is not None and select.select([self.control], [], [], patience)[0]:
+                try:
+                    received = wire.receive(self.control)
+                except OSError:
+                    received = None
+                self._end(received[0] if received is not None else None)
+            if self.log is not None:
+                self.job = replace(self.job, log_bytes=self.log.size)
+            return self.job
+
+    def _end(self, message: wire.Message | None) -> None:
+        """`message` is the keeper's last word, None where it was killed."""
+        assert self.control is not None
+        self.control.close()
+        self.control = None
+        for file in self.files:
+            file.close()
+        self.files.clear()
+        ended = _now()
+        if message is None:
+            self.job = replace(self.job, ended=ended, note="the process that watched it was killed")
+            return
+        notes = []
+        if message["stuck"]:
+            notes.append(f"{message['stuck']} of its processes could not be ended")
+        if message["trouble"]:
+            notes.append(f"not all of its output could be kept: {message['trouble']}")
+        status = message["status"]
+        code = None
+        if status is not None:
+            code = 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        self.job = replace(
+            self.job, ended=ended, exit_code=code, killed=bool(message["stopped"]), note="; ".join(notes)
+        )
+
+
+class JobTable:
+    """All jobs since the process began. `folder` is where their output is kept, None for memory only. Thread-safe."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder
+        self._entries: dict[int, _Entry] = {}
+        self._lock = threading.Lock()
+
+    def open_log(self) -> JobLog:
+        """A log for a job that is about to be. Raises OSError."""
+        return open_log(self._folder)
+
+    def add(self, job: Job, *, keeper: int, control: socket.socket, log: JobLog | None, grace: float) -> Job:
+        """Enter a job, which gets its number. `control` and `log` belong to the table from now on."""
+        with self._lock:
+            number = len(self._entries) + 1
+            path = log.path if log is not None else ""
+            job = replace(job, job_id=number, started=_now(), logged=log is not None, log_path=path)
+            self._entries[number] = _Entry(job, keeper, control, log, grace)
+        return job
+
+    def hold(self, job_id: int, files: list[ScratchFile]) -> None:
+        """Keep files open until the job has ended: its shell names them by our descriptors."""
+        entry = self._entry(job_id)
+        with entry.lock:
+            if entry.control is not None:
+                entry.files += files
+                return
+        for file in files:
+            file.close()
+
+    def listing(self) -> tuple[Job, ...]:
+        """All of them as they are now, in the order in which they began."""
+        with self._lock:
+            entries = list(self._entries.values())
+        return tuple(entry.look() for entry in entries)
+
+    def output(self, job_id: int, limit: int = 1 << 16) -> str:
+        """The end of what it wrote, at most `limit` bytes; "" where nothing is kept. Raises NotFound."""
+        log = self._entry(job_id).log
+        return "" if log is None else log.tail(limit).decode("utf-8", "replace")
+
+    def processes(self, job_id: int) -> tuple[tuple[int, str], ...]:
+        """Pid and command line of what lives of it. Raises NotFound."""
+        entry = self._entry(job_id)
+        if not entry.look().running:
+            return ()
+        return tuple((pid, _command_line(pid)) for pid in sorted(sweep.descendants(entry.keeper)))
+
+    async def end(self, job_id: int) -> Job:
+        """TERM, and KILL after the grace, to all of it; the job as it was left. Raises NotFound."""
+        entry = self._entry(job_id)
+        return await in_thread(lambda: self._end(entry))
+
+    def _end(self, entry: _Entry) -> Job:
+        control = entry.control
+        if entry.look().running and control is not None:
+            try:
+                wire.send(control, {"op": "stop"})
+            except OSError:
+                pass  # it has just ended
+            entry.look(entry.grace + _PATIENCE)
+        return entry.look()
+
+    def _entry(self, job_id: int) -> _Entry:
+        with self._lock:
+            if job_id not in self._entries:
+                raise NotFound("job", str(job_id), hint="`:jobs` lists them")
+            return self._entries[job_id]
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _command_line(pid: int) -> str:
+    """Words of a process, "" where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(_LONGEST_LINE).rstrip(b"\0").replace(b"\0", b" ")
+    except OSError:
+        return ""
+    return words.decode("utf-8", "replace")

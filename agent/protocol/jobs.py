@@ -1,0 +1,35 @@
+"""Background jobs as values: commands that go on after the goal that started them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What a command left running, or what a person sent to the background. `started` and `ended` are UTC in ISO 8601.
+
+    `pid` is the eldest process that is left; `exit_code` is its, None while it runs and where nobody could know. `how`: "sent" by a
+    key while it ran, "left" behind by a command that ended. `log_path`: where its output goes, "" for none on disk; `logged`:
+    whether any is kept at all. `killed`: it was ended on request. `note`: what went wrong, in words.
+    """
+
+    job_id: int
+    pid: int
+    command: str
+    command_id: str = ""
+    cwd: str = ""
+    how: Literal["left", "sent"] = "left"
+    started: str = ""
+    ended: str = ""
+    exit_code: int | None = None
+    killed: bool = False
+    logged: bool = False
+    log_path: str = ""
+    log_bytes: int = 0
+    note: str = ""
+
+    @property
+    def running(self) -> bool:
+        return not self.ended
