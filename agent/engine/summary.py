@@ -26,6 +26,8 @@ def status_after_chat(items: list[CommandItem]) -> GoalStatus:
 def status_of_direct(item: CommandItem) -> GoalStatus:
     """The person's own command (`!cmd`, exec): its fate is the goal's."""
     if item.outcome == "ran":
+        if item.job:
+            return GoalStatus.HANDED_OFF
         if item.interrupted:
             return GoalStatus.INTERRUPTED
         if item.timed_out:
@@ -41,7 +43,12 @@ def not_run(item: CommandItem) -> str:
     """Why a command did not run, in words for the person; "" where its outcome says it all."""
     if item.outcome == "declined" and item.run:  # it was confirmed, and then the second prompt was not
         return WORD_NOT_TYPED
-    return item.remark
+    return goes_on(item) if item.job else item.remark
+
+
+def goes_on(item: CommandItem) -> str:
+    """What a goal says that ends while its command runs on."""
+    return f"it goes on in the background as job {item.job}"
 
 
 def message_after_chat(items: list[CommandItem], message: str) -> str:

@@ -36,6 +36,8 @@ def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
         if item.outcome != "ran":
             said = f": {_short(item.remark, 120, redact)}" if item.remark else ""
             return f"- {command} -> {item.outcome}, not run{said}"
+        if item.job:
+            return f"- {command} -> goes on in the background"
         return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}"
     if isinstance(item, ReplyItem):
         reply = as_reply(item)

@@ -143,6 +143,8 @@ class Reporter:
     def _ending(self, item: CommandItem) -> str:
         after = f" after {item.duration:.1f} s"
         code = "unknown" if item.exit_code is None else str(item.exit_code)
+        if item.job:
+            return f"{HOST} It still runs: the person sent it to the background{after}. What it printed until then:"
         if item.timed_out:
             return f"{HOST} It was stopped at its time limit{after} (exit code {code}). What it printed until then:"
         if item.interrupted:

@@ -256,6 +256,33 @@ class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
     state: str = "undone"
 
 
+class JobStarted(_Event, frozen=True, kw_only=True, tag="job.started"):
+    """Something goes on in the background after its command: left running by it, or sent there by the person (`how`: left, sent).
+
+    `log_path`: where its output goes, "" where none is kept on disk.
+    """
+
+    job_id: int
+    pid: int
+    command_id: str
+    command: str
+    how: str = "left"
+    cwd: str = ""
+    log_path: str = ""
+
+
+class JobFinished(_Event, frozen=True, kw_only=True, tag="job.finished"):
+    """`outcome`: ended (by itself), killed (on request), lost (nobody watched it any more), left (it outlives the session).
+
+    `exit_code` is None where it is not known.
+    """
+
+    job_id: int
+    outcome: str
+    exit_code: int | None = None
+    note: str = ""
+
+
 class CoreCommandFinished(_Event, frozen=True, kw_only=True, tag="core_command.finished"):
     """A core command's result: `text` for people, `data` for programs."""
 
@@ -308,6 +335,7 @@ KnownEvent = (
     | PlannerStarted | PlannerFinished | PlannerNoted | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
     | RehearsalStarted | RehearsalFinished | UndoFinished
+    | JobStarted | JobFinished
     | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
     | Notice | Warned | Failed
 )  # fmt: skip

@@ -110,7 +110,7 @@ class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
     """One proposal and what became of it. Outputs are redacted and capped to head and tail.
 
     `exit_code` is None unless `outcome` is "ran"; a command killed by signal n has exit code 128 + n. `rehearsal`: what a rehearsal showed
-    that it would change, where it did not run after all.
+    that it would change, where it did not run after all. `job`: under which number it goes on in the background, 0 for what has ended.
     """
 
     command_id: str
@@ -133,6 +133,7 @@ class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
     reason: str = ""
     call_id: str = ""
     rehearsal: str = ""
+    job: int = 0
 
 
 class ToolItem(Struct, frozen=True, kw_only=True, tag="tool"):

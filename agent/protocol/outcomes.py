@@ -76,7 +76,8 @@ def joined(stream: CapturedStream) -> str:
 class ExecutionResult(Struct, frozen=True, kw_only=True):
     """One finished command. `duration` in seconds (monotonic); a death by signal n has exit code 128 + n.
 
-    `state_kept` is False where directory and variables of the command could not be read back; `notes` say so in words.
+    `state_kept` is False where directory and variables of the command could not be read back; `notes` say so in words. `job`: it did not
+    end, but goes on in the background under this number; then the exit code says nothing.
     """
 
     exit_code: int
@@ -89,6 +90,7 @@ class ExecutionResult(Struct, frozen=True, kw_only=True):
     cwd_after: str = ""
     state_kept: bool = True
     notes: tuple[str, ...] = ()
+    job: int = 0
 
 
 class CommandSummary(Struct, frozen=True, kw_only=True):

@@ -79,6 +79,7 @@ class CommandState(Struct, kw_only=True):
             timed_out=result.timed_out,
             interrupted=result.interrupted,
             cwd_after=result.cwd_after or self.item.cwd,
+            job=result.job,
         )
 
 
