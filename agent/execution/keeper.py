@@ -17,7 +17,7 @@ import sys
 import termios
 import time
 
-from agent.execution import sweep, wire
+from agent.execution import sandbox_entry, sweep, wire
 from agent.execution.jobs.watch import MAX_FDS, JobWatch
 from agent.execution.tree import RUNGS, Tree
 
@@ -284,12 +284,12 @@ class Keeper:
             failure = report.read()
         if failure:
             os.waitpid(self._pid, 0)
-            stage, _, number = failure.decode("ascii").partition(":")
-            return {"stage": stage, "errno": int(number)}
+            stage, number, text = failure.decode("utf-8", "replace").split(":", 2)
+            return {"stage": stage, "errno": int(number), "text": text}
         return None
 
     def _become_command(self, report: int) -> None:
-        stage = "fork"
+        stage, told = "fork", ""
         try:
             os.setpgid(0, 0)
             if self._request["tty"]:
@@ -297,6 +297,13 @@ class Keeper:
             self._tree.enter()
             for target, source in enumerate(self._stdio):
                 os.dup2(source, target)
+            if "sandbox" in self._request:
+                stage = "sandbox"
+                try:
+                    sandbox_entry.enter(self._request["sandbox"], report)
+                except Exception as error:
+                    told = sandbox_entry.told(error)
+                    raise OSError(getattr(error, "errno", 0) or 0, told) from error
             stage = "chdir"
             os.chdir(self._request["cwd"].encode("latin-1"))
             stage = "exec"
@@ -309,6 +316,7 @@ class Keeper:
             env = {name.encode("latin-1"): value.encode("latin-1") for name, value in self._request["env"].items()}
             os.execve(argv[0], argv, env)
         except (OSError, ValueError) as error:
-            os.write(report, f"{stage}:{getattr(error, 'errno', 0) or 0}".encode("ascii"))
+            number = getattr(error, "errno", 0) or 0
+            os.write(report, f"{stage}:{number}:{told}".encode("utf-8", "replace"))
         finally:
             os._exit(127)

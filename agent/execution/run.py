@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from agent.execution import terminal as terminals
 from agent.execution import wire
@@ -34,12 +35,14 @@ class Launch:
     cwd: str
     terminal: bool
     pass_through: bool
+    screen: bool = False
     inherit_stdin: bool
     timeout: float | None
     grace: float
     head_bytes: int
     tail_bytes: int
     strays: str = "cgroup"
+    sandbox: dict[str, Any] | None = None
 
 
 def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ()) -> ExecutionResult:
@@ -139,9 +142,10 @@ class RunningCommand:
     def _open(self, real: terminals.RealTerminal | None, ours: list[int], given: list[int]) -> Channels:
         """Make pipes and PTY: our ends go to `ours`, stdin, stdout and stderr for the command to `given`."""
         pass_through = self._launch.pass_through and real is not None
-        channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through)
+        screen = self._launch.screen and real is not None and not pass_through
+        channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through, screen=screen)
         if real is not None:
-            master, slave = terminals.open_pty(real, keep_suspend_key=pass_through)
+            master, slave = terminals.open_pty(real, keep_suspend_key=pass_through, bare_newlines=screen)
             ours.append(master)
             given.append(slave)
             channels.master = master
@@ -150,7 +154,7 @@ class RunningCommand:
         else:
             given.append(os.open(os.devnull, os.O_RDONLY))
         for stream in ("stdout", "stderr"):
-            if pass_through:
+            if pass_through or (screen and stream == "stdout"):
                 given.append(os.dup(given[0]))
                 continue
             read_end, write_end = os.pipe()
@@ -168,7 +172,7 @@ class RunningCommand:
         """Have the helper start it; a result where it could not. Closes what was given away."""
         launch = self._launch
         master = () if channels.master is None else (channels.master,)
-        request = {
+        request: wire.Message = {
             "op": "run",
             "argv": [encoded(word) for word in launch.argv],
             "env": {encoded(name): encoded(value) for name, value in launch.env.items()},
@@ -178,6 +182,8 @@ class RunningCommand:
             "grace": launch.grace,
             "strays": launch.strays,
         }
+        if launch.sandbox is not None:
+            request["sandbox"] = launch.sandbox
         try:
             self._session = self._helper.request(request, (self._theirs.fileno(), *given, *master))
             self._theirs.close()
@@ -188,14 +194,18 @@ class RunningCommand:
             for fd in given:
                 os.close(fd)
         if answer is not None and answer[0]["event"] == "failed":
-            return self._explained(answer[0]["stage"], answer[0]["errno"])
+            return self._explained(answer[0]["stage"], answer[0]["errno"], answer[0]["text"])
         return None  # without an answer the keeper was killed, perhaps by the command: the pump will see that
 
     def _refused(self, exit_code: int, text: str) -> ExecutionResult:
         return failure(exit_code, f"agent-shell: {text}", cwd=self._launch.cwd)
 
-    def _explained(self, stage: str, number: int) -> ExecutionResult:
+    def _explained(self, stage: str, number: int, text: str) -> ExecutionResult:
         reason = os.strerror(number) if number else "bad request"
+        if stage == "sandbox":
+            from agent.execution.confine.words import failed
+
+            return self._refused(CANNOT_RUN, failed(text, number))
         if stage == "chdir":
             return self._refused(CANNOT_RUN, f"cannot enter {self._launch.cwd}: {reason}; nothing was run")
         if number == errno.E2BIG:

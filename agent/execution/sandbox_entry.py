@@ -13,6 +13,12 @@ class SandboxError(Exception):
     """The sandbox cannot be had; the command must not run. The text says in words what failed and what to do."""
 
 
+def load(spec: dict[str, Any]) -> None:
+    """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
+    if spec.get("kind") == "confine":
+        from agent.execution.confine import entering  # noqa: F401
+
+
 def enter(spec: dict[str, Any], report_fd: int) -> None:
     """Confine this process as `spec` says, for good. Raises SandboxError (or OSError): then nothing may be executed.
 
@@ -25,3 +31,10 @@ def enter(spec: dict[str, Any], report_fd: int) -> None:
         entering.enter(spec)
     else:
         raise SandboxError(f"an unknown kind of sandbox was asked for: {kind!r}")
+
+
+def told(error: Exception) -> str:
+    """What failed, for the report of a start: the step an OSError names, or the words of any other error."""
+    if isinstance(error, OSError):
+        return str(error.filename or "")
+    return f"{error}" if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"

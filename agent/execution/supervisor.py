@@ -26,6 +26,10 @@ def main(fd: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
     while (request := wire.receive(channel, MAX_FDS)) is not None:  # an error ends us, which is the right answer too
         message, fds = request
+        if "sandbox" in message:
+            from agent.execution import sandbox_entry
+
+            sandbox_entry.load(message["sandbox"])  # once here, not in every child
         pid = os.fork()
         if pid:
             wire.send(
@@ -45,6 +49,10 @@ def _in_child(channel: socket.socket, message: wire.Message, fds: list[int]) -> 
         os.setsid()
         if message["op"] == "run":
             Keeper(message, fds).run()
+        elif message["op"] == "try":
+            from agent.execution.confine import trial
+
+            trial.answer(message, fds)
         elif message["op"] == "drain":
             drain(fds)
         code = 0

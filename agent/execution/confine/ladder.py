@@ -1,0 +1,125 @@
+"""Which confinement this machine can give: each rung is tried once a process, in a child, when it is first asked for."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+
+from agent.execution import wire
+from agent.execution.confine import words
+from agent.execution.confine.plan import Files, Plan, Rung
+from agent.execution.helper import Helper
+
+RUNGS: tuple[Rung, ...] = ("namespaces", "landlock")
+_PATIENCE = 10.0  # seconds that a trial may take; it needs milliseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What became of one rung. `step` and `errno` say where it failed; `sudo`: whether programs may still gain privileges on it."""
+
+    works: bool
+    step: str = ""
+    errno: int = 0
+    landlock: int = 0
+    sudo: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it does not work, in words."""
+        return "" if self.works else words.reason(self.step, self.errno)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The best rung for one confinement, None where there is none; `failures` are the trials of better ones, in their order."""
+
+    files: Files
+    network: bool
+    rung: Rung | None
+    trial: Trial
+    failures: tuple[tuple[Rung, Trial], ...] = ()
+
+    @property
+    def misses(self) -> tuple[str, ...]:
+        """What it does not stop."""
+        return () if self.rung is None else words.misses(self.files, self.network, self.rung, self.trial.landlock)
+
+    @property
+    def reason(self) -> str:
+        """Why there is none."""
+        if self.rung is not None:
+            return ""
+        return "; ".join(dict.fromkeys(trial.reason for _rung, trial in self.failures))
+
+
+def parsed(mode: str) -> tuple[Files, bool]:
+    """What a mode means: where files may be written, and whether the network may be used. Raises ValueError for an unknown one."""
+    files: Files = "all"
+    network = True
+    for part in mode.split(","):
+        if part in ("workspace", "read-only"):
+            files = "workspace" if part == "workspace" else "read-only"
+        elif part == "no-network":
+            network = False
+        elif part != "off":
+            raise ValueError(f"unknown confinement {part!r}")
+    return files, network
+
+
+class Ladder:
+    """Asks the helper, and remembers. Thread-safe."""
+
+    def __init__(self, helper: Helper) -> None:
+        self._helper = helper
+        self._lock = threading.Lock()
+        self._trials: dict[tuple[Files, bool, Rung], Trial] = {}
+
+    def standing(self, files: Files, network: bool) -> Standing:
+        """The best rung that works. Takes some milliseconds the first time; never raises."""
+        failures: list[tuple[Rung, Trial]] = []
+        for rung in RUNGS:
+            trial = self.trial(files, network, rung)
+            if trial.works:
+                return Standing(files=files, network=network, rung=rung, trial=trial, failures=tuple(failures))
+            failures.append((rung, trial))
+        return Standing(files=files, network=network, rung=None, trial=Trial(works=False), failures=tuple(failures))
+
+    def trial(self, files: Files, network: bool, rung: Rung) -> Trial:
+        """What became of one rung."""
+        with self._lock:
+            key = (files, network, rung)
+            if key not in self._trials:
+                self._trials[key] = self._try(files, network, rung)
+            return self._trials[key]
+
+    def _try(self, files: Files, network: bool, rung: Rung) -> Trial:
+        if sys.platform != "linux":
+            return Trial(works=False, step=f"{sys.platform} has no confinement that agent-shell could use")
+        try:
+            with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
+                return self._asked(files, network, rung, folder)
+        except OSError as error:
+            return Trial(works=False, step=f"it could not be tried: {error.strerror or error}")
+
+    def _asked(self, files: Files, network: bool, rung: Rung, folder: str) -> Trial:
+        inside, outside = os.path.join(folder, "inside"), os.path.join(folder, "outside")
+        os.mkdir(inside, 0o700)
+        with open(outside, "wb"):
+            pass
+        writable = (os.fsencode(inside),) if files != "all" else ()
+        plan = Plan(files=files, network=network, rung=rung, writable=writable)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.settimeout(_PATIENCE)
+            message = {"op": "try", "sandbox": plan.encoded(), "outside": os.fsencode(outside).decode("latin-1")}
+            self._helper.request(message, (theirs.fileno(),))
+            theirs.close()
+            received = wire.receive(ours)
+        if received is None:
+            return Trial(works=False, step="the process that tried it was killed")
+        return Trial(**received[0])
