@@ -45,6 +45,16 @@ class LazyExecutor:
     ) -> ExecutionResult:
         return await self._real().execute(command, sink, cancel)
 
+    @property
+    def tty(self) -> str | None:
+        """Which terminal commands get, None where there is none to give."""
+        choice: str | None = getattr(self._real(), "tty", None)
+        return choice
+
+    def choose_tty(self, choice: str) -> None:
+        """Say which terminal commands get from now on: auto, on or off."""
+        getattr(self._real(), "choose_tty", lambda _: None)(choice)
+
     def warm(self) -> None:
         """Start what the first command will need."""
         getattr(self._real(), "warm", lambda: None)()

@@ -100,6 +100,9 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(("model",), "[NAME]", "show or change the model"),
     CommandRow(("safety",), "[on|off]", "the typed word for high risk, in this session", choices=("on", "off")),
     CommandRow(("policy",), "[forget NAME]", "rules in force; take back one made at the prompt", choices=("forget",)),
+    CommandRow(
+        ("tty",), "[on|off|auto]", "give commands the whole terminal, none, or what fits", choices=("on", "off", "auto")
+    ),
     CommandRow(("history",), "", "goals of this session and how they ended"),
     CommandRow(("quit", "exit", "q"), "", "leave"),
     CommandRow(

@@ -24,6 +24,7 @@ from agent.protocol.ports import OutputSink
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000
+TerminalChoice = Literal["auto", "on", "off"]
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 _NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
 
@@ -70,6 +71,7 @@ class ShellExecutor:
         self._shell = shell
         self._env_program: str | None = None
         self._helper = Helper()
+        self._tty: TerminalChoice = "auto"
         self._lock = asyncio.Lock()
 
     @property
@@ -112,9 +114,23 @@ class ShellExecutor:
         except OSError:
             pass  # the first command will say what is wrong
 
+    @property
+    def tty(self) -> TerminalChoice | None:
+        """Which terminal commands get: as their programs need it, all of ours, or none; None where there is none to give."""
+        return self._tty if self._terminal == "tty" else None
+
+    def choose_tty(self, choice: TerminalChoice) -> None:
+        """Say what commands get from now on."""
+        self._tty = choice
+
     def owns_terminal(self, command: str) -> bool:
         """Whether `command` would draw on the terminal by itself; then the sink gets nothing while it runs."""
-        return self._terminal == "tty" and interactive.wants_terminal(command, self._interactive_programs)
+        return self._need(command) == "whole"
+
+    def _need(self, command: str) -> interactive.Need:
+        if self._terminal != "tty" or self._tty == "off":
+            return "pipes"
+        return "whole" if self._tty == "on" else interactive.needed(command, self._interactive_programs)
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
@@ -174,6 +190,7 @@ class ShellExecutor:
             files.append(ScratchFile(source.encode("utf-8", "surrogateescape")))
             env = state.launch_env(self._state, files[-1].path)
         text = command.command
+        need = self._need(text)
         if len(text.encode("utf-8", "surrogateescape")) > LONGEST_ARGUMENT:
             files.append(ScratchFile(text.encode("utf-8", "surrogateescape")))
             text = f'eval "$(cat {files[-1].path})"'
@@ -181,8 +198,9 @@ class ShellExecutor:
             argv=(shell, "-c", text),
             env=env,
             cwd=self._state.cwd,
-            terminal=self._terminal == "tty",
-            pass_through=self.owns_terminal(command.command),
+            terminal=self._terminal == "tty" and self._tty != "off",
+            pass_through=need == "whole",
+            screen=need == "screen",
             inherit_stdin=self._stdin == "inherit",
             timeout=command.timeout,
             grace=self._grace,

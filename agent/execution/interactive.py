@@ -1,75 +1,45 @@
-"""Guess from a command's words whether it needs the terminal for itself. Data in interactive.toml.
+"""Guess from a command's words which kind of terminal it needs. Data in interactive.toml.
 
-A wrong guess is an inconvenience only (a pager that copies, an output that is not coloured), never a question of safety,
-so this is a small scanner and not a shell grammar.
+A wrong guess is an inconvenience only (a pager that copies, an output that is not coloured): `:tty` puts it right.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-_WRAPPERS = (
-    "env",
-    "command",
-    "exec",
-    "time",
-    "nohup",
-    "nice",
-    "ionice",
-    "stdbuf",
-    "builtin",
-    "sudo",
-    "doas",
-    "then",
-    "do",
-    "else",
-    "!",
-    "{",
-)
-_WRAPPER_VALUES = {
-    "sudo": ("-u", "-g", "-h", "-p", "-C", "-r", "-t"),
-    "doas": ("-u",),
-    "nice": ("-n",),
-    "env": ("-u", "-C"),
-}
-_OPERATORS = ("&&", "||", ";;", "|&", ">>", "<<", "<(", ">(", "|", "&", ";", "\n", "(", ")", "<", ">")
+from agent.execution.command_words import Segment, segments, unwrap
+
+Need = Literal["pipes", "screen", "whole"]
+"""Output through pipes; standard output to a terminal of its own, errors apart; the whole terminal, passed through."""
 
 
-@dataclass
-class _Segment:
-    """One simple command: its words, and where its input and output go."""
-
-    words: list[str] = field(default_factory=list)
-    piped_in: bool = False
-    piped_out: bool = False
-    redirected_in: bool = False
-    redirected_out: bool = False
-    background: bool = False
+def needed(command: str, extra: tuple[str, ...] = ()) -> Need:
+    """What the most demanding part of `command` needs. `extra`: names of more programs that need the whole terminal."""
+    found = [segment for segment in segments(command) if not segment.background]
+    if any(_takes_all(segment, extra) for segment in found):
+        return "whole"
+    return "screen" if any(_shows_progress(segment) for segment in found) else "pipes"
 
 
 def wants_terminal(command: str, extra: tuple[str, ...] = ()) -> bool:
-    """Whether some part of `command` is a full-screen program, an editor, or a prompt. `extra`: more program names."""
-    return any(_interactive(segment, extra) for segment in _segments(command))
+    """Whether some part of `command` is a full-screen program, an editor, or a prompt."""
+    return needed(command, extra) == "whole"
 
 
-def _interactive(segment: _Segment, extra: tuple[str, ...]) -> bool:
-    if segment.background:
-        return False
+def _takes_all(segment: Segment, extra: tuple[str, ...]) -> bool:
     rules = _rules()
-    words = _unwrap(segment.words)
+    words = _program(segment)
     if not words:
         return False
-    words[0] = os.path.basename(words[0])
-    if words[0] in extra or _listed(words, rules["always"]):
-        return not segment.redirected_out or words[0] in ("vim", "vi", "nano")
-    output_is_terminal = not segment.piped_out and not segment.redirected_out
-    if _listed(words, rules["pagers"]):
-        return output_is_terminal
     options = {word.split("=", 1)[0] for word in words if word.startswith("-")}
+    if words[0] in extra or _listed(words, rules["always"]):
+        if options & {"--help", "--version"} or _has_option(words, rules["batch"].get(words[0], [])):
+            return False
+        return segment.shows or _listed(words, rules["beside"])
+    if _listed(words, rules["pagers"]):
+        return segment.shows and not options & {"--help", "--version"}
     for name, unless in rules["editing"].items():
         if _begins(words, name.split()):
             return not options & set(unless)
@@ -83,6 +53,17 @@ def _interactive(segment: _Segment, extra: tuple[str, ...]) -> bool:
     return False
 
 
+def _shows_progress(segment: Segment) -> bool:
+    words = _program(segment)
+    return bool(words) and segment.shows and _listed(words, _rules()["screen"])
+
+
+def _program(segment: Segment) -> list[str]:
+    """Its words from the program on, which is named without its folder."""
+    words = unwrap(segment.words)
+    return [os.path.basename(words[0]), *words[1:]] if words else []
+
+
 def _listed(words: list[str], names: list[str]) -> bool:
     return any(_begins(words, name.split()) for name in names)
 
@@ -93,82 +74,9 @@ def _begins(words: list[str], head: list[str]) -> bool:
     return words[: len(fixed)] == fixed and all(word in words for word in head if word.startswith("-"))
 
 
-def _unwrap(words: list[str]) -> list[str]:
-    """Drop assignments and wrappers such as `sudo -u x`; a bare `sudo -i` stays what it is."""
-    rest = list(words)
-    while rest:
-        name = os.path.basename(rest[0])
-        if "=" in name and name.split("=", 1)[0].isidentifier():
-            rest.pop(0)
-        elif name in _WRAPPERS:
-            inner = rest[1:]
-            while inner and inner[0].startswith("-"):
-                option = inner.pop(0)
-                if option in _WRAPPER_VALUES.get(name, ()) and inner:
-                    inner.pop(0)
-            if not inner:
-                return rest
-            rest = inner
-        else:
-            return rest
-    return rest
-
-
-def _segments(command: str) -> Iterator[_Segment]:
-    segment = _Segment()
-    redirect = ""
-    for operator, text in _tokens(command):
-        if not operator:
-            if not redirect:
-                segment.words.append(text)
-            redirect = ""
-        elif text in ("<", "<<"):
-            segment.redirected_in, redirect = True, text
-        elif text in (">", ">>"):
-            if segment.words and segment.words[-1].isdigit():
-                number = segment.words.pop()
-                segment.redirected_out |= number == "1"
-            else:
-                segment.redirected_out = True
-            redirect = text
-        else:
-            piped = text in ("|", "|&")
-            segment.piped_out, segment.background = piped, text == "&"
-            yield segment
-            segment, redirect = _Segment(piped_in=piped), ""
-    yield segment
-
-
-def _tokens(command: str) -> Iterator[tuple[bool, str]]:
-    """Yield (is operator, text), quotes removed, comments and expansions left as they are."""
-    word: list[str] | None = None
-    at = 0
-    while at < len(command):
-        character = command[at]
-        if character in "'\"":
-            end = command.find(character, at + 1)
-            end = len(command) if end < 0 else end
-            word = [*(word or []), command[at + 1 : end]]
-            at = end + 1
-        elif character == "\\":
-            word = [*(word or []), command[at + 1 : at + 2]]
-            at += 2
-        elif operator := next((text for text in _OPERATORS if command.startswith(text, at)), ""):
-            if word is not None:
-                yield False, "".join(word)
-            word = None
-            yield True, operator
-            at += len(operator)
-        elif character.isspace():
-            if word is not None:
-                yield False, "".join(word)
-            word = None
-            at += 1
-        else:
-            word = [*(word or []), character]
-            at += 1
-    if word is not None:
-        yield False, "".join(word)
+def _has_option(words: list[str], wanted: list[str]) -> bool:
+    """Whether one of the options is there, a short one also with more behind it (`-bn1`)."""
+    return any(word == option or (len(option) == 2 and word.startswith(option)) for word in words for option in wanted)
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from agent.execution import wire
 from agent.execution.capture import HeadTail
 from agent.execution.frames import Frames
 from agent.execution.plain_text import PlainText
+from agent.execution.wait_hint import WAITS, WaitHint
 from agent.protocol.ports import OutputSink
 
 READ_SIZE = 256 * 1024
@@ -24,8 +25,6 @@ SHARED_READ_SIZE = 32 * 1024  # where both streams have something: small turns k
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
 TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
-QUIET = 1.0  # seconds without output or keys after which it may be told that the command waits for input
-_WAITS = "it waits for input from the terminal: type here (Ctrl-D ends the input, Ctrl-C the command), or :tty on"
 _INTERRUPT = b"\x03"
 _PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
 
@@ -75,9 +74,7 @@ class Pump:
         self._presses: list[float] = []
         self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
         self._used_terminal = channels.pass_through
-        self._quiet_since = self._started
-        self._may_hint = channels.real is not None and not channels.pass_through
-        self._line_open = False
+        self._hint = None if channels.pass_through else WaitHint(channels.master)
         self._ending = Ending()
         self._ended = False
 
@@ -118,7 +115,8 @@ class Pump:
                 self._flush_keys()
             if self._channels.real is not None:
                 self._follow_terminal()
-                self._hint()
+                if self._hint is not None and self._hint.due():
+                    self._channels.real.write(WAITS)
 
     def _serve(self, ready: list[tuple[selectors.SelectorKey, int]]) -> None:
         """Handle what is ready, in the order in which it became so."""
@@ -141,7 +139,7 @@ class Pump:
         owed = {fd: _readable(fd) for fd in self._open}
         deadline = time.monotonic() + DRAIN_LIMIT
         while self._open or (self._channels.master is not None and self._channels.master in self._selector.get_map()):
-            ready = self._selector.select(IDLE if self._open else 0)
+            ready = self._selector.select(IDLE if self._open or self._channels.screen else 0)
             if not ready:
                 return
             for key, _events in ready:
@@ -174,9 +172,9 @@ class Pump:
     def _take(self, stream: str, data: bytes) -> None:
         """Keep a piece of output and hand it on."""
         self._captures[stream].feed(data)
-        now = time.monotonic()
-        self._quiet_since, self._line_open = now, not data.endswith((b"\n", b"\r"))
-        self._frames.add(stream, data, now - self._started)
+        self._frames.add(stream, data, time.monotonic() - self._started)
+        if self._hint is not None:
+            self._hint.shown(data)
 
     def _on_master(self, fd: int) -> None:
         try:
@@ -198,7 +196,8 @@ class Pump:
         if real is None:
             return
         self._frames.flush()  # what came before through the sink belongs above it
-        self._quiet_since, self._line_open = time.monotonic(), not data.endswith(b"\n")
+        if self._hint is not None:
+            self._hint.shown(data)
         if self._channels.pass_through or raw:
             self._used_terminal = True
             real.set_raw_output(True)
@@ -206,20 +205,6 @@ class Pump:
             real.set_raw_output(False)
             data = self._echo.feed(data)
         real.write(data)
-
-    def _hint(self) -> None:
-        """Say once that the command waits for keys, where nothing on the screen says so."""
-        real, master = self._channels.real, self._channels.master
-        if real is None or master is None or not self._may_hint or time.monotonic() - self._quiet_since < QUIET:
-            return
-        self._quiet_since = time.monotonic()  # the next look, if there has to be one, is as far away
-        if self._line_open or terminals.is_raw(master):
-            return  # the line on the screen is its question, or it draws by itself
-        from agent.execution.tty_readers import waits_for_keys
-
-        if waits_for_keys(master):
-            self._may_hint = False
-            real.write(b"\x1b[2m" + _WAITS.encode("ascii") + b"\x1b[0m\n")
 
     # --- what comes from the person ---
 
@@ -245,7 +230,7 @@ class Pump:
                     self._channels.real.write(b"^C")
                 self._stop()
         self._keys += data
-        self._may_hint = False  # who types knows what is asked
+        self._hint = None  # who types knows what is asked
 
     def _count_presses(self, presses: int) -> None:
         now = time.monotonic()

@@ -184,10 +184,11 @@ def set_size(fd: int, rows_columns: tuple[int, int]) -> None:
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("4H", *rows_columns, 0, 0))
 
 
-def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool) -> tuple[int, int]:
+def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool, bare_newlines: bool = False) -> tuple[int, int]:
     """A (master, slave) pair with the settings and size of `like`.
 
-    Without `keep_suspend_key` Ctrl-Z does nothing: nobody could bring a stopped command back.
+    Without `keep_suspend_key` Ctrl-Z does nothing: nobody could bring a stopped command back. `bare_newlines`: what is
+    written comes out as it is, because somebody else turns it into lines.
     """
     master, slave = os.openpty()
     attributes = termios.tcgetattr(slave)
@@ -198,6 +199,8 @@ def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool) -> tuple[int,
         set_size(master, size(like.fd))
     attributes[0] |= termios.ICRNL
     attributes[1] |= termios.OPOST | termios.ONLCR
+    if bare_newlines:
+        attributes[1] &= ~termios.ONLCR
     attributes[_LFLAG] |= termios.ICANON | termios.ISIG | termios.ECHO | termios.IEXTEN
     if not keep_suspend_key:
         attributes[_CC][termios.VSUSP] = b"\0"

@@ -1,4 +1,4 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:history`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:history`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ _TYPED = (
     ("F1, F2, F8", "at a command: its keys; explain it; always allow it"),
 )
 _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
+# Rows that share a line, so that the whole stays on one screen: by the name that begins it.
+_TOGETHER = {
+    ":new": (":new, :session [NAME]", "start another session; show this one, go to another"),
+    ":history": (":history, :info", "goals of this session; settings and state"),
+    ":empty": (":empty, :copy, :config", "forget history; copy the last reply; edit settings"),
+}
+_ELSEWHERE = frozenset((":session", ":info", ":copy", ":config"))
 
 
 async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
@@ -45,6 +52,10 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
 
             rules = desk.services.rules
             await run_policy_command(rules, argument, desk.ctx.cwd, show=show, ask=desk.ask, tell=desk.tell)
+        case "tty":
+            from agent.frontends.tty_command import choose_tty
+
+            desk.tell(choose_tty(desk.ctx.executor, argument))
         case "history":
             await show(history_text(desk))
         case other:
@@ -53,7 +64,9 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
 
 def help_text() -> str:
     """Everything that can be typed at the goal prompt."""
-    rows = [*_TYPED, *(row for row in help_rows() if row[0] not in _SAID)]
+    named = ((left.split()[0], left, right) for left, right in help_rows())
+    shared = _SAID | _ELSEWHERE
+    rows = [*_TYPED, *(_TOGETHER.get(name, (left, right)) for name, left, right in named if name not in shared)]
     width = max(len(left) for left, _ in rows)
     return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
 
