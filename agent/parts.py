@@ -221,7 +221,7 @@ class Parts:
 
     def context(self, command: str, cwd: str) -> RiskContext:
         """What `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
-        from agent.gate import with_session
+        from agent.judging import with_session
 
         executor = self._contexts[-1].executor if self._contexts else None
         return with_session(self._facts.risk_context(command, cwd), executor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
@@ -12,12 +13,14 @@ from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.ports import (
+    Checkpoints,
     Clock,
     Executor,
     Facts,
     Planner,
     Recorder,
     Redactor,
+    Rehearser,
     RiskClassifier,
     StreamRedaction,
     Tool,
@@ -69,12 +72,16 @@ class AppState:
 class RequestContext:
     """One session as the engine sees it; `history` is a projection of its log.
 
-    `goals` are those of this process, `earlier_goals` what the log of a continued session held before.
+    `goals` are those of this process, `earlier_goals` what the log of a continued session held before. `rehearser` and `checkpoints`
+    work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to be taken back.
     """
 
     recorder: Recorder
     planner: Planner
     executor: Executor | None = None
+    rehearser: Rehearser | None = None
+    checkpoints: Checkpoints | None = None
+    rehearse: Literal["off", "ask", "auto"] = "off"
     approve: ApproveMode = "ask"
     safety_off: bool = False
     history: list[HistoryItem] = field(default_factory=list)

@@ -12,9 +12,17 @@ from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
-from agent.engine.summary import command_summary, message_after_chat, not_run, status_after_chat, status_of_direct
+from agent.engine.summary import (
+    command_summary,
+    goes_on,
+    message_after_chat,
+    not_run,
+    status_after_chat,
+    status_of_direct,
+)
 from agent.engine.tool_calls import ToolRunner
-from agent.gate import Gate, Judges
+from agent.gate import Gate
+from agent.judging import Judges
 from agent.protocol.decisions import Opinion, Proposal
 from agent.protocol.errors import (
     BudgetExceeded,
@@ -96,6 +104,9 @@ class GoalRun:
             approval=options.approval,
             cancel=options.cancel,
             max_chars=options.limits.max_command_chars,
+            rehearser=ctx.rehearser,
+            checkpoints=ctx.checkpoints,
+            session=ctx.session_id,
         )
         self._tools = ToolRunner(
             app.tools, self._gate, stream, self._guard, run_command=self._run_call, note=self._note
@@ -331,6 +342,8 @@ class GoalRun:
         """What a command's fate means for the goal: go on (return) or end it."""
         if item.remark == "dry run":
             raise GoalEnded(GoalStatus.ANSWERED, "dry run: nothing was run")
+        if item.job:
+            raise GoalEnded(GoalStatus.HANDED_OFF, goes_on(item))
         if item.interrupted:
             raise GoalEnded(GoalStatus.INTERRUPTED, "interrupted")
         if item.outcome == "cancelled":

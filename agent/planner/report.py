@@ -167,6 +167,9 @@ class Reporter:
             "regenerate": "The command was not run. The person asks for a different command for the same goal.",
             "cancelled": "The person cancelled the goal at this command; it was not run.",
         }[item.outcome]
+        if item.rehearsal:
+            seen = self._text(item.rehearsal, self._room.stdout)
+            words += f"\n{HOST} A rehearsal, which changes nothing, had shown:\n{data_block('rehearsal', seen)}"
         shown = f"{HOST} This was proposed:\n{self._shown(item.proposed)}\n" if show_command else ""
         return f"{shown}{HOST} {words}"
 

@@ -220,7 +220,8 @@ class Discard(Struct, frozen=True, kw_only=True, tag="discard"):
     """Throw the rehearsal away; nothing was changed."""
 
 
-Review = Commit | EditAgain | Discard | CancelGoal
+Review = Commit | EditAgain | Discard | CancelGoal | Rehearse
+"""A `Rehearse` does it again, with the network or without."""
 
 
 class Consent(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,8 @@ from agent.protocol.events import (
     PlannerFinished,
     PlannerStarted,
     Record,
+    RehearsalFinished,
+    RehearsalStarted,
     RunFinished,
     RunStarted,
     SessionFinished,
@@ -50,7 +52,14 @@ def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
             case GoalStarted():
                 since_goal = [record]
                 opened.append(record)
-            case RunStarted() | PlannerStarted() | ToolStarted() | CommandStarted() | CompressionStarted():
+            case (
+                RunStarted()
+                | PlannerStarted()
+                | ToolStarted()
+                | CommandStarted()
+                | RehearsalStarted()
+                | CompressionStarted()
+            ):
                 opened.append(record)
             case (
                 RunFinished()
@@ -58,6 +67,7 @@ def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
                 | PlannerFinished()
                 | ToolFinished()
                 | CommandFinished()
+                | RehearsalFinished()
                 | CompressionFinished()
             ):
                 _close(opened, record.event)
@@ -91,6 +101,8 @@ def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
         case CommandStarted(command_id=command_id):
             gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(_REASON,))
             return CommandFinished(command_id=command_id, exit_code=gone.exit_code, result=gone)
+        case RehearsalStarted(command_id=command_id):
+            return RehearsalFinished(command_id=command_id, outcome="interrupted", reason=_REASON)
         case ToolStarted(call_id=call_id, name=name):
             return ToolFinished(call_id=call_id, name=name, result=_REASON, is_error=True)
         case PlannerStarted(step=step):

@@ -23,6 +23,8 @@ from agent.protocol.events import (
     PlannerFinished,
     PlannerNoted,
     Record,
+    RehearsalFinished,
+    RehearsalStarted,
     ToolFinished,
     ToolStarted,
 )
@@ -39,6 +41,10 @@ from agent.protocol.messages import (
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
 from agent.protocol.replies import Usage, add_usage
 from agent.recording.fold_command import CommandState, command_state, command_summary
+
+_OF_COMMAND = (
+    CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted, RehearsalFinished,
+)  # fmt: skip
 
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
@@ -91,7 +97,7 @@ class _History:
             case CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
                 self._command = command_state(event, self._call)
-            case CommandRated() | CommandConfirmed() | CommandStarted() | CommandOutput() | CommandFinished():
+            case _ if isinstance(event, _OF_COMMAND):
                 self._command_event(event)
             case GoalFinished():
                 self.settle()
@@ -174,7 +180,7 @@ class _Goals:
                 return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
             case CommandProposed():
                 self._commands[event.command_id] = command_state(event)
-            case CommandRated() | CommandConfirmed() | CommandStarted() | CommandOutput() | CommandFinished():
+            case _ if isinstance(event, _OF_COMMAND):
                 if state := self._commands.get(event.command_id):
                     state.take(event)
             case _:

@@ -14,9 +14,12 @@ from agent.protocol.events import (
     CommandRated,
     CommandStarted,
     Event,
+    RehearsalFinished,
+    RehearsalStarted,
 )
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import CommandSummary, joined
+from agent.recording.rehearsal_words import rehearsal_words
 
 _OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
 
@@ -37,8 +40,12 @@ class CommandState(Struct, kw_only=True):
                 self.item = structs.replace(self.item, level=report.level.value)
             case CommandConfirmed():
                 self._confirmed(event)
-            case CommandStarted(cwd=cwd, command=command):
-                self.item = structs.replace(self.item, run=command, cwd=cwd, cwd_after=cwd)
+            case CommandStarted():
+                self._started(event)
+            case RehearsalStarted():
+                self.stdout = self.stderr = ""
+            case RehearsalFinished():
+                self.item = structs.replace(self.item, rehearsal=rehearsal_words(event))
             case CommandOutput(stream="stdout", data=data):
                 self.stdout += data
             case CommandOutput(stream="stderr", data=data):
@@ -63,7 +70,16 @@ class CommandState(Struct, kw_only=True):
         remark = "dry run" if event.decision == "dry-run" else event.remark
         self.item = structs.replace(self.item, outcome=outcome, run=event.command, remark=remark)
 
+    def _started(self, event: CommandStarted) -> None:
+        if event.via != "rehearsal":  # else the output of the rehearsal is the command's
+            self.stdout = self.stderr = ""
+        self.item = structs.replace(self.item, run=event.command, cwd=event.cwd, cwd_after=event.cwd, rehearsal="")
+
     def _finished(self, event: CommandFinished) -> None:
+        if event.conflict:  # nothing was done, and the person is asked again
+            self.decided = False
+            self.item = structs.replace(self.item, outcome="cancelled", run="", cwd_after=self.item.cwd)
+            return
         self.finished = True
         result = event.result
         stdout = structs.replace(result.stdout, head=self.stdout or result.stdout.head)

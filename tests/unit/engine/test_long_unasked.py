@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent.emitters.describe import command_line
-from agent.gate import LONGEST_UNASKED
+from agent.rater import LONGEST_UNASKED
 from agent.protocol.events import CommandRated
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import Approval, ApproveMode, RunOptions, RunRequest

@@ -1,0 +1,154 @@
+"""A direct run of an approved command: the pre-image before it, the record around it, and what takes it back after it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.command_record import failed_to, item_of, kept_result, ran, settle
+from agent.judging import Judges, Rated, writes
+from agent.output_log import OutputLog
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, Proposal
+from agent.protocol.events import CommandFinished, CommandStarted, Warned
+from agent.protocol.messages import CommandItem
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor
+from agent.protocol.rehearsals import Conflict, UndoPlan
+
+
+@dataclass(frozen=True)
+class DirectRun:
+    """Runs approved commands for real. `checkpoints` keeps pre-images; without it nothing can be taken back."""
+
+    judges: Judges
+    events: EventSink
+    cancel: CancellationToken
+    executor: Executor
+    checkpoints: Checkpoints | None = None
+    session: str = ""
+    safety_off: bool = False
+
+    async def plan(self, rated: Rated) -> UndoPlan | None:
+        """What could be kept of the files that the command names; None where there is nothing to say: it only looks."""
+        if self.checkpoints is None or not writes(rated.report):
+            return None
+        try:
+            return await asyncio.to_thread(self.checkpoints.plan, rated.report, self.executor.cwd)
+        except Exception as error:  # an undo that cannot be planned is no undo, and no reason not to ask
+            return UndoPlan(not_kept=(Conflict(path="", reason=f"{error or type(error).__name__}"),))
+
+    async def checkpoint(self, plan: UndoPlan | None, command: ApprovedCommand) -> Checkpoint | str | None:
+        """The pre-image of what is planned, None where nothing is to be kept; in words why it could not be taken."""
+        if plan is None or self.checkpoints is None or not plan.kept:
+            return None
+        keep, cwd = self.checkpoints.take, self.executor.cwd
+        try:
+            return await asyncio.to_thread(keep, plan, command, cwd=cwd, session=self.session)
+        except Exception as error:  # whatever it is, the person hears of it before anything runs
+            return f"{error or type(error).__name__}"
+
+    async def run(
+        self,
+        proposal: Proposal,
+        approved: ApprovedCommand,
+        checkpoint: Checkpoint | None = None,
+        *,
+        remark: str = "",
+    ) -> CommandItem:
+        """Record the consent, run, record the ending. Never raises for what a command does; raises RecordingError."""
+        cwd = self.executor.cwd
+        try:
+            await self._begin(proposal, approved, cwd, remark)
+        except BaseException:
+            if checkpoint is not None:
+                checkpoint.drop()
+            raise
+        log = OutputLog(self.events, proposal.command_id, self.judges.open_stream_redaction)
+        log.start()
+        try:
+            result = await self.executor.execute(approved, log.feed, self.cancel)
+        except Exception as error:  # an executor fault is a failed command, and its ending is recorded
+            result = failed_to("run", error)
+        except BaseException:
+            gone = ExecutionResult(exit_code=130, interrupted=True)
+            undo_id, _ = _finish(checkpoint)
+            await self._end(proposal, gone, log, undo_id)
+            raise
+        undo_id, trouble = await asyncio.to_thread(_finish, checkpoint)
+        await self._end(proposal, result, log, undo_id)
+        for note in (*result.notes, *trouble):
+            await self.events.send(Warned(text=note))  # not a notice: stdout is the command's
+        item = item_of(proposal, approved.report, "ran", run=approved.command)
+        return ran(item, cwd, result, self.judges.redactor.redact)
+
+    async def _begin(self, proposal: Proposal, approved: ApprovedCommand, cwd: str, remark: str) -> None:
+        consent = approved.consent
+        await settle(
+            self.events,
+            proposal,
+            "edited" if consent.edited else "approved",
+            by=consent.by,
+            command=approved.command,
+            remark=remark,
+            word_typed=consent.word_typed,
+            safety_off=self.safety_off,
+        )
+        await self.events.send(
+            CommandStarted(
+                command_id=proposal.command_id,
+                command=approved.command,
+                cwd=cwd,
+                timeout=approved.timeout,
+                confine=approved.confine,
+            )
+        )
+
+    async def _end(self, proposal: Proposal, result: ExecutionResult, log: OutputLog, undo_id: str) -> None:
+        """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
+        log.make_up(result)
+        trouble = await log.stop()
+        kept = kept_result(result, log)
+        event = CommandFinished(
+            command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
+        )
+        trouble = await self.events.send_if_possible(event) or trouble
+        if trouble is not None:
+            raise trouble
+
+
+def undo_words(plan: UndoPlan | None) -> str:
+    """Whether a run could be taken back, for the person, before it; "" where nothing is changed."""
+    if plan is None:
+        return ""
+    reasons = "; ".join(dict.fromkeys(_reason(conflict) for conflict in plan.not_kept[:4]))
+    if not plan.kept:
+        return f"cannot be undone: {reasons or 'what it changes is not known before it runs'}"
+    count = len(plan.kept)
+    size = f" ({size_words(plan.size)})" if plan.size else ""
+    words = f"undo: keeps {'1 file or folder' if count == 1 else f'{count:,} files and folders'}{size}"
+    return f"{words}; not for: {reasons}" if reasons else words
+
+
+def _reason(conflict: Conflict) -> str:
+    return f"{conflict.path}: {conflict.reason}" if conflict.path else conflict.reason
+
+
+def size_words(count: int) -> str:
+    """Bytes for people: `812 B`, `14 kB`, `3.1 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    value, units = count / 1000, ["kB", "MB", "GB"]
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.1f} {units[0]}" if value < 9.95 else f"{value:,.0f} {units[0]}"
+
+
+def _finish(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:
+    """The id that takes the run back, and what has to be said about that."""
+    if checkpoint is None:
+        return "", ()
+    try:
+        return checkpoint.finish(), ()
+    except Exception as error:  # the command has run; that it cannot be taken back must be said, and no more
+        return "", (f"this run cannot be undone after all: {error or type(error).__name__}",)

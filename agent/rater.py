@@ -1,0 +1,65 @@
+"""Rates one text after another for a goal, and says what policy makes of each; every rating is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.judging import Judges, Rated, rate
+from agent.protocol.decisions import Proposal, RiskReport, Verdict
+from agent.protocol.events import CommandRated, Warned
+from agent.protocol.ports import EventSink, Executor
+from agent.protocol.requests import Approval
+from agent.risk.analysers import opinion_findings, raised
+
+LONGEST_UNASKED = 4_000
+"""Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
+
+Stage = Literal["proposed", "edited"]
+
+
+@dataclass(frozen=True)
+class Rater:
+    """`executor`: whose shell the text would run in, which may give words another meaning."""
+
+    judges: Judges
+    events: EventSink
+    approval: Approval
+    executor: Executor | None = None
+
+    async def rate(self, proposal: Proposal, command: str, stage: Stage) -> Rated:
+        """Rate `command` as a version of `proposal`, and ask policy. Raises RecordingError."""
+        report = rate(self.judges, command, proposal.cwd, self.executor)
+        if command == proposal.command:  # a planner's opinion is about its own text
+            report = raised(report, opinion_findings(proposal.opinion, command))
+        longest = None if proposal.origin == "person" else LONGEST_UNASKED
+        return await self.judge(proposal, report, stage, proposal.cwd, longest=longest)
+
+    async def judge(
+        self, proposal: Proposal, report: RiskReport, stage: Stage, cwd: str, *, longest: int | None = None
+    ) -> Rated:
+        """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for."""
+        await self._show_new_rules(cwd)
+        verdict, command = self._decide(report, cwd, proposal.origin), report.command
+        if verdict.action == "allow" and longest is not None and len(command) > longest:
+            reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
+            verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
+        await self.events.send(
+            CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
+        )
+        return Rated(command, report, verdict)
+
+    async def _show_new_rules(self, cwd: str) -> None:
+        """A folder's own rules stand on the screen before they first count, and again when they have changed."""
+        showing = self.judges.rules_due(cwd)
+        if showing is not None:
+            await self.events.send(Warned(text=showing.text))
+            self.judges.rules_seen(showing)
+
+    def _decide(self, report: RiskReport, cwd: str, origin: str) -> Verdict:
+        """What policy says now; a policy that crashes refuses."""
+        try:
+            return self.judges.decide(report, self.approval, origin, self.judges.policy(cwd))
+        except Exception as error:  # fail closed, whatever went wrong
+            reason = f"policy could not be consulted ({type(error).__name__})"
+            return Verdict(action="refuse", rule="policy.failed", reason=reason)

@@ -1,0 +1,126 @@
+"""Rehearse, review, and make real or throw away: the way of one command through its rehearsals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.asking import Asking, Attempt
+from agent.judging import allowed_by, told, unattended
+from agent.protocol.decisions import (
+    ApprovedRehearsal,
+    CancelGoal,
+    Commit,
+    Consent,
+    Discard,
+    EditAgain,
+    Rehearse,
+    Review,
+)
+from agent.protocol.errors import Cancelled
+from agent.protocol.messages import CommandItem
+from agent.protocol.ports import Reviewer
+from agent.rehearsing import Rehearsals, Rehearsed
+from agent.waiting import cancellable
+
+_NO_REHEARSER = "nothing can be rehearsed in this session"
+_DISCARDED = "rehearsed and discarded"
+_OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
+
+
+@dataclass(frozen=True)
+class RehearsalFlow:
+    """`rehearsals` is None where nothing can be rehearsed, and then it says so. Raises RecordingError and Cancelled."""
+
+    asking: Asking
+    rehearsals: Rehearsals | None
+
+    async def take(self, attempt: Attempt, *, cwd: str, network: bool) -> CommandItem | None:
+        """Rehearse what stands there, in `cwd`, and do what is decided then; None to go back to the prompt, with the note.
+
+        Whatever was not made real is discarded, on every way out.
+        """
+        if self.rehearsals is None:
+            attempt.note, attempt.direct = _NO_REHEARSER, True
+            return None
+        while True:
+            approved = self._approved(attempt, network)
+            rehearsed = await self.rehearsals.run(attempt.proposal, approved, cwd)
+            attempt.rehearsal = rehearsed.told
+            item: CommandItem | None = None
+            try:
+                self._stop_if_cancelled()
+                review = await self._review(attempt, rehearsed)
+                if isinstance(review, Rehearse):
+                    network = review.network
+                    continue
+                item = await self._decided(attempt, rehearsed, review)
+                return item
+            finally:
+                is_real = item is not None and item.outcome == "ran"
+                if rehearsed.rehearsal is not None and not is_real:
+                    await self.rehearsals.discard(rehearsed.rehearsal)
+
+    def _stop_if_cancelled(self) -> None:
+        if self.asking.cancel.cancelled:
+            raise Cancelled(str(self.asking.cancel.reason))
+
+    async def _review(self, attempt: Attempt, rehearsed: Rehearsed) -> Review | None:
+        """What to do with it. Nobody is asked about what may run unasked; None where nobody is there, or nothing to decide on."""
+        asking, rehearsal, reviewer = self.asking, rehearsed.rehearsal, self.asking.confirmer
+        only = asking.approval.rehearse == "only"
+        if rehearsal is None or (rehearsed.trouble and not only):
+            attempt.note = f"it could not be rehearsed to its end, and nothing was changed: {rehearsed.trouble}"
+            attempt.direct = True
+            return EditAgain()
+        if attempt.unasked:
+            if not rehearsed.wanted_network:
+                return Commit()
+            attempt.note = _OFFLINE
+        if not isinstance(reviewer, Reviewer) or not (asking.approval.interactive or only):
+            return None
+        request = asking.request(attempt)
+        attempt.note, attempt.unasked = "", False
+        review = await cancellable(reviewer.review(request, rehearsal), asking.cancel)
+        return Discard() if only else review
+
+    async def _decided(self, attempt: Attempt, rehearsed: Rehearsed, review: Review | None) -> CommandItem | None:
+        match review:
+            case Commit():
+                return await self._commit(attempt, rehearsed)
+            case EditAgain():
+                return None
+            case CancelGoal():
+                return await self.asking.not_approved(attempt, review)
+            case None:
+                remark = attempt.note or unattended(attempt.rated.verdict)
+                return await self.asking.ended(attempt, "declined", by="nobody", remark=remark)
+        return await self.asking.ended(attempt, "skipped", remark=_DISCARDED)
+
+    async def _commit(self, attempt: Attempt, rehearsed: Rehearsed) -> CommandItem | None:
+        """Make it real. None where files were changed since: nothing was done, and the note says which."""
+        assert self.rehearsals is not None
+        verdict, remark = attempt.rated.verdict, ""
+        consent: Consent | None
+        if attempt.unasked:
+            consent, remark = Consent(by=allowed_by(verdict)), told(verdict)
+        else:
+            consent = await self.asking.consent(attempt)
+        if consent is None:
+            return await self.asking.word_missing(attempt)
+        approved = self.asking.approved(attempt, consent)
+        done = await self.rehearsals.commit(attempt.proposal, rehearsed, approved, remark=remark)
+        if isinstance(done, CommandItem):
+            return done
+        attempt.note = f"not made real, and nothing was done: files were changed since it was rehearsed\n{done}"
+        return None
+
+    def _approved(self, attempt: Attempt, network: bool) -> ApprovedRehearsal:
+        by = allowed_by(attempt.rated.verdict) if attempt.unasked else "person"
+        return ApprovedRehearsal(
+            command_id=attempt.proposal.command_id,
+            command=attempt.command,
+            report=attempt.rated.report,
+            consent=Consent(by=by, edited=attempt.edited),
+            timeout=self.asking.timeout,
+            network=network,
+        )
