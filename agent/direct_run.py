@@ -15,6 +15,7 @@ from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor
 from agent.protocol.rehearsals import Conflict, UndoPlan
+from agent.sizes import size_words
 
 
 @dataclass(frozen=True)
@@ -132,16 +133,6 @@ def undo_words(plan: UndoPlan | None) -> str:
 
 def _reason(conflict: Conflict) -> str:
     return f"{conflict.path}: {conflict.reason}" if conflict.path else conflict.reason
-
-
-def size_words(count: int) -> str:
-    """Bytes for people: `812 B`, `14 kB`, `3.1 MB`."""
-    if count < 1000:
-        return f"{count} B"
-    value, units = count / 1000, ["kB", "MB", "GB"]
-    while value >= 999.5 and len(units) > 1:
-        value, units = value / 1000, units[1:]
-    return f"{value:.1f} {units[0]}" if value < 9.95 else f"{value:,.0f} {units[0]}"
 
 
 def _finish(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:

@@ -7,7 +7,17 @@ from collections.abc import Collection
 from agent.emitters.paint import paint, prose, safe, safe_line, seconds
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
-from agent.protocol.events import CommandFinished, ContinueTriggered, GoalFinished, ToolFinished
+from agent.protocol.events import (
+    CommandFinished,
+    ContinueTriggered,
+    GoalFinished,
+    RehearsalFinished,
+    RehearsalStarted,
+    ToolFinished,
+    UndoFinished,
+)
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
 
 _LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
@@ -18,6 +28,7 @@ _STATUS_STYLE = {
 _MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 _SHOWN_COMMAND_CHARS = 4_000
 _SHOWN_RESULT_CHARS = 200
+_SHOWN_CHANGES = 40
 
 
 def error_lines(error: ErrorInfo, *, color: bool) -> str:
@@ -93,6 +104,55 @@ def tool_result(event: ToolFinished, *, color: bool) -> str:
 def continuing(event: ContinueTriggered, *, color: bool) -> str:
     todos = "1 todo" if event.remaining_todos == 1 else f"{event.remaining_todos} todos"
     return paint(f"⟳ Continuing ({event.count}/{event.max}, {todos} remaining)", "yellow", color=color)
+
+
+def rehearsing(event: RehearsalStarted) -> str:
+    """What goes before the output of a rehearsal."""
+    return f"rehearsing, with the network {'on' if event.network else 'off'}; nothing is changed"
+
+
+def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
+    """What a rehearsal would change, for those whom nobody asks about it."""
+    from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
+
+    seen = Rehearsal(
+        rehearsal_id="",
+        command="",
+        cwd=folder,
+        result=ExecutionResult(exit_code=event.exit_code or 0),
+        changes=event.changes,
+        totals=event.totals,
+        not_shown=event.not_shown,
+        obstacle=event.reason,
+        more=event.more,
+    )
+    lines = [*summary_lines(seen), *change_lines(event.changes, cwd=folder, more=event.more, limit=_SHOWN_CHANGES)]
+    return plain(lines, color=color)
+
+
+def undo_hint(undo_id: str) -> str:
+    """How to take a run back."""
+    return f"undo: agent-shell undo {safe_line(undo_id, 80)}, or :undo"
+
+
+def undone(event: UndoFinished, *, color: bool) -> str:
+    """What an undo did, and what it left as it is."""
+    what = "done again" if event.state == "committed" else "taken back"
+    lines = [
+        paint(f"{what}: {_counted(event.restored, 'change')} of {safe_line(event.undo_id, 80)}", "green", color=color)
+    ]
+    for conflict in event.skipped:
+        text = f"  left as it is: {safe_line(conflict.path, 400)}: {safe_line(conflict.reason, 200)}"
+        lines.append(paint(text, "yellow", color=color))
+    if event.state == "undone":
+        lines.append(
+            paint(
+                f"  once more with `agent-shell undo {safe_line(event.undo_id, 80)}` to have it again",
+                "dim",
+                color=color,
+            )
+        )
+    return "\n".join(lines)
 
 
 def _took(event: GoalFinished, ran: int, planning: float) -> float | None:

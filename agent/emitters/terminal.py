@@ -39,9 +39,12 @@ from agent.protocol.events import (
     PlannerFinished,
     PlannerStarted,
     Record,
+    RehearsalFinished,
+    RehearsalStarted,
     SessionNamed,
     ToolFinished,
     ToolStarted,
+    UndoFinished,
     Warned,
 )
 from agent.protocol.outcomes import WORD_NOT_TYPED
@@ -49,6 +52,7 @@ from agent.protocol.outcomes import WORD_NOT_TYPED
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
 
+LONGEST_LINE = 4096  # characters of an output line that are shown; log and planner get what their own limits allow
 _SLOW_PLANNER = 0.25  # seconds
 
 
@@ -85,6 +89,8 @@ class TerminalEmitter:
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
+        self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self._folder = ""
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
@@ -103,7 +109,7 @@ class TerminalEmitter:
         with self._lock:
             try:
                 self._spinner.stop()
-                self._display.write(name, self._filter(name).feed(name, data) if self._is_tty(name) else data)
+                self._display.write(name, self._filter(name).feed(name, data) if self._is_screen(name) else data)
             except EmitError as error:
                 self._failure = self._failure or error
 
@@ -129,6 +135,8 @@ class TerminalEmitter:
             self._show_work(event)
         elif isinstance(event, (CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandFinished)):
             self._show_command(event)
+        elif isinstance(event, (RehearsalStarted, RehearsalFinished, UndoFinished)):
+            self._show_rehearsal(event)
         else:
             self._show_message(event)
 
@@ -186,9 +194,25 @@ class TerminalEmitter:
             case CommandFinished():
                 self._command_finished(event)
 
+    def _show_rehearsal(self, event: Event) -> None:
+        """A rehearsal is shown by whoever asks about it; what nobody is asked about is shown when that is decided."""
+        color = self._display.err.color
+        match event:
+            case RehearsalStarted(cwd=cwd):
+                self._folder = cwd
+                self._aside(paint(describe.rehearsing(event), "dim", color=color))
+            case RehearsalFinished(command_id=key):
+                self._end_output()
+                self._rehearsed[key] = event
+            case UndoFinished():
+                self._aside(describe.undone(event, color=color))
+
     def _confirmed(self, event: CommandConfirmed) -> None:
         """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
         key = event.command_id
+        rehearsed = self._rehearsed.pop(key, None)
+        if rehearsed is not None and event.by != "person" and rehearsed.exit_code is not None:
+            self._aside(describe.rehearsed(rehearsed, self._folder, color=self._display.err.color))
         if event.decision in ("approved", "edited"):
             if event.by != "person":
                 self._unseen[key] = f"({safe_line(event.remark, 200)})" if event.remark else ""
@@ -205,14 +229,22 @@ class TerminalEmitter:
         color = self._display.err.color
         self._aside(describe.command_line(command, self._reports.get(key), color=color, suffix=suffix))
 
-    def _command_finished(self, event: CommandFinished) -> None:
+    def _end_output(self) -> None:
         for name, filtered in self._filters.items():
             self._display.write(name, filtered.close())
         self._filters.clear()
         self._fresh_lines()
-        line = describe.ending_line(event, color=self._display.err.color)
+
+    def _command_finished(self, event: CommandFinished) -> None:
+        self._end_output()
+        if event.conflict:
+            return  # whoever asks again says why
+        color = self._display.err.color
+        line = describe.ending_line(event, color=color)
         if line:
             self._aside(line)
+        if event.undo_id:
+            self._aside(paint(describe.undo_hint(event.undo_id), "dim", color=color))
         self._forget(event.command_id)
 
     def _forget(self, key: str) -> None:
@@ -272,12 +304,14 @@ class TerminalEmitter:
         self._display.fresh_line("stdout")
         self._display.fresh_line("stderr")
 
-    def _is_tty(self, name: StreamName) -> bool:
-        return self._display.sink(name).is_tty
+    def _is_screen(self, name: StreamName) -> bool:
+        """Whether people look at it: a terminal, also one that is called dumb."""
+        return self._display.sink(name).is_screen
 
     def _filter(self, name: StreamName) -> TerminalFilter:
         if name not in self._filters:
             from agent.emitters.terminal_filter import TerminalFilter
 
-            self._filters[name] = TerminalFilter(self._display.sink(name).color)
+            sink = self._display.sink(name)
+            self._filters[name] = TerminalFilter(sink.color, LONGEST_LINE, moves=sink.is_tty)
         return self._filters[name]

@@ -1,0 +1,214 @@
+"""What a rehearsal would change, as lines for people: pure, and everything from files made safe to look at.
+
+A line is a list of (style, text); styles are those of `paint`, "" for none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from agent.emitters.paint import paint, safe
+from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
+from agent.sizes import size_words
+
+Line = list[tuple[str, str]]
+
+_MARKS = {
+    "create": ("+", "green"), "modify": ("~", "yellow"), "delete": ("-", "red"),
+    "meta": ("*", "cyan"), "rename": (">", "cyan"), "type": ("!", "yellow"),
+}  # fmt: skip
+_KINDS = {"dir": "folder", "fifo": "named pipe"}
+_DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
+_LONGEST = 400
+_FOLDED_FROM = 6
+"""New entries below a new folder that are still listed one by one."""
+
+
+def summary_lines(rehearsal: Rehearsal) -> list[Line]:
+    """How it ended, how much it would change, and what it cannot show."""
+    result = rehearsal.result
+    lines: list[Line] = [[("bold", "rehearsed, nothing was changed"), ("", f": {_counts(rehearsal)}")]]
+    if result.exit_code != 0:
+        said = f"it failed in the rehearsal (exit {result.exit_code}); it can be made real all the same"
+        lines.append([("yellow", said)])
+    if rehearsal.obstacle:
+        lines.append([("red", f"cannot be made real: {name(rehearsal.obstacle)}")])
+    lines += [[("yellow", f"not shown: {name(text)}")] for text in rehearsal.not_shown]
+    return lines
+
+
+def change_lines(changes: Sequence[Change], *, cwd: str, more: int = 0, limit: int | None = None) -> list[Line]:
+    """A line a change, folder trees that are new folded into one; at most `limit`, and then how many are missing.
+
+    Changes that deserve a second look are never folded away, and come first where not all are shown.
+    """
+    folded = _folded(changes)
+    if limit is not None and len(folded) > limit:
+        folded = sorted(folded, key=lambda pair: not pair[0].flags)[:limit]
+        folded.sort(key=lambda pair: pair[0].path)
+    lines = [_change_line(change, below, cwd) for change, below in folded]
+    left = len(changes) + more - sum(1 + len(below) for _, below in folded)
+    if left > 0:
+        lines.append([("dim", f"  … and {left:,} more changes")])
+    return lines
+
+
+def diff_lines(changes: Iterable[Change], *, cwd: str) -> list[Line]:
+    """The unified diffs, painted; control characters made visible, long lines cut."""
+    lines: list[Line] = []
+    for change in changes:
+        if not change.diff:
+            continue
+        lines.append([("bold", f"── {_place(change.path, cwd)}")])
+        lines += [_diff_line(line) for line in change.diff.rstrip("\n").split("\n")]
+    return lines
+
+
+def plain(lines: Iterable[Line], *, color: bool) -> str:
+    """Lines as one text, with SGR colours or without."""
+    return "\n".join(
+        "".join(paint(text, style, color=color) if style else text for style, text in line) for line in lines
+    )
+
+
+def name(text: str) -> str:
+    """A path or a message, whole and on one line: blanks count in names, so none is taken away."""
+    return safe(text).replace("\n", "\u240a").replace("\t", "\u2409")
+
+
+def totals_words(totals: Totals) -> str:
+    """`3 created, 2 modified, 1 deleted`; "" for none."""
+    rows = (
+        (totals.created, "created"),
+        (totals.modified, "modified"),
+        (totals.deleted, "deleted"),
+        (totals.renamed, "renamed"),
+        (totals.retyped, "of another kind"),
+        (totals.meta, "with other mode, owner or time"),
+    )
+    return ", ".join(f"{count:,} {words}" for count, words in rows if count)
+
+
+def _counts(rehearsal: Rehearsal) -> str:
+    code = rehearsal.result.exit_code
+    ended = "exit 0" if code == 0 else f"exit {code}"
+    if not rehearsal.changes:
+        return f"{ended}, and it would change nothing"
+    count = len(rehearsal.changes) + rehearsal.more
+    parts = [ended, "1 change" if count == 1 else f"{count:,} changes"]
+    words = totals_words(rehearsal.totals)
+    if words:
+        parts[-1] += f" ({words})"
+    if rehearsal.totals.bytes_written:
+        parts.append(f"would write {size_words(rehearsal.totals.bytes_written)}")
+    if rehearsal.totals.bytes_lost:
+        parts.append(f"would lose {size_words(rehearsal.totals.bytes_lost)}")
+    return " · ".join(parts)
+
+
+def _folded(changes: Sequence[Change]) -> list[tuple[Change, list[Change]]]:
+    """Changes with those that they stand for: what is new below a new folder, where that is much and nothing to look at twice."""
+    below: dict[str, list[Change]] = {}
+    tops = [change.path for change in changes if change.op == "create" and change.kind == "dir"]
+    folders = set(tops)
+    for change in changes:
+        top = _top_of(change.path, folders) if change.op == "create" and not change.flags else ""
+        if top:
+            below.setdefault(top, []).append(change)
+    hidden = {id(change) for top in below.values() if len(top) > _FOLDED_FROM for change in top}
+    listed = []
+    for change in changes:
+        if id(change) in hidden:
+            continue
+        inside = below.get(change.path, []) if change.path in folders else []
+        listed.append((change, inside if len(inside) > _FOLDED_FROM else []))
+    return listed
+
+
+def _top_of(path: str, folders: set[str]) -> str:
+    """The outermost new folder above `path`."""
+    top, above = "", os.path.dirname(path)
+    while above not in ("", "/"):
+        if above in folders:
+            top = above
+        above = os.path.dirname(above)
+    return top
+
+
+def _change_line(change: Change, below: list[Change], cwd: str) -> Line:
+    mark, style = _MARKS[change.op]
+    place = _place(change.path, cwd) + ("/" if change.kind == "dir" else "")
+    if change.op == "rename":
+        place = f"{_place(change.source, cwd)} → {place}"
+    line: Line = [(style, f"  {mark} "), ("", place)]
+    details = _details(change, below)
+    if details:
+        line.append(("dim", f"  {details}"))
+    if change.flags:
+        line.append(("red", f"  [{', '.join(name(flag) for flag in change.flags)}]"))
+    return line
+
+
+def _details(change: Change, below: list[Change]) -> str:
+    before, after = change.before, change.after
+    if change.op == "create" and after is not None:
+        if below:
+            size = sum(inner.after.size for inner in below if inner.after is not None and inner.kind == "file")
+            return f"new folder with {len(below):,} entries, {size_words(size)}"
+        return _what(after)
+    if change.op == "delete" and before is not None:
+        return _what(before)
+    if before is None or after is None:
+        return ""
+    parts = []
+    if change.op == "type":
+        parts.append(f"{_kind(before)} → {_what(after)}")
+    elif before.kind == "link" and before.target != after.target:
+        parts.append(f"→ {name(before.target)} becomes → {name(after.target)}")
+    elif change.op == "modify":
+        same = before.size == after.size
+        parts.append(size_words(after.size) if same else f"{size_words(before.size)} → {size_words(after.size)}")
+    return ", ".join([*parts, *_meta(before, after, alone=change.op == "meta")])
+
+
+def _meta(before: FileState, after: FileState, *, alone: bool) -> list[str]:
+    parts = []
+    if before.mode != after.mode:
+        parts.append(f"mode {before.mode:04o} → {after.mode:04o}")
+    if (before.uid, before.gid) != (after.uid, after.gid):
+        parts.append(f"owner {before.uid}:{before.gid} → {after.uid}:{after.gid}")
+    if before.xattrs != after.xattrs:
+        parts.append("extended attributes")
+    if alone and not parts:
+        parts.append("time" if before.mtime != after.mtime else "attributes")
+    return parts
+
+
+def _what(state: FileState) -> str:
+    if state.kind == "link":
+        return f"link → {name(state.target)}"
+    if state.kind == "dir":
+        if not state.entries:
+            return "folder"
+        entries = "1 entry" if state.entries == 1 else f"{state.entries:,} entries"
+        return f"folder with {entries}, {size_words(state.total_bytes)}"
+    return size_words(state.size) if state.kind == "file" else _kind(state)
+
+
+def _kind(state: FileState) -> str:
+    return _KINDS.get(state.kind, state.kind)
+
+
+def _diff_line(line: str) -> Line:
+    text = safe(line[:_LONGEST]).replace("\r", "␍")
+    if len(line) > _LONGEST:
+        text += f" [… {len(line) - _LONGEST:,} more]"
+    style = next((style for start, style in _DIFF_STYLES if line.startswith(start)), "")
+    return [(style, f"   {text}")]
+
+
+def _place(path: str, cwd: str) -> str:
+    """`path` as seen from `cwd` where it lies below it."""
+    below = cwd.rstrip("/") + "/"
+    return name(path[len(below) :] if path.startswith(below) and len(path) > len(below) else path)

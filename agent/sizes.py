@@ -1,0 +1,13 @@
+"""Bytes in words."""
+
+from __future__ import annotations
+
+
+def size_words(count: int) -> str:
+    """Bytes for people: `812 B`, `14 kB`, `3.1 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    value, units = count / 1000, ["kB", "MB", "GB", "TB"]
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.1f} {units[0]}" if value < 9.95 else f"{value:,.0f} {units[0]}"
