@@ -1,0 +1,355 @@
+"""From a tree of changes to steps that can be done one after the other: what must exist exists, what is in the way is gone.
+
+Third of three passes. It goes through the tree from the top. Before a name is taken, what is there is moved to where it belongs, or out of
+the way (parked in the layer's root) if its place is not ready yet, or deleted. So swaps and nested renames come out as plain renames.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from agent.execution.rehearsal.identities import Identities, LastWords, differs_from_image, inode_of
+from agent.execution.rehearsal.model import Layer, Op, Step
+from agent.execution.rehearsal.trees import below, joined, split
+from agent.execution.rehearsal.upper_tree import Node, Unreadable, UpperTree
+from agent.execution.rehearsal.wholes import loose_names, whole_folders
+
+
+def _locked(status: os.stat_result) -> bool:
+    """Whether its owner may not change what is in a folder."""
+    return status.st_mode & 0o300 != 0o300
+
+
+class Ordering:
+    """Makes the steps of one layer. `number`: its place among the layers."""
+
+    def __init__(self, tree: UpperTree, identities: Identities, number: int) -> None:
+        self.layer: Layer = tree.layer
+        self.steps: list[Step] = []
+        self.remarks: list[str] = []
+        self._tree = tree
+        self._number = number
+        self._identities = identities
+        self._pending = dict(identities.moved)
+        self._now: dict[bytes, bytes] = {}  # where moved files are by now, by where they really were
+        self._placed: set[int] = set()  # ids of folder nodes that are where they belong
+        self._cleared: set[int] = set()  # ids of nodes whose name is free
+        self._disturbed: set[int] = set()  # ids of folder nodes in which the command made, removed or moved a name
+        self._stepped: set[int] = set()  # ids of folder nodes in which a step is done, which sets their mtime
+        self._links: list[Step] = []
+        self._folders: list[Step] = []
+        self._loose = loose_names(tree.root, identities)
+        self._whole = whole_folders(tree.root, self._loose, self._apart())
+        self._parked = 0
+
+    def order(self) -> list[Step]:
+        """All steps of the layer. Raises Unreadable."""
+        for each in self._identities.last_words:
+            self._write_before(each)
+        root = self._tree.root
+        self._placed.add(id(root))
+        self._inside(root)
+        self._root_itself(root)
+        return [*self.steps, *self._links, *self._folders, *self._times(root)]
+
+    # Paths
+
+    def _apart(self) -> tuple[bytes, ...]:
+        base = self.layer.root.rstrip(b"/") + b"/"
+        return tuple(path[len(base) :] for path in self.layer.apart if path.startswith(base))
+
+    def _real(self, path: bytes) -> bytes:
+        return self.layer.root.rstrip(b"/") + b"/" + path if path else self.layer.root
+
+    def _image(self, node: Node) -> bytes:
+        return joined(self.layer.upper, node.path)
+
+    def _was(self, node: Node) -> bytes:
+        """Where a node's name is in the tree as it is before the first step."""
+        assert node.parent is not None
+        return b"" if node.parent.lower is None else self._real(joined(node.parent.lower, node.name))
+
+    def _current(self, lower: bytes) -> bytes:
+        """Where a real file is by now."""
+        head, rest = lower, b""
+        while True:
+            if head in self._now:
+                return joined(self._now[head], rest)
+            if not head:
+                return rest
+            head, name = split(head)
+            rest = joined(name, rest)
+
+    # Making room
+
+    def _rename(self, lower: bytes, target: bytes, node: Node, *, quiet: bool = False) -> None:
+        before = node.lower_status
+        source = self._real(self._current(lower))
+        self.steps.append(
+            Step(
+                "rename",
+                self._real(target),
+                self._number,
+                source=source,
+                whole=node.is_folder,
+                before=before,
+                after=before,
+                was=self._real(lower),
+                quiet=quiet,
+            )
+        )
+        self._now[lower] = target
+
+    def _free(self, node: Node) -> bool:
+        return node.under is None or id(node) in self._cleared or node.under in self._now
+
+    def _evacuate(self, lower: bytes) -> None:
+        """Move what belongs elsewhere out of a real path, the outermost first."""
+        inside = sorted(path for path in self._pending if below(path, lower) and path not in self._now)
+        outermost: list[bytes] = []
+        for path in inside:
+            if not outermost or not below(path, outermost[-1]):
+                outermost.append(path)
+        for path in outermost:
+            node = self._pending[path]
+            if node.parent is not None and id(node.parent) in self._placed and self._free(node):
+                self._rename(path, node.path, node)
+                del self._pending[path]
+                self._placed.add(id(node))
+            else:
+                self._parked += 1
+                self._stepped.add(id(self._tree.root))
+                _, scratch = split(self.layer.scratch)
+                self._rename(path, b".agent-shell-parked-%s-%d" % (scratch, self._parked), node, quiet=True)
+
+    def _clear(self, node: Node, *, remove: bool) -> bool:
+        """Free a node's name of what does not belong there; True if something is still there (only without `remove`)."""
+        if node.under is None or node.under_status is None or id(node) in self._cleared:
+            return False
+        self._evacuate(node.under)
+        if node.under in self._now:
+            return False
+        if any(below(each, node.under) for each in self._apart()):
+            raise Unreadable("a folder that holds another file system would be removed")
+        if not remove:
+            return True
+        path = node.path
+        self._cleared.add(id(node))
+        is_folder = stat.S_ISDIR(node.under_status.st_mode)
+        self.steps.append(
+            Step(
+                "delete",
+                self._real(path),
+                self._number,
+                whole=is_folder,
+                before=node.under_status,
+                was=self._real(node.under),
+            )
+        )
+        return False
+
+    # Placing
+
+    def _inside(self, folder: Node) -> None:
+        for node in folder.children:
+            if not node.stays and (node.under is not None or not node.notes.whiteout):
+                self._disturbed.add(id(folder))
+                self._stepped.add(id(folder))
+            if node.notes.whiteout:
+                self._clear(node, remove=True)
+            elif node.is_folder:
+                self._place_folder(node)
+            else:
+                self._place_file(node)
+
+    def _place_folder(self, node: Node) -> None:
+        if node.lower is None:
+            self._new_folder(node)
+            return
+        if node.moved:
+            self._move_here(node)
+            self._stepped.add(id(node))
+        self._placed.add(id(node))
+        unlocked = node.differs == "meta" and node.lower_status is not None and _locked(node.lower_status)
+        if unlocked:  # what happens inside needs the new mode
+            self.steps.append(self._meta_of(node))
+        self._inside(node)
+        if not unlocked:
+            self._folder_itself(node)
+
+    def _move_here(self, node: Node) -> None:
+        assert node.lower is not None
+        self._clear(node, remove=True)
+        if self._pending.pop(node.lower, None) is not None:
+            self._rename(node.lower, node.path, node)
+
+    def _new_folder(self, node: Node) -> None:
+        whole = id(node) in self._whole
+        replaces_file = node.under_status is not None and not stat.S_ISDIR(node.under_status.st_mode)
+        occupied = self._clear(node, remove=not (whole and replaces_file))
+        if occupied:
+            self._take("type", node, whole=True)
+            return
+        self._take("create", node, whole=whole)
+        if not whole:
+            self._stepped.add(id(node))
+            self._placed.add(id(node))
+            self._inside(node)
+
+    def _take(self, op: Op, node: Node, *, whole: bool = False, link_to: Node | None = None) -> None:
+        """A step whose content comes from the upper folder, for a name that is free (create) or not."""
+        new = op == "create"
+        step = Step(
+            op,
+            self._real(node.path),
+            self._number,
+            image=self._image(node),
+            whole=whole,
+            before=None if new else node.under_status,
+            after=node.status,
+            was=b"" if new and node.under is not None else self._was(node),
+            link_to=None if link_to is None else self._real(link_to.path),
+        )
+        (self.steps if link_to is None else self._links).append(step)
+
+    def _place_file(self, node: Node) -> None:
+        if node.stays:
+            if self._speaks_for_its_names(node):
+                self._changed(node)
+        elif node.moved:
+            self._move_here(node)
+            if self._speaks_for_its_names(node):
+                self._changed(node)
+        else:
+            self._new_file(node)
+
+    def _speaks_for_its_names(self, node: Node) -> bool:
+        """Of several names that a real file already has, only one brings its new content."""
+        names = self._identities.names.get(inode_of(node))
+        return names is None or next(each for each in names if each.lower is not None) is node
+
+    def _changed(self, node: Node) -> None:
+        """The step for a real file whose content or description became another."""
+        if node.differs == "same":
+            return
+        status = node.lower_status
+        assert node.lower is not None and status is not None and node.parent is not None
+        self._stepped.add(id(node.parent))
+        self.steps.append(
+            Step(
+                "modify" if node.differs == "content" else "meta",
+                self._real(node.path),
+                self._number,
+                image=self._image(node),
+                in_place=node.differs == "content" and status.st_nlink > 1,
+                before=status,
+                after=node.status,
+                was=self._real(node.lower),
+            )
+        )
+
+    def _new_file(self, node: Node) -> None:
+        occupied = self._clear(node, remove=False)
+        names = self._identities.names.get(inode_of(node))
+        if names is not None and id(node) in self._loose:
+            first = next((each for each in names if each.lower is not None), names[0])
+            if first is not node:
+                self._take(self._op(node) if occupied else "create", node, link_to=first)
+                return
+        if not occupied:
+            self._take("create", node)
+            return
+        assert node.under_status is not None
+        op = self._op(node)
+        if op == "type" or node.differs == "content" or (node.under_status.st_nlink > 1 and self.layer.indexed):
+            if op == "modify" and node.under_status.st_nlink > 1 and not self.layer.indexed:
+                self.remarks.append(
+                    "a file with several names was written to: its other names are not shown changed, and keep their content "
+                    f"when this is committed: {os.fsdecode(self._real(node.path))!r}"
+                )
+            self._take(op, node)
+        elif node.differs == "meta":
+            self._take("meta", node)
+
+    @staticmethod
+    def _op(node: Node) -> Op:
+        assert node.under_status is not None
+        alike = stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode)
+        return "modify" if alike else "type"
+
+    # Folders themselves
+
+    def _folder_itself(self, node: Node) -> None:
+        """Mode, owner and attributes of a folder that was there before; its mtime where nothing in it explains that it is another."""
+        before = node.lower_status
+        assert before is not None
+        touched = id(node) not in self._disturbed and node.status.st_mtime_ns != before.st_mtime_ns
+        if node.differs == "meta" or touched:
+            self._folders.append(self._meta_of(node))
+
+    def _meta_of(self, node: Node) -> Step:
+        assert node.lower is not None
+        return Step(
+            "meta",
+            self._real(node.path),
+            self._number,
+            image=self._image(node),
+            before=node.lower_status,
+            after=node.status,
+            was=self._real(node.lower),
+        )
+
+    def _root_itself(self, root: Node) -> None:
+        start, before = self.layer.start, root.lower_status
+        if start is None or before is None:
+            return
+        facts = (root.status.st_mode, root.status.st_uid, root.status.st_gid)
+        started = (start.st_mode, start.st_uid, start.st_gid)
+        if started != (before.st_mode, before.st_uid, before.st_gid):
+            if facts != started:
+                self.remarks.append(
+                    f"mode or owner of {os.fsdecode(self.layer.root)!r} itself was changed; that is not made real"
+                )
+            return
+        if facts != started:
+            root.differs = "meta"
+        else:
+            root.differs = "same"
+            if start.st_mtime_ns != before.st_mtime_ns or root.status.st_mtime_ns == start.st_mtime_ns:
+                return
+        self._folder_itself(root)
+
+    def _times(self, root: Node) -> list[Step]:
+        """The mtimes that folders have in the end, whatever the steps in them did to those."""
+        start, real = self.layer.start, root.lower_status
+        told = start is not None and real is not None and start.st_mtime_ns == real.st_mtime_ns
+        return [
+            Step(
+                "meta",
+                self._real(node.path),
+                self._number,
+                image=self._image(node),
+                after=node.status,
+                was=b"",
+                quiet=True,
+            )
+            for node in root.everything()
+            if id(node) in self._stepped and (node is not root or told or id(root) in self._disturbed)
+        ]
+
+    def _write_before(self, words: LastWords) -> None:
+        """What was written into a file through a name that is gone now still shows under its other names."""
+        if differs_from_image(self._tree, words):
+            self.steps.append(
+                Step(
+                    "modify",
+                    self._real(words.lower),
+                    self._number,
+                    image=words.image,
+                    in_place=True,
+                    before=words.status,
+                    after=words.image_status,
+                    was=self._real(words.lower),
+                )
+            )

@@ -1,0 +1,130 @@
+"""The notes that an overlay keeps on the files of its upper folder: whiteout, opaque, redirect, metacopy, origin.
+
+They are extended attributes (`trusted.overlay.*`, for ordinary users `user.overlay.*`) and device nodes 0:0. A command cannot forge
+them: attributes of that name that it sets are stored with one more `overlay.` in the name. Everything here is relative to an open folder
+and never follows a link. Standard library only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+Handle = tuple[int, bytes]  # the type and bytes of a file handle as the kernel names a file for good
+
+_ORIGIN_MAGIC = 0xFB
+_ORIGIN_HEAD = 21  # version, magic, length, flags, type, uuid
+_HANDLE_BYTES = 128
+_NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What the overlay says of one file. `origin`: the handle of the file it was copied from; None: not a copy, or not said which
+    (then `copied` tells the two apart). `redirect`: where the folder, or the data of a metacopy, lies below.
+    """
+
+    whiteout: bool = False
+    opaque: bool = False
+    metacopy: bool = False
+    redirect: bytes | None = None
+    copied: bool = False
+    origin: Handle | None = None
+
+
+def prefix_of(userxattr: bool) -> bytes:
+    """The beginning of the names of the overlay's own attributes."""
+    return b"user.overlay." if userxattr else b"trusted.overlay."
+
+
+def is_own(name: bytes, prefix: bytes) -> bool:
+    """Whether an attribute is the overlay's own, and not one that a command set and the overlay stored under a longer name."""
+    return name.startswith(prefix) and not name.startswith(prefix + b"overlay.")
+
+
+def is_whiteout_device(status: os.stat_result) -> bool:
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+
+
+def _place(folder: int, name: bytes) -> bytes:
+    # The attribute calls know no dir_fd; this leads to the open folder itself, and its last part is not followed.
+    return b"/proc/self/fd/%d/%s" % (folder, name or b".")
+
+
+def attributes(folder: int, name: bytes) -> dict[bytes, bytes]:
+    """All extended attributes of `name` in an open folder ("" for the folder itself); none where the file system has none."""
+    place = _place(folder, name)
+    try:
+        names = os.listxattr(place, follow_symlinks=False)
+    except OSError as error:
+        if error.errno in _NO_ATTRIBUTES:
+            return {}
+        raise
+    found = {}
+    for each in names:
+        try:
+            found[os.fsencode(each)] = os.getxattr(place, each, follow_symlinks=False)
+        except OSError as error:
+            if error.errno not in _NO_ATTRIBUTES:
+                raise
+    return found
+
+
+def content_attributes(found: dict[bytes, bytes], prefix: bytes) -> dict[bytes, bytes]:
+    """The attributes that belong to the file and not to the overlay."""
+    return {name: value for name, value in found.items() if not is_own(name, prefix)}
+
+
+def notes_from(found: dict[bytes, bytes], status: os.stat_result, prefix: bytes) -> Notes:
+    """Read the overlay's notes from all attributes of a file of the upper folder."""
+    if is_whiteout_device(status):
+        return Notes(whiteout=True)
+    if stat.S_ISREG(status.st_mode) and status.st_size == 0 and prefix + b"whiteout" in found:
+        return Notes(whiteout=True)
+    origin = found.get(prefix + b"origin")
+    return Notes(
+        opaque=found.get(prefix + b"opaque") == b"y",
+        metacopy=stat.S_ISREG(status.st_mode) and prefix + b"metacopy" in found,
+        redirect=found.get(prefix + b"redirect"),
+        copied=origin is not None,
+        origin=_parsed_origin(origin) if origin else None,
+    )
+
+
+def _parsed_origin(raw: bytes) -> Handle | None:
+    if len(raw) <= _ORIGIN_HEAD or raw[1] != _ORIGIN_MAGIC:
+        return None
+    return raw[4], raw[_ORIGIN_HEAD : raw[2]]
+
+
+@cache
+def _name_to_handle() -> Any:
+    import ctypes  # costs milliseconds; only needed where a file was moved or has several names
+
+    class FileHandle(ctypes.Structure):
+        _fields_ = (("size", ctypes.c_uint), ("type", ctypes.c_int), ("data", ctypes.c_ubyte * _HANDLE_BYTES))
+
+    try:
+        function = ctypes.CDLL(None, use_errno=True).name_to_handle_at
+    except (AttributeError, OSError):
+        return None
+
+    def ask(folder: int, name: bytes) -> Handle | None:
+        handle = FileHandle(size=_HANDLE_BYTES)
+        mount = ctypes.c_int()
+        if function(folder, name, ctypes.byref(handle), ctypes.byref(mount), 0) != 0:
+            return None
+        return handle.type & 0xFF, bytes(handle.data[: handle.size])
+
+    return ask
+
+
+def handle_of(folder: int, name: bytes) -> Handle | None:
+    """The handle of `name` in an open folder, to hold against an origin; None where the file system gives none."""
+    ask = _name_to_handle()
+    found: Handle | None = ask(folder, name) if ask is not None else None
+    return found
