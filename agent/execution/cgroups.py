@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 PREFIX = "agent-shell."
 _KILL = "cgroup.kill"
+_PAUSE = 0.002
 
 
 class Group:
@@ -81,8 +83,19 @@ class Group:
                 hit.append(name)
         return tuple(hit)
 
-    def remove(self) -> bool:
-        """Remove it with empty groups below it; False where something still lives in it."""
+    def remove(self, within: float = 0.0) -> bool:
+        """Remove it with empty groups below it; False where something still lives in it.
+
+        `within`: seconds that the kernel may need to take the last process out.
+        """
+        deadline = time.monotonic() + within
+        while not self._remove():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_PAUSE)
+        return True
+
+    def _remove(self) -> bool:
         for folder, _folders, _files in os.walk(self.path, topdown=False):
             try:
                 os.rmdir(folder)

@@ -14,9 +14,11 @@ from msgspec.structs import replace as with_fields
 
 from agent.execution import interactive, state
 from agent.execution.helper import Helper
+from agent.execution.jobs.table import JobTable
 from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
 from agent.execution.scratch import ScratchFile
 from agent.execution.threads import in_thread
+from agent.execution.tree import RUNGS
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand
 from agent.protocol.outcomes import ExecutionResult
@@ -35,7 +37,8 @@ class ShellExecutor:
     `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal
     (where the process has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per
     stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
-    list that get the whole terminal.
+    list that get the whole terminal. `jobs`: where commands that go on in the background are entered. `strays`: the rung to try first for
+    keeping hold of all that a command starts (tree.py).
     """
 
     def __init__(
@@ -50,6 +53,8 @@ class ShellExecutor:
         grace: float = 2.0,
         interactive_programs: tuple[str, ...] = (),
         shell: str | None = None,
+        jobs: JobTable | None = None,
+        strays: str = RUNGS[0],
     ) -> None:
         variables = {
             os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
@@ -71,6 +76,8 @@ class ShellExecutor:
         self._shell = shell
         self._env_program: str | None = None
         self._helper = Helper()
+        self._jobs = jobs if jobs is not None else JobTable()
+        self._strays = strays
         self._tty: TerminalChoice = "auto"
         self._lock = asyncio.Lock()
 
@@ -156,11 +163,15 @@ class ShellExecutor:
             try:
                 dump = ScratchFile() if shell.endswith("bash") and self._env_program else None
                 launch = self._launch(shell, command, dump, files)
-                running = RunningCommand(launch, self._helper, sink)
+                running = RunningCommand(launch, self._helper, sink, self._jobs)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
                 return failure(CANNOT_RUN, text, cwd=self.cwd)
             result = await self._finish(running, cancel)
+            if result.job:  # its shell still reads and writes these
+                self._jobs.hold(result.job, files)
+                files = []
+                return self._adopt(result, None, has_state=True)
             after = state.parse(dump.read(), before) if dump is not None else None
         finally:
             for file in files:
@@ -204,6 +215,9 @@ class ShellExecutor:
             inherit_stdin=self._stdin == "inherit",
             timeout=command.timeout,
             grace=self._grace,
+            strays=self._strays,
+            command=command.command,
+            command_id=command.command_id,
             head_bytes=self._head_bytes,
             tail_bytes=self._tail_bytes,
         )
@@ -233,7 +247,7 @@ class ShellExecutor:
         kept = after is not None or nothing_ran
         if after is not None:
             self._state = after
-        elif not nothing_ran:
+        elif not nothing_ran and not result.job:
             notes += (_NOT_KEPT if has_state else _NO_BASH,)
         if not os.path.isdir(self._state.cwd):
             notes += (self._leave_lost_folder(),)

@@ -26,6 +26,7 @@ IDLE = 0.05  # seconds without output after which a background job may keep the 
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
 TERMINAL_CHECK = 0.2  # seconds between looks at the window size and settings
 _INTERRUPT = b"\x03"
+_SUSPEND = b"\x1a"
 _PRESSES, _PRESSES_WITHIN = 3, 1.5  # Ctrl-C this often within so many seconds stops a program that owns the terminal
 
 
@@ -48,6 +49,7 @@ class Channels:
 class Ending:
     """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds.
 
+    `kept`: it did not end, the keeper goes on with it in the background.
     `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
     """
 
@@ -56,12 +58,20 @@ class Ending:
     interrupted_by_key: bool = False
     saw_interrupt_key: bool = False
     sink_failure: str = ""
+    kept: bool = False
 
 
 class Pump:
     """Runs until the command has ended and its output is read."""
 
-    def __init__(self, channels: Channels, captures: dict[str, HeadTail], sink: OutputSink | None) -> None:
+    def __init__(
+        self,
+        channels: Channels,
+        captures: dict[str, HeadTail],
+        sink: OutputSink | None,
+        send_to_background: Callable[[tuple[int, ...]], bool] | None = None,
+    ) -> None:
+        self._send_to_background = send_to_background
         self._channels = channels
         self._captures = captures
         self._frames = Frames(sink)
@@ -96,7 +106,8 @@ class Pump:
             self._watch(channels.real.fd, self._on_keys)
         try:
             self._loop()
-            self._drain()
+            if not self._ending.kept:
+                self._drain()
             self._frames.flush()
         finally:
             self._selector.close()
@@ -159,6 +170,7 @@ class Pump:
         except OSError:
             received = None
         self._ending.message = received[0] if received else None
+        self._ending.kept = received is not None and received[0]["event"] == "kept"
         self._ended = True
 
     def _on_output(self, fd: int) -> None:
@@ -229,8 +241,23 @@ class Pump:
                 if self._channels.real is not None:
                     self._channels.real.write(b"^C")
                 self._stop()
+        if _SUSPEND in data and self._to_background(master):
+            data = data.replace(_SUSPEND, b"")
         self._keys += data
         self._hint = None  # who types knows what is asked
+
+    def _to_background(self, master: int) -> bool:
+        """Ask the keeper to go on without us. Not for a program that owns the terminal: there it is that program's key."""
+        ask = self._send_to_background
+        if ask is None or self._channels.pass_through or not terminals.keys_make_signals(master):
+            return False
+        outputs = (*self._open, master) if self._channels.screen else tuple(self._open)
+        if not ask(outputs):
+            return False
+        self._send_to_background = None  # the answer comes on the control socket, where the end may come before it
+        if self._channels.real is not None:
+            self._channels.real.write(b"^Z\n")
+        return True
 
     def _count_presses(self, presses: int) -> None:
         now = time.monotonic()

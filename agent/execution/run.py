@@ -11,10 +11,14 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace as with_fields
+
 from agent.execution import terminal as terminals
 from agent.execution import wire
 from agent.execution.capture import HeadTail
 from agent.execution.helper import Helper
+from agent.execution.jobs.handing import Handing
+from agent.execution.jobs.table import JobTable
 from agent.execution.pump import Channels, Ending, Pump
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
 from agent.protocol.ports import OutputSink
@@ -42,6 +46,8 @@ class Launch:
     head_bytes: int
     tail_bytes: int
     strays: str = "cgroup"
+    command: str = ""
+    command_id: str = ""
     sandbox: dict[str, Any] | None = None
 
 
@@ -61,19 +67,31 @@ def encoded(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
-class RunningCommand:
-    """One launch. `stop` may be called from any thread, at any time."""
+def decoded(text: str) -> str:
+    """The reverse of `encoded`."""
+    return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
-    def __init__(self, launch: Launch, helper: Helper, sink: OutputSink | None) -> None:
+
+class RunningCommand:
+    """One launch. `stop` may be called from any thread, at any time.
+
+    What it leaves in the background becomes one of `jobs`; without, it is ended with the command.
+    """
+
+    def __init__(self, launch: Launch, helper: Helper, sink: OutputSink | None, jobs: JobTable | None = None) -> None:
         self._launch = launch
         self._helper = helper
         self._sink = sink
         self._ours, self._theirs = socket.socketpair()
+        self._handing = Handing(jobs, launch, self._ours) if jobs is not None else None
+        self._watched: wire.Message = {}
         self._stopped = False
         self._session = 0
 
     def stop(self) -> None:
         """Begin the ladder INT, TERM, KILL, or take its next step. Never blocks."""
+        if self._handing is not None and self._handing.done:
+            return  # it is a job now, and not ended by what ends its goal
         self._stopped = True
         try:
             wire.send(self._ours, {"op": "stop"})
@@ -103,7 +121,8 @@ class RunningCommand:
             refused = self._start(channels, given)
             if refused is not None:
                 return refused
-            pump = Pump(channels, captures, self._sink)
+            handing = self._handing
+            pump = Pump(channels, captures, self._sink, None if handing is None else handing.ask)
             if real is not None:
                 real.take(raw_output=channels.pass_through)
             used = True
@@ -114,17 +133,24 @@ class RunningCommand:
                 if real is not None:
                     real.give_back(used=used)
                     real = None
-            notes = self._leave_background(ending)
+            job, notes = self._leave_background(ending)
             if ending.sink_failure:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)
-            return self._result(ending, captures, notes, time.monotonic() - started)
+            result = self._result(ending, captures, notes, time.monotonic() - started)
+            return with_fields(result, job=job)
         finally:
             if real is not None:
                 os.close(real.fd)
+            self._let_go(ours)
+
+    def _let_go(self, ours: list[int]) -> None:
+        if self._handing is not None:
+            self._handing.close()
+        if self._handing is None or not self._handing.done:
             self._ours.close()
-            self._theirs.close()
-            for fd in ours:
-                os.close(fd)
+        self._theirs.close()
+        for fd in ours:
+            os.close(fd)
 
     def _captures(self, *, pass_through: bool) -> dict[str, HeadTail]:
         head, tail = self._launch.head_bytes, self._launch.tail_bytes
@@ -181,6 +207,7 @@ class RunningCommand:
             "timeout": launch.timeout,
             "grace": launch.grace,
             "strays": launch.strays,
+            "background": "end" if self._handing is None else "keep",
         }
         if launch.sandbox is not None:
             request["sandbox"] = launch.sandbox
@@ -195,6 +222,7 @@ class RunningCommand:
                 os.close(fd)
         if answer is not None and answer[0]["event"] == "failed":
             return self._explained(answer[0]["stage"], answer[0]["errno"], answer[0]["text"])
+        self._watched = answer[0] if answer is not None else {}
         return None  # without an answer the keeper was killed, perhaps by the command: the pump will see that
 
     def _refused(self, exit_code: int, text: str) -> ExecutionResult:
@@ -216,18 +244,24 @@ class RunningCommand:
         code = NOT_FOUND if number == errno.ENOENT else CANNOT_RUN
         return self._refused(code, f"cannot start {self._launch.argv[0]}: {reason}")
 
-    def _leave_background(self, ending: Ending) -> tuple[str, ...]:
-        """Keep background jobs alive that still write, and say that something goes on."""
-        message = ending.message
-        if message is None or not (message["background"] or ending.held):
-            return ()
+    def _leave_background(self, ending: Ending) -> tuple[int, tuple[str, ...]]:
+        """Keep alive what goes on, as a job. Under which number the command itself does (0: it ended), and what to say of it."""
+        message, handing = ending.message, self._handing
+        if message is None:
+            return 0, ()
+        if ending.kept and handing is not None:
+            return handing.sent(self._watched)
+        if message["ended_with_it"]:
+            return 0, ("what it left in the background was ended with it",)
+        if message["background"] and handing is not None:
+            return 0, handing.left(self._watched, int(message["first"]), tuple(ending.held))
         if not ending.held:
-            return ("it left a process running in the background",)
+            return 0, ()
         try:
             self._helper.request({"op": "drain"}, tuple(ending.held))
         except OSError:
-            pass  # then the job gets SIGPIPE when it writes, as after closing a terminal window
-        return ("a background process still holds the output; what it writes from now on is not shown",)
+            pass  # then whoever has it gets SIGPIPE when it writes, as after closing a terminal window
+        return 0, ("a background process still holds the output; what it writes from now on is not shown",)
 
     def _result(
         self, ending: Ending, captures: dict[str, HeadTail], notes: tuple[str, ...], duration: float
@@ -243,6 +277,15 @@ class RunningCommand:
                 duration=duration,
                 interrupted=interrupted,
                 notes=("the process that watches the command was killed, so the command was ended too",),
+            )
+        if ending.kept:
+            return ExecutionResult(
+                exit_code=0,
+                stdout=captures["stdout"].result(),
+                stderr=captures["stderr"].result(),
+                duration=duration,
+                state_kept=False,
+                notes=notes,
             )
         status = int(message["status"])
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
@@ -267,9 +310,16 @@ class RunningCommand:
         )
 
     def _sweep_after_loss(self) -> None:
-        """End what a killed keeper can no longer end: its session (daemons that left it are out of reach)."""
+        """End what a killed keeper can no longer end: its group, else its session (which daemons leave)."""
         from agent.execution import sweep
+        from agent.execution.cgroups import Group
+        from agent.execution.tree import GONE_WITHIN
 
+        if self._watched.get("group"):
+            group = Group(decoded(self._watched["group"]))
+            group.kill()
+            sweep.kill_all(group.members)
+            group.remove(GONE_WITHIN)
         for pid in sweep.descendants(self._session):
             try:
                 os.kill(pid, signal.SIGKILL)

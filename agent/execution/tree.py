@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 from agent.execution import sweep
 from agent.execution.cgroups import Group, make
 
 RUNGS = ("cgroup", "subreaper", "group")
-_GONE_WITHIN = 1.0  # seconds that the kernel may need to take the last process out of its group
+GONE_WITHIN = 1.0  # seconds that the kernel may need to take the last process out of its group
 
 
 class Tree:
@@ -98,11 +97,8 @@ class Tree:
 
     def leave(self) -> None:
         """Leave nothing of ours behind. Call last."""
-        if self.group is None:
-            return
-        deadline = time.monotonic() + _GONE_WITHIN
-        while not self.group.remove() and time.monotonic() < deadline:
-            time.sleep(sweep.PAUSE)
+        if self.group is not None:
+            self.group.remove(GONE_WITHIN)
 
     def _living(self) -> set[int]:
         processes = sweep.table()

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 DISK_CAP = 16 << 20
 MEMORY_CAP = 1 << 20
+KEPT = 1 << 16
 KEEP_FILES = 50
 KEEP_SECONDS = 14 * 86_400
 
@@ -22,21 +23,37 @@ class JobLog:
         self.fd = fd
         self.path = path
         self.cap = cap
+        self._ended: tuple[int, bytes] | None = None
 
     @property
     def size(self) -> int:
         """Bytes in it now."""
+        if self._ended is not None:
+            return self._ended[0]
         return os.fstat(self.fd).st_size
 
     def tail(self, limit: int) -> bytes:
         """The last `limit` bytes, from the start of a line on where something is left out."""
         size = self.size
+        if self._ended is not None:
+            kept = self._ended[1][-limit:]
+            return kept if len(kept) == size else kept.partition(b"\n")[2]
         if size <= limit:
             return os.pread(self.fd, limit, 0)
         return os.pread(self.fd, limit, size - limit).partition(b"\n")[2]
 
-    def close(self) -> None:
-        """Let go of it; what is on disk stays."""
+    def end(self) -> None:
+        """Nobody writes any more: let go of it, but keep its end in memory. What is on disk stays."""
+        if self._ended is None:
+            size = self.size
+            self._ended = size, os.pread(self.fd, KEPT, max(0, size - KEPT))
+            os.close(self.fd)
+
+    def discard(self) -> None:
+        """Let go of it and remove it."""
+        if self.path:
+            with suppress(OSError):
+                os.unlink(self.path)
         os.close(self.fd)
 
 

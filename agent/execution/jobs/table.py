@@ -55,6 +55,8 @@ class _Entry:
         for file in self.files:
             file.close()
         self.files.clear()
+        if self.log is not None:
+            self.log.end()
         ended = _now()
         if message is None:
             self.job = replace(self.job, ended=ended, note="the process that watched it was killed")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.execution.executor import ShellExecutor
+from agent.execution.jobs.table import JobTable
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
@@ -33,6 +34,10 @@ class Runner:
     def __init__(self, loop: asyncio.AbstractEventLoop, executor: ShellExecutor) -> None:
         self.loop = loop
         self.executor = executor
+
+    @property
+    def jobs(self) -> JobTable:
+        return self.executor._jobs
 
     def __call__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -188,4 +189,6 @@ def test_no_descriptor_is_left_open(run: Runner) -> None:
     run("echo x; sleep 0.2 &")
     run("exit 3")
     run("exec true")
+    while any(job.running for job in run.jobs.listing()):
+        time.sleep(0.01)
     assert sorted(os.listdir("/proc/self/fd")) == before

@@ -131,13 +131,6 @@ def test_ctrl_c_escalates_against_a_command_that_ignores_it(terminal: Terminal, 
     assert marker.survivors() == {}
 
 
-def test_ctrl_z_does_not_stop_what_nobody_could_bring_back(terminal: Terminal) -> None:
-    child = terminal.start("echo ready; read x; echo got:$x")
-    child.expect_exact(b"ready")
-    child.send("\x1a\r")
-    assert terminal.result()["stdout"] == "ready\ngot:\x1a\n"
-
-
 def test_the_window_size_follows(terminal: Terminal, tmp_path: Path) -> None:
     child = terminal.start("trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.02; done")
     child.expect_exact(b"ready")
