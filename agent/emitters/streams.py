@@ -19,12 +19,14 @@ _GONE = {errno.EPIPE, errno.ECONNRESET, errno.ESHUTDOWN, errno.EIO, errno.EBADF}
 
 
 class Sink(Protocol):
-    """Takes bytes. `is_tty`: cursor movement makes sense; `color`: so do SGR sequences."""
+    """Takes bytes. `is_tty`: cursor movement makes sense; `color`: so do SGR sequences; `is_screen`: it is a terminal, dumb or not."""
 
     @property
     def is_tty(self) -> bool: ...
     @property
     def color(self) -> bool: ...
+    @property
+    def is_screen(self) -> bool: ...
 
     def write(self, data: bytes) -> None:
         """Write everything, or raise ClientDisconnected or WriteFailed."""
@@ -39,11 +41,12 @@ class FdSink:
     `owner`, the stream whose descriptor it is, is kept alive with the sink: Python closes a descriptor with its stream.
     """
 
-    def __init__(self, fd: int, *, is_tty: bool, color: bool, owner: Any = None) -> None:
+    def __init__(self, fd: int, *, is_tty: bool, color: bool, owner: Any = None, is_screen: bool | None = None) -> None:
         self.fd = fd
         self._owner = owner
         self.is_tty = is_tty
         self.color = color
+        self.is_screen = is_tty if is_screen is None else is_screen
 
     def write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -74,9 +77,10 @@ class FdSink:
 class StreamSink:
     """A sink over a text or binary stream without a descriptor."""
 
-    def __init__(self, stream: Any, *, is_tty: bool, color: bool) -> None:
+    def __init__(self, stream: Any, *, is_tty: bool, color: bool, is_screen: bool | None = None) -> None:
         self.is_tty = is_tty
         self.color = color
+        self.is_screen = is_tty if is_screen is None else is_screen
         self._stream = stream
         self._binary = not isinstance(stream, io.TextIOBase)
 
@@ -97,7 +101,7 @@ class MemorySink:
     """A sink that keeps everything; for tests of front ends and for output that goes elsewhere."""
 
     def __init__(self, *, is_tty: bool = False, color: bool = False, columns: int = 80, rows: int = 24) -> None:
-        self.is_tty = is_tty
+        self.is_tty = self.is_screen = is_tty
         self.color = color
         self._size = (columns, rows)
         self._parts: list[bytes] = []
@@ -134,9 +138,9 @@ def sink_of(stream: Any, *, environ: Mapping[str, str] | None = None, color: boo
     try:
         fd = stream.fileno()
     except (OSError, AttributeError, ValueError):
-        return StreamSink(stream, is_tty=is_tty and not dumb, color=colored)
+        return StreamSink(stream, is_tty=is_tty and not dumb, color=colored, is_screen=is_tty)
     stream.flush()
-    return FdSink(fd, is_tty=is_tty and not dumb, color=colored, owner=stream)
+    return FdSink(fd, is_tty=is_tty and not dumb, color=colored, owner=stream, is_screen=is_tty)
 
 
 def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:

@@ -1,7 +1,9 @@
 """Make the output of commands safe and readable on the person's terminal, chunk by chunk.
 
-Text, tabs, newlines, carriage returns and colours pass. Everything that could move the cursor, change title, clipboard
-or keyboard, start the alternate screen or query the terminal is dropped; other control codes become visible (`^@`).
+Text, tabs, newlines, carriage returns and colours pass, and what progress bars need: moving within the line, erasing in
+it, and moving up no further than this command has written. Everything else that could move the cursor, change title,
+clipboard or keyboard, start the alternate screen or query the terminal is dropped; other control codes become visible
+(`^@`), and so do characters that turn text around (`<U+202E>`).
 """
 
 from __future__ import annotations
@@ -21,44 +23,55 @@ _CONTROLS = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in b"\t\n\r"
 
 
 class _Stream(Struct):
-    """What one stream left unfinished: undecoded bytes, the colours in force, the length of its last line."""
+    """What one stream left unfinished: undecoded bytes, the colours in force, the length of its last line.
+
+    `row` and `lowest`: lines below its first one, now and at most; wrapped ones count once, which errs to the safe side.
+    """
 
     pending: bytes = b""
     style: str = ""
     column: int = 0
     cutting: bool = False
+    row: int = 0
+    lowest: int = 0
 
 
 class TerminalFilter:
     """A filter for the two streams of one command.
 
     `color`: let colours through and show stderr in red. `max_line`: characters of a line that are shown, None for all.
+    `moves`: let the few cursor movements through; a dumb terminal knows none.
     """
 
-    def __init__(self, color: bool, max_line: int | None = None) -> None:
+    def __init__(self, color: bool, max_line: int | None = None, *, moves: bool = True) -> None:
         self._color = color
         self._max_line = max_line
+        self._moves = moves
         self._streams = {"stdout": _Stream(), "stderr": _Stream()}
 
     def feed(self, stream: str, data: bytes) -> bytes:
         """The next bytes for the terminal. Each answer ends with colours off, so that anything may be printed between."""
         state = self._streams[stream]
-        if not state.pending and data.isascii() and len(data.translate(None, _CONTROLS)) == len(data):
-            if self._max_line is None:
-                return self._dressed(stream, state.style, data)
-            if not state.cutting and self._lines_are_short(state, data):
-                return self._dressed(stream, state.style, data)
+        plain = not state.pending and data.isascii() and len(data.translate(None, _CONTROLS)) == len(data)
+        if plain and (self._max_line is None or (not state.cutting and self._lines_are_short(state, data))):
+            state.row += data.count(b"\n")
+            return self._dressed(stream, state.style, data)
+        if plain and state.cutting and b"\n" not in data and b"\r" not in data:
+            return b""
         text, state.pending = _complete(state.pending + data)
         return self._slow(stream, state, text)
 
     def close(self) -> bytes:
-        """What was held back because it looked unfinished, made visible."""
+        """What was held back because it looked unfinished, made visible; and the cursor below all that was written."""
         held = b""
         for stream, state in self._streams.items():
             if state.pending:
                 text = state.pending.decode("utf-8", "replace").replace("\x1b", "^[")
                 state.pending = b""
                 held += self._slow(stream, state, text)
+            if state.row < state.lowest:
+                held += f"\x1b[{state.lowest - state.row}B\r\n".encode("ascii")
+                state.row = state.lowest
         return held
 
     def _dressed(self, stream: str, style: str, data: bytes) -> bytes:
@@ -78,6 +91,10 @@ class TerminalFilter:
                 wanted = _without_concealment(match["style"])
                 state.style = _later_style(state.style, wanted)
                 return f"\x1b[{wanted}m" + (base if _resets(wanted) else "") if wanted is not None else ""
+            if match.lastgroup == "move":
+                return _bounded(state, match) if self._moves else ""
+            if match.lastgroup == "bidi":
+                return f"<U+{ord(sequence):04X}>"
             if match.lastgroup == "overstrike":
                 return sequence[-1]
             if match.lastgroup == "control":
@@ -88,7 +105,15 @@ class TerminalFilter:
                 return "^["
             return ""
 
-        text = _patterns()[0].sub(clean, text)
+        if _patterns()[3].search(text):  # then it matters in which row each movement begins
+            lines = text.split("\n")
+            for index, line in enumerate(lines):
+                lines[index] = _patterns()[0].sub(clean, line)
+                state.row += index < len(lines) - 1
+            text = "\n".join(lines)
+        else:
+            state.row += text.count("\n")
+            text = _patterns()[0].sub(clean, text)
         if self._max_line is not None:
             text = self._cut(state, text)
         if self._color:
@@ -115,7 +140,10 @@ class TerminalFilter:
         for piece in _patterns()[1].split(text):
             if piece in ("\n", "\r"):
                 state.column, state.cutting = 0, False
-            elif not piece.startswith("\x1b"):
+            elif piece.startswith("\x1b"):
+                if piece[-1] in "EFG":
+                    state.column, state.cutting = 0, False
+            else:
                 if state.cutting:
                     continue
                 room = self._max_line - state.column
@@ -144,6 +172,7 @@ def _complete(data: bytes) -> tuple[str, bytes]:
     return text[: unfinished.start()], unfinished.group().encode("utf-8") + rest
 
 
+@functools.lru_cache(maxsize=256)
 def _without_concealment(parameters: str) -> str | None:
     """Drop "hidden" (8) from a colour code, so that no text is on the screen unseen; None where nothing is left."""
     kept: list[str] = []
@@ -173,11 +202,33 @@ def _later_style(style: str, parameters: str | None) -> str:
     return code if _resets(parameters) or len(style) + len(code) > _LONGEST_STYLE else style + code
 
 
+def _bounded(state: _Stream, match: re.Match[str]) -> str:
+    """A movement of the cursor as far as it stays within what this stream has written; "" where nothing is left of it."""
+    kind, count = match["move"], match["count"]
+    if kind in "AF":  # up
+        steps = min(int(count or 1) or 1, state.row)
+        state.lowest = max(state.lowest, state.row)
+        state.row -= steps
+        return f"\x1b[{steps}{kind}" if steps else "\r" if kind == "F" else ""
+    if kind in "BE":  # down
+        steps = min(int(count or 1) or 1, max(0, state.lowest - state.row))
+        state.row += steps
+        return f"\x1b[{steps}{kind}" if steps else "\r" if kind == "E" else ""
+    if kind == "J":  # erase what is below, never all
+        return "\x1b[J" if count in ("", "0") else ""
+    if kind == "K":
+        return match[0] if count in ("", "0", "1", "2") else ""
+    return match[0]
+
+
 @functools.cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What has to be replaced; what a line is split at; what may still be going on at the end of a chunk."""
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What has to be replaced; what a line is split at; what may still be going on at the end of a chunk; movements to
+    other lines.
+    """
     replaced = re.compile(
         r"\x1b\[(?P<style>[0-9;:]{0,64})m"
+        r"|\x1b\[(?P<count>[0-9]{0,4})(?P<move>[A-GJK])"
         r"|\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
         r"|\x1b[\]PX^_][^\x1b\x07\n\x18\x1a]*(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC
         r"|\x1b[ -/]+[0-~]"  # character sets and the like
@@ -186,7 +237,8 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         r"|(?P<overstrike>[^\x00-\x1f\x7f-\x9f]\x08[^\x00-\x1f\x7f-\x9f])"
         r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])"
         r"|(?P<c1>[\x80-\x9f])"
+        r"|(?P<bidi>[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f])"
     )
-    split_at = re.compile(r"(\n|\r|\x1b\[[0-9;:]*m)")
+    split_at = re.compile(r"(\n|\r|\x1b\[[0-9;:]*[A-GJKm])")
     unfinished = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|[\]PX^_][^\x1b\x07\n\x18\x1a]*\x1b?|[ -/]{0,8})\Z")
-    return replaced, split_at, unfinished
+    return replaced, split_at, unfinished, re.compile(r"\x1b\[[0-9]{0,4}[ABEF]")

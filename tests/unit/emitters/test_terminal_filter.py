@@ -43,6 +43,12 @@ def shown(*chunks: bytes, color: bool = True, max_line: int | None = None, strea
         (b"\x9b2J\xff", "\ufffd2J\ufffd".encode()),
         (b"\x1b]never ends\nmore", b"^[]never ends\nmore"),
         (b"end\x1b", b"end^["),
+        (b"10%\r\x1b[K20%\x1b[2K\x1b[1G30%\n", b"10%\r\x1b[K20%\x1b[2K\x1b[1G30%\n"),  # a progress bar
+        (b"one\ntwo\n\x1b[2A\x1b[Jnew\n\n", b"one\ntwo\n\x1b[2A\x1b[Jnew\n\n"),
+        (b"one\n\x1b[99Aup\x1b[5Adown\x1b[9Bx\n", b"one\n\x1b[1Aupdown\x1b[1Bx\n"),  # no further than its own lines
+        (b"\x1b[Fover\x1b[Eover\x1b[2J\x1b[3J\x1b[3K", b"\rover\rover"),
+        (b"a\nb\n\x1b[2Aend", b"a\nb\n\x1b[2Aend\x1b[2B\r\n"),  # what we say next stands below
+        ("a\u202eb\u2066c\u2069\u200f\u061c".encode(), b"a<U+202E>b<U+2066>c<U+2069><U+200F><U+061C>"),
         (b"end\xe2\x82", "end\ufffd".encode()),
     ],
 )
@@ -51,6 +57,12 @@ def test_what_passes_and_what_does_not(data: bytes, expected: bytes) -> None:
     # The same byte by byte; only colours may be repeated for each chunk.
     single = shown(*(data[index : index + 1] for index in range(len(data))))
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", single) == re.sub(rb"\x1b\[[0-9;]*m", b"", expected)
+
+
+def test_a_dumb_terminal_gets_no_movements() -> None:
+    display = TerminalFilter(False, moves=False)
+    assert display.feed("stdout", b"a\nb\x1b[1A\x1b[K\x1b]52;c;aGk=\x07c") == b"a\nbc"
+    assert display.close() == b""
 
 
 def test_overstruck_letters_of_old_manuals_are_shown_once() -> None:
@@ -98,7 +110,7 @@ def test_long_lines_are_cut_on_the_screen() -> None:
 @given(st.lists(st.binary(max_size=30), max_size=20), st.sampled_from([None, 5, 1000]), st.booleans())
 def test_nothing_but_text_and_colours_ever_passes(chunks: list[bytes], limit: int | None, color: bool) -> None:
     result = shown(*chunks, color=color, max_line=limit, stream="stderr")
-    text = re.sub(rb"\x1b\[[0-9;:]*m", b"", result).decode("utf-8")
+    text = re.sub(rb"\x1b\[(?:[0-9;:]*m|[0-9]{0,4}[A-GJK])", b"", result).decode("utf-8")
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
     assert result.endswith(OFF) or not color or not result
 
@@ -109,11 +121,17 @@ ESCAPES = st.text(alphabet="\x1b[]PX^_?0123;:mhHJcqu\x07\\\x9b\x08ab\n\r é", ma
 @given(st.lists(ESCAPES, max_size=8))
 def test_nothing_but_text_and_colours_passes_of_escapes(parts: list[str]) -> None:
     result = shown(*(part.encode() for part in parts))
-    text = re.sub(rb"\x1b\[[0-9;:]*m", b"", result).decode("utf-8")
+    text = re.sub(rb"\x1b\[(?:[0-9;:]*m|[0-9]{0,4}[A-GJK])", b"", result).decode("utf-8")
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=200), st.integers(1, 50))
+TURNING = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e" + "".join(map(chr, range(0x2066, 0x2070)))
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters=TURNING), max_size=200),
+    st.integers(1, 50),
+)
 def test_ordinary_text_is_untouched_however_it_is_split(text: str, size: int) -> None:
     data = text.encode()
     assert shown(*(data[at : at + size] for at in range(0, len(data), size))) == data
@@ -127,3 +145,21 @@ def test_cutting_does_not_depend_on_chunks(parts: list[str], limit: int) -> None
     cut = [line if len(line) <= limit else line[:limit] + " […]".encode() for line in lines]
     assert whole == b"\n".join(cut)
     assert shown(*chunks, max_line=limit) == whole
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "\n", "\x1b[A", "\x1b[3A", "\x1b[2B", "\x1b[9F", "\x1b[E", "\r", "\x1b[J"]), max_size=40
+    )
+)
+def test_the_cursor_never_leaves_what_the_command_wrote(pieces: list[str]) -> None:
+    """Followed on a terminal of unlimited height, without wrapped lines."""
+    row = lowest = 0
+    for count, kind in re.findall(r"\x1b\[([0-9]*)([ABEF])|\n", shown("".join(pieces).encode()).decode()):
+        if not kind:
+            row += 1
+            lowest = max(lowest, row)
+        else:
+            row += int(count) * (1 if kind in "BE" else -1)
+        assert 0 <= row <= lowest
+    assert row == lowest
