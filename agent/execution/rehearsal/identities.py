@@ -126,13 +126,14 @@ def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[by
             if not stat.S_ISDIR(node.under_status.st_mode):
                 yield node.under, node.under_status, folder, name
                 continue
+            elsewhere = [each for each in moved_folders if each is not None and below(each, node.under)]
             removed = open_below(folder, name)
             try:
                 for place, status, inner, inner_name in walk(removed, node.under):
                     entries -= 1
                     if entries < 0:
                         raise Unreadable("more files were moved or removed than are looked at")
-                    if stat.S_ISDIR(status.st_mode) or any(below(place, each) for each in moved_folders if each):
+                    if stat.S_ISDIR(status.st_mode) or any(below(place, each) for each in elsewhere):
                         continue
                     yield place, status, inner, inner_name
             finally:
