@@ -1,0 +1,152 @@
+"""What a file is beside its content: mode, owner, times, extended attributes; read, compared and set without following links."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+
+from agent.execution.journal.folders import Folders
+
+OVERLAY_NOTES = (b"trusted.overlay.", b"user.overlay.")
+_NO_ATTRIBUTES = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA)
+_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One lstat, without the device (its number may be another one after a restart). `mode` with the kind; times in nanoseconds."""
+
+    ino: int
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    mtime: int
+    ctime: int
+    links: int
+
+    @classmethod
+    def of(cls, info: os.stat_result) -> Facts:
+        """The facts in a stat result."""
+        return cls(
+            info.st_ino,
+            info.st_mode,
+            info.st_uid,
+            info.st_gid,
+            info.st_size,
+            info.st_mtime_ns,
+            info.st_ctime_ns,
+            info.st_nlink,
+        )
+
+    @property
+    def is_folder(self) -> bool:
+        return stat.S_ISDIR(self.mode)
+
+
+@dataclass(slots=True)
+class Values:
+    """What can be set on an inode. `mtime` in nanoseconds; `xattrs` by name."""
+
+    mode: int
+    uid: int
+    gid: int
+    mtime: int
+    xattrs: dict[bytes, bytes] = field(default_factory=dict)
+
+
+def look(folders: Folders, path: bytes) -> Facts | None:
+    """The facts of what stands at `path`, None for nothing."""
+    info = folders.lstat(path)
+    return None if info is None else Facts.of(info)
+
+
+def pin(folder_fd: int, name: bytes) -> int:
+    """A descriptor that stands for exactly this inode, link or file, without opening what it stands for."""
+    return os.open(name, _PATH_ONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder_fd)
+
+
+def read_values(fd: int) -> Values:
+    """The values of a pinned inode; the overlay's own notes are left out."""
+    info = os.fstat(fd)
+    return Values(stat.S_IMODE(info.st_mode), info.st_uid, info.st_gid, info.st_mtime_ns, read_xattrs(fd))
+
+
+def read_xattrs(fd: int) -> dict[bytes, bytes]:
+    """All readable extended attributes of a pinned inode but the overlay's own notes; none where the system has none."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    path = _way(fd)
+    found = {}
+    try:
+        for name in os.listxattr(path):
+            key = os.fsencode(name)
+            if not key.startswith(OVERLAY_NOTES):
+                found[key] = os.getxattr(path, name)
+    except OSError as error:
+        if error.errno not in _NO_ATTRIBUTES:
+            raise
+    return found
+
+
+def set_values(fd: int, values: Values, *, atime: int | None = None) -> list[str]:
+    """Make the inode have these values; what it has already is not touched. In words, what could not be set.
+
+    Owner before mode (chown takes set-id bits away), attributes before mode (a new ACL changes it), times last.
+    Raises OSError where owner, mode or time cannot be set.
+    """
+    path = _way(fd)
+    info = os.fstat(fd)
+    if (info.st_uid, info.st_gid) != (values.uid, values.gid):
+        os.chown(path, values.uid, values.gid)
+    missed = _set_xattrs(fd, values.xattrs)
+    if not stat.S_ISLNK(info.st_mode) and stat.S_IMODE(os.fstat(fd).st_mode) != values.mode:
+        os.chmod(path, values.mode)
+    set_mtime(fd, values.mtime, atime=atime)
+    return missed
+
+
+def set_mtime(fd: int, mtime: int, *, atime: int | None = None) -> None:
+    """Set the time of the last change, in nanoseconds; the time of the last reading stays unless given."""
+    info = os.fstat(fd)
+    if info.st_mtime_ns != mtime or atime is not None:
+        os.utime(_way(fd), ns=(info.st_atime_ns if atime is None else atime, mtime))
+
+
+def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None:
+    """Give a file of ours the mode and mtime in `info`, where something (a right we lent, a copy) changed them."""
+    if info is None or stat.S_ISLNK(info.st_mode):
+        return
+    fd = pin(folder_fd, name)
+    try:
+        if os.fstat(fd).st_mode != info.st_mode:
+            os.chmod(_way(fd), stat.S_IMODE(info.st_mode))
+        set_mtime(fd, info.st_mtime_ns)
+    finally:
+        os.close(fd)
+
+
+def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
+    if not hasattr(os, "setxattr"):
+        return []
+    path = _way(fd)
+    present = read_xattrs(fd)
+    missed = []
+    for name in sorted(present.keys() | wanted.keys()):
+        try:
+            if name not in wanted:
+                os.removexattr(path, name)
+            elif present.get(name) != wanted[name]:
+                os.setxattr(path, name, wanted[name])
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            missed.append(f"attribute {os.fsdecode(name)}: {error.strerror}")
+    return missed
+
+
+def _way(fd: int) -> str:
+    # Opens to the inode itself, even a link; nobody can put something else there.
+    return f"/proc/self/fd/{fd}" if os.path.isdir("/proc/self/fd") else f"/dev/fd/{fd}"

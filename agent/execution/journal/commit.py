@@ -1,0 +1,223 @@
+"""Making a rehearsal real: all of it or none, with every pre-image kept.
+
+    conflicts looked for -> images into slots -> intent on disk -> one rename for each change -> times of folders -> one sync
+
+Anything that goes wrong on the way is taken back at once; what a crash interrupts, `resume` takes back later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from agent.execution.journal import publish, syscalls, trees
+from agent.execution.journal.attributes import Facts, look
+from agent.execution.journal.desk import Desk, NoHome
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.publish import Misplaced
+from agent.execution.journal.records import Entry, Run
+from agent.execution.journal.staging import Stage
+from agent.execution.journal.standing import record_how_files_stand
+from agent.execution.rehearsal.model import Layer, Step
+from agent.protocol.errors import CommitFailed, RehearsalConflict
+from agent.protocol.rehearsals import Committed, Conflict
+
+Watch = Callable[[str], None]
+Check = Callable[[], Sequence[Conflict]]
+_SPACE = "free some space, then rehearse it again"
+_AGAIN = "rehearse it again"
+
+
+def unwatched(_moment: str) -> None:
+    """Nobody looks on."""
+
+
+def nothing_changed() -> Sequence[Conflict]:
+    """No check beyond that of the files named by the steps."""
+    return ()
+
+
+def commit(
+    desk: Desk,
+    layers: Sequence[Layer],
+    steps: Sequence[Step],
+    run: Run,
+    *,
+    check: Check = nothing_changed,
+    watch: Watch = unwatched,
+) -> Committed:
+    """Do `steps`. `check` says what changed since the rehearsal; `watch` is called after each thing done (for tests of crashes).
+
+    The lock must be held. Raises RehearsalConflict (nothing was changed) and CommitFailed (rolled back; where even that failed, the
+    message says that it will be resumed).
+    """
+    conflicts = check()
+    if conflicts:
+        raise _conflict(conflicts)
+    entry = _open(desk, run)
+    with Folders() as folders:
+        try:
+            intent, notes = _prepare(desk, entry, layers, steps, folders)
+            watch("staged")
+            entry.phase = "committing"
+            entry.changes = len(steps)
+            desk.write(entry)
+            desk.write_intent(entry.undo_id, intent)
+            watch("intent")
+        except BaseException as error:
+            _drop(desk, entry)
+            raise _said(error) from error
+        try:
+            _publish(folders, intent, watch)
+        except BaseException as error:
+            _roll_back(desk, entry, folders, intent)
+            raise _said(error) from error
+        entry.held_bytes = desk.held_bytes(intent)
+        entry.state, entry.phase = "committed", ""
+        entry.note = "; ".join(notes)
+        finish(desk, entry, intent, folders, done=True, watch=watch)
+    return Committed(undo_id=entry.undo_id, changes=sum(not step.quiet for step in steps), notes=tuple(notes))
+
+
+def finish(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:
+    """Write down how files stand now and the state of the entry, and have all of it on disk: one sync for each file system."""
+    record_how_files_stand(desk, entry, intent, folders, done=done)
+    watch("left")
+    base = folders.folder(desk.base)
+    own = os.fstat(base).st_dev
+    for journal in intent.journals:
+        fd = folders.folder(journal)
+        if os.fstat(fd).st_dev != own:
+            syscalls.sync_file_system(fd)
+    desk.write(entry)
+    syscalls.sync_file_system(folders.folder(desk.base))
+    watch("record")
+
+
+def _open(desk: Desk, run: Run) -> Entry:
+    try:
+        return desk.new(run, phase="committing")
+    except OSError as error:
+        raise CommitFailed(
+            f"no journal can be made: {publish.explain(error)}; nothing was changed", hint=_SPACE
+        ) from error
+
+
+def _prepare(
+    desk: Desk, entry: Entry, layers: Sequence[Layer], steps: Sequence[Step], folders: Folders
+) -> tuple[Intent, list[str]]:
+    used = {step.layer for step in steps}
+    held = []
+    for index, layer in enumerate(layers):
+        also = os.path.dirname(layer.scratch) if layer.same_file_system else b""
+        held.append(desk.held_for(entry, layer.root, also=also) if index in used else b"")
+    stage = Stage(layers, held, folders)
+    intent = stage.actions_for(steps)
+    intent.journals = [os.path.dirname(each) for each in dict.fromkeys(held) if each]
+    return intent, stage.notes
+
+
+def _publish(folders: Folders, intent: Intent, watch: Watch) -> None:
+    for action in intent.actions:
+        _still_as_planned(folders, action)
+        publish.do(folders, action)
+        watch(action.kind)
+        _was_as_planned(folders, action)
+    for each in intent.folders:
+        if each.done is not None:
+            publish.set_folder_time(folders, each.done_path, each.ino, each.done)
+    watch("times")
+
+
+def _still_as_planned(folders: Folders, action: Action) -> None:
+    """The last look before a change. What a rival does after it is seen by `_was_as_planned`."""
+    if action.kind in ("swap", "write"):
+        _compare(action.path, action.before, look(folders, action.path))
+    elif action.kind == "link" and look(folders, action.path) is not None:
+        raise Misplaced(action.path, "it exists now, and did not when the rehearsal ran")
+
+
+def _was_as_planned(folders: Folders, action: Action) -> None:
+    if action.kind == "swap" and action.held:
+        _compare(action.path, action.before, look(folders, action.slot))
+
+
+def _compare(path: bytes, then: Facts | None, now: Facts | None) -> None:
+    if then is None and now is not None:
+        raise Misplaced(path, "it exists now, and did not when the rehearsal ran")
+    if then is None:
+        return
+    if now is None:
+        raise Misplaced(path, "it is gone")
+    if now.ino != then.ino or (not now.is_folder and (now.size, now.mtime) != (then.size, then.mtime)):
+        raise Misplaced(path, "it changed since the rehearsal")
+
+
+def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> None:
+    """Take back what was done so far. Where that fails, too, the entry stays pending, and nothing of it is removed."""
+    try:
+        roll_back(folders, intent)
+    except (OSError, Misplaced) as error:
+        entry.note = f"interrupted while it was committed, and could not be rolled back yet: {_reason(error)}"
+        desk.write(entry)
+        raise CommitFailed(
+            f"the commit failed, and could not be rolled back: {_reason(error)}",
+            hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
+        ) from error
+    _drop(desk, entry)
+
+
+def roll_back(folders: Folders, intent: Intent, watch: Watch = unwatched) -> None:
+    """Take back every action that is done. Raises OSError and Misplaced."""
+    folders.forget()
+    for action in reversed(intent.actions):
+        if publish.is_done(folders, action):
+            publish.take_back(folders, action)
+        watch("back")
+    settle(folders, intent)
+    for each in intent.folders:
+        if each.undone is not None:
+            publish.set_folder_time(folders, each.undone_path, each.ino, each.undone)
+
+
+def settle(folders: Folders, intent: Intent) -> None:
+    """Put back rights that were lent to folders when a crash came."""
+    for action in intent.actions:
+        for facts in (action.before, action.after):
+            for path in (action.path, action.slot, action.source):
+                if path:
+                    publish.settle(folders, path, facts)
+
+
+def _drop(desk: Desk, entry: Entry) -> None:
+    try:
+        desk.drop(entry)
+    except OSError:
+        pass  # what is left of it is swept later
+
+
+def _said(error: BaseException) -> BaseException:
+    if isinstance(error, Misplaced):
+        return _conflict((Conflict(path=os.fsdecode(error.path), reason=error.reason),))
+    if isinstance(error, trees.Incomplete):
+        return CommitFailed(f"the rehearsal of {error} is not complete; nothing was changed", hint=_AGAIN)
+    if isinstance(error, NoHome):
+        return CommitFailed(f"{error}; nothing was changed")
+    if isinstance(error, NotADirectoryError):
+        path = os.fsdecode(error.filename or b"")
+        return _conflict((Conflict(path=path, reason="a folder on the way is no folder any more"),))
+    if isinstance(error, OSError):
+        where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, (bytes, str)) else ""
+        return CommitFailed(f"the commit failed: {publish.explain(error)}{where}; nothing was changed", hint=_SPACE)
+    return error
+
+
+def _reason(error: OSError | Misplaced) -> str:
+    return publish.explain(error) if isinstance(error, OSError) else str(error)
+
+
+def _conflict(conflicts: Sequence[Conflict]) -> RehearsalConflict:
+    first = conflicts[0]
+    more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    return RehearsalConflict(f"conflict: {first.path}{more}: {first.reason}", conflicts=tuple(conflicts))

@@ -1,0 +1,227 @@
+"""The folder of all journals: entries on disk, the lock around them, and what an entry's files are called."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agent.execution.journal import trees
+from agent.execution.journal.attributes import Facts
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.intent import Intent, facts_in, facts_out
+from agent.execution.journal.records import (
+    HELD,
+    INTENT,
+    LEFT,
+    RECORD,
+    Entry,
+    Run,
+    is_id,
+    next_id,
+    read_file,
+    write_file,
+)
+from agent.execution.rehearsal import places
+
+JOURNALS = b"journals"
+_GONE = b"gone-"
+_PATIENCE = 30.0
+
+
+class Busy(Exception):
+    """Another process is committing or undoing, and did not come to an end."""
+
+
+class NoHome(Exception):
+    """There is no place for pre-images of some path; the message says why."""
+
+
+@dataclass(slots=True)
+class Left:
+    """How files stood when the last commit or undo was over. `mark`: a change time that none of them is later than.
+
+    `facts`: by action (those that nothing came after); `folders`: times of folders, by index.
+    """
+
+    mark: int = 0
+    facts: dict[int, Facts | None] = field(default_factory=dict)
+    folders: dict[int, int] = field(default_factory=dict)
+
+
+class Desk:
+    """Entries below one state folder. Every method that changes something needs the lock."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = os.fsencode(os.path.abspath(state_dir))
+
+    @property
+    def base(self) -> bytes:
+        """The folder of it all, made if need be. Raises OSError."""
+        base = places.state_base(self._state_dir)
+        places.make_private(base + b"/" + JOURNALS)
+        return base
+
+    @contextlib.contextmanager
+    def locked(self, *, patience: float = _PATIENCE) -> Iterator[None]:
+        """Hold the lock. Raises Busy after `patience` seconds, OSError."""
+        import fcntl
+
+        fd = os.open(self.base + b"/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            end = time.monotonic() + patience
+            while True:
+                try:
+                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.EWOULDBLOCK, errno.EINTR):
+                        raise
+                if time.monotonic() > end:
+                    raise Busy
+                time.sleep(0.02)
+            yield
+        finally:
+            os.close(fd)
+
+    # --- entries ---
+
+    def ids(self) -> list[str]:
+        """The ids of all entries, oldest first."""
+        try:
+            names = os.listdir(self._journals())
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in map(os.fsdecode, names) if is_id(name))
+
+    def read(self, undo_id: str) -> Entry | None:
+        """The record of an entry; one that cannot be read is "broken", and None is one that never got that far."""
+        try:
+            return Entry.decode(read_file(self.file(undo_id, RECORD)))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            return Entry(undo_id, "", "", "", state="broken", note=f"its record cannot be read: {error}")
+
+    def new(self, run: Run, **facts: str) -> Entry:
+        """An entry for `run`, pending, on disk. Raises OSError."""
+        existing = self.ids()
+        undo_id = next_id(time.time(), existing[-1] if existing else "")
+        entry = Entry(undo_id, run.time, run.command, run.cwd, session=run.session, command_id=run.command_id)
+        for name, value in facts.items():
+            setattr(entry, name, value)
+        os.mkdir(os.path.join(self.base, JOURNALS, undo_id.encode()), 0o700)
+        self.write(entry)
+        return entry
+
+    def write(self, entry: Entry, *, durable: bool = False) -> None:
+        """Write the record. Raises OSError."""
+        write_file(self.file(entry.undo_id, RECORD), entry.encode(), durable=durable)
+
+    def intent(self, undo_id: str) -> Intent | None:
+        """What it did; None where it never came to that. Raises OSError and ValueError."""
+        try:
+            return Intent.decode(read_file(self.file(undo_id, INTENT)))
+        except FileNotFoundError:
+            return None
+
+    def write_intent(self, undo_id: str, intent: Intent, *, durable: bool = True) -> None:
+        """Write it whole, and have it on disk before this returns. Raises OSError."""
+        write_file(self.file(undo_id, INTENT), intent.encode(), durable=durable)
+
+    def left(self, undo_id: str) -> Left:
+        """How files stood in the end; nothing known where that was not written."""
+        try:
+            found = json.loads(read_file(self.file(undo_id, LEFT)))
+            return Left(
+                found["mark"],
+                {int(index): facts_in(facts) for index, facts in found["facts"].items()},
+                {int(index): mtime for index, mtime in found["folders"].items()},
+            )
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return Left()
+
+    def write_left(self, undo_id: str, left: Left) -> None:
+        """Write it. Raises OSError."""
+        out = {
+            "mark": left.mark,
+            "facts": {str(index): facts_out(facts) for index, facts in left.facts.items()},
+            "folders": {str(index): mtime for index, mtime in left.folders.items()},
+        }
+        write_file(self.file(undo_id, LEFT), json.dumps(out, separators=(",", ":")).encode())
+
+    def held_for(self, entry: Entry, near: bytes, *, also: bytes = b"") -> bytes:
+        """The folder for slots of `entry` on the mount of the folder `near`, made if need be. `also`: a base that lies there for sure.
+
+        Raises NoHome and OSError.
+        """
+        home = also
+        if not home:
+            base = places.base_for(near, self._state_dir)
+            if not base.same_file_system:
+                raise NoHome(f"no folder of ours can be made on the file system of {os.fsdecode(near)}")
+            home = base.folder
+        journals = os.path.join(home, JOURNALS)
+        folder = os.path.join(journals, entry.undo_id.encode())
+        if home != self.base:
+            places.make_private(journals)
+            places.make_private(folder)
+            if os.fsdecode(folder) not in entry.homes:
+                entry.homes.append(os.fsdecode(folder))
+        held = os.path.join(folder, HELD)
+        places.make_private(held)
+        return held
+
+    def drop(self, entry: Entry) -> None:
+        """Remove an entry and all it holds, so that a crash leaves nothing half there. Raises OSError for what stays."""
+        folder = self.file(entry.undo_id, b"").rstrip(b"/")
+        gone = os.path.join(os.path.dirname(folder), _GONE + entry.undo_id.encode())
+        os.rename(folder, gone)
+        self._remove_gone(gone, entry)
+
+    def sweep(self) -> None:
+        """Finish removals that were interrupted."""
+        for name in os.listdir(self._journals()):
+            if name.startswith(_GONE):
+                gone = os.path.join(self._journals(), name)
+                try:
+                    self._remove_gone(gone, Entry.decode(read_file(os.path.join(gone, RECORD))))
+                except (OSError, ValueError):
+                    _remove(gone)
+
+    def held_bytes(self, intent: Intent) -> int:
+        """What its journals take on disk now."""
+        total = 0
+        with Folders() as folders:
+            for journal in intent.journals:
+                try:
+                    total += trees.blocks(*folders.parent(journal))
+                except OSError:
+                    continue
+        return total
+
+    def file(self, undo_id: str, name: bytes) -> bytes:
+        """The path of a file of an entry."""
+        return os.path.join(self._journals(), undo_id.encode(), name)
+
+    def _journals(self) -> bytes:
+        return os.path.join(os.path.realpath(self._state_dir), b"undo", JOURNALS)
+
+    def _remove_gone(self, gone: bytes, entry: Entry) -> None:
+        for home in entry.homes:
+            folder = os.fsencode(home)
+            if is_id(os.path.basename(home)):
+                _remove(folder)
+        _remove(gone)
+
+
+def _remove(path: bytes) -> None:
+    with Folders() as folders:
+        try:
+            trees.remove(*folders.parent(path))
+        except FileNotFoundError:
+            pass

@@ -1,0 +1,148 @@
+"""The record of one run that can be taken back: small, written in one go, readable without the rest of its journal.
+
+<base>/lock                       held while anything is committed or taken back
+<base>/journals/<id>/record.json  what it is, and its state
+                     intent.json  every action; complete before the first one is done, and never changed but by force
+                     left.json    how files stood when the last commit or undo was over
+                     held/        pre-images, on this mount; on others they lie in <home>/journals/<id>/held
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from agent.protocol.rehearsals import UndoEntry, UndoState
+
+Phase = Literal["", "committing", "undoing", "redoing", "running"]
+
+RECORD = b"record.json"
+INTENT = b"intent.json"
+LEFT = b"left.json"
+HELD = b"held"
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # nothing that reads like something else
+_EPOCH = 1_577_836_800  # 2020
+_STATES = ("committed", "undone", "broken", "pending")
+_PHASES = ("", "committing", "undoing", "redoing", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a journal belongs to: the command (redacted), where and when (UTC, ISO 8601) it ran, and its place in the log."""
+
+    command: str
+    cwd: str
+    time: str
+    session: str = ""
+    command_id: str = ""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A record. `phase` says what was going on when it was written; "" for nothing. `skip`: actions that the undo in `phase` leaves alone.
+
+    `natural`: folders (by index) whose times are not put back, because others changed them. `homes`: its folders on other mounts.
+    """
+
+    undo_id: str
+    time: str
+    command: str
+    cwd: str
+    kind: Literal["rehearsal", "direct"] = "rehearsal"
+    state: UndoState = "pending"
+    phase: Phase = ""
+    changes: int = 0
+    held_bytes: int = 0
+    session: str = ""
+    command_id: str = ""
+    note: str = ""
+    skip: list[int] = field(default_factory=list)
+    natural: list[int] = field(default_factory=list)
+    homes: list[str] = field(default_factory=list)
+
+    def shown(self) -> UndoEntry:
+        """As the protocol has it."""
+        return UndoEntry(
+            undo_id=self.undo_id,
+            time=self.time,
+            command=self.command,
+            cwd=self.cwd,
+            kind=self.kind,
+            state=self.state,
+            changes=self.changes,
+            held_bytes=self.held_bytes,
+            session=self.session,
+            command_id=self.command_id,
+            note=self.note,
+        )
+
+    def encode(self) -> bytes:
+        return json.dumps({"version": 1, **asdict(self)}).encode("ascii")
+
+    @classmethod
+    def decode(cls, data: bytes) -> Entry:
+        """Read what `encode` wrote. Raises ValueError."""
+        found: dict[str, Any] = json.loads(data)
+        if not isinstance(found, dict) or found.pop("version", None) != 1:
+            raise ValueError("not a record of this version")
+        try:
+            entry = cls(**found)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        if entry.state not in _STATES or entry.phase not in _PHASES or not isinstance(entry.undo_id, str):
+            raise ValueError("not a record")
+        return entry
+
+
+def write_file(path: bytes, data: bytes, *, durable: bool = False) -> None:
+    """Write a file of ours (0600) so that it is either the old one or the new one; `durable`: and on disk, its name too."""
+    fresh = path + b".new"
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        if durable:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+    os.replace(fresh, path)
+    if durable:
+        folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def read_file(path: bytes) -> bytes:
+    """All of a file of ours. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with open(fd, "rb") as file:
+        return file.read()
+
+
+def next_id(seconds: float, last: str) -> str:
+    """An id for now: seven letters that sort by time, always behind `last`."""
+    number = max(int(seconds) - _EPOCH, 0) * 32
+    if last and is_id(last):
+        number = max(number, _number(last) + 1)
+    text = ""
+    for _ in range(7):
+        number, digit = divmod(number, 32)
+        text = _ALPHABET[digit] + text
+    return text
+
+
+def is_id(name: str) -> bool:
+    """Whether this can be the id of an entry."""
+    return len(name) == 7 and all(letter in _ALPHABET for letter in name)
+
+
+def _number(name: str) -> int:
+    number = 0
+    for letter in name:
+        number = number * 32 + _ALPHABET.index(letter)
+    return number

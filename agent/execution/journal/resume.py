@@ -1,0 +1,54 @@
+"""After a crash: a commit that was not finished is taken back, an undo that had begun is finished."""
+
+from __future__ import annotations
+
+from agent.execution.journal import publish
+from agent.execution.journal.commit import Watch, finish, roll_back, unwatched
+from agent.execution.journal.desk import Desk
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.publish import Misplaced
+from agent.execution.journal.records import Entry
+from agent.execution.journal.undo import go_on, journal_gone
+
+_ROLLED_BACK = "it was interrupted while it was committed, and taken back: nothing of it remains"
+
+
+def resume_all(desk: Desk, *, watch: Watch = unwatched) -> list[str]:
+    """Bring every pending entry to an end; what was done, in words. The lock must be held. What cannot be finished stays pending."""
+    said = []
+    desk.sweep()
+    for undo_id in desk.ids():
+        entry = desk.read(undo_id)
+        if entry is None:
+            entry = Entry(undo_id, "", "", "")  # it never got as far as a record
+        if entry.state == "pending":
+            said.append(f"{undo_id}: {_resume(desk, entry, watch)}")
+    return said
+
+
+def _resume(desk: Desk, entry: Entry, watch: Watch) -> str:
+    try:
+        intent = desk.intent(entry.undo_id)
+        if intent is None:
+            desk.drop(entry)
+            return "it was interrupted before anything was changed, and forgotten"
+        gone = journal_gone(intent)
+        if gone:
+            return gone
+        if entry.phase in ("undoing", "redoing"):
+            go_on(desk, entry, intent, watch=watch)
+            return entry.note
+        with Folders() as folders:
+            roll_back(folders, intent, watch)
+            entry.state, entry.phase, entry.note = "undone", "", _ROLLED_BACK
+            entry.held_bytes = desk.held_bytes(intent)
+            finish(desk, entry, intent, folders, done=False, watch=watch)
+        return entry.note
+    except (OSError, ValueError, Misplaced) as error:
+        reason = publish.explain(error) if isinstance(error, OSError) else str(error)
+        entry.note = f"it was interrupted, and cannot be finished yet: {reason}"
+        try:
+            desk.write(entry)
+        except OSError:
+            pass
+        return entry.note

@@ -1,0 +1,181 @@
+"""How files stand when a commit or an undo is over, and what changed about them since: so that nothing newer is ever lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent.execution.journal import trees
+from agent.execution.journal.attributes import Facts, look
+from agent.execution.journal.desk import Desk, Left
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.records import Entry
+from agent.execution.journal.whereabouts import done_path, has_moves, undone_path
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A path that is not as it was left: the action it belongs to, and why, in words."""
+
+    index: int
+    path: bytes
+    reason: str
+
+
+def standing_paths(intent: Intent, *, done: bool) -> Iterator[tuple[int, bytes]]:
+    """Each path that actions decide on, with the one that has the last word there while all are done (or taken back)."""
+    moving = has_moves(intent.actions)
+    found: dict[bytes, int] = {}
+    for index, action in enumerate(intent.actions):
+        path = action.source if action.kind == "move" and not done else action.path
+        if moving:
+            path = done_path(intent.actions, index, path) if done else undone_path(intent.actions, index, path)
+        if done or path not in found:
+            found[path] = index
+    for path, index in found.items():
+        yield index, path
+
+
+def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
+    """Write `left.json`. Raises OSError."""
+    left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(desk.file(entry.undo_id, b"x"))]))
+    for index, path in standing_paths(intent, done=done):
+        left.facts[index] = look(folders, path)
+    for index, each in enumerate(intent.folders):
+        facts = look(folders, each.done_path if done else each.undone_path)
+        if facts is not None and facts.ino == each.ino:
+            left.folders[index] = facts.mtime
+    desk.write_left(entry.undo_id, left)
+
+
+def _now_on(folders: Folders, own: list[bytes]) -> int:
+    """A change time of this moment, as the file systems count: that of folders of ours, touched now."""
+    newest = 0
+    for path in own:
+        fd, name = folders.parent(path)
+        os.utime(name, dir_fd=fd, follow_symlinks=False)
+        newest = max(newest, os.stat(name, dir_fd=fd, follow_symlinks=False).st_ctime_ns)
+    return newest
+
+
+def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, done: bool) -> list[int]:
+    """Folders (by index) whose times are not those that were left, so that they are not ours to put back."""
+    found = []
+    for index, each in enumerate(intent.folders):
+        facts = look(folders, each.done_path if done else each.undone_path)
+        if facts is None or facts.ino != each.ino or left.folders.get(index) != facts.mtime:
+            found.append(index)
+    return found
+
+
+def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> list[Changed]:
+    """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done)."""
+    left = desk.left(entry.undo_id)
+    later = _Later(desk, entry.undo_id)
+    found = []
+    for index, path in standing_paths(intent, done=done):
+        if index not in left.facts:
+            continue
+        action = intent.actions[index]
+        reason = _difference(action, left.facts[index], look(folders, path), later)
+        if reason:
+            found.append(Changed(index, path, later.blamed(path) or reason))
+        elif action.kind == "swap":
+            found.extend(_inside(index, path, left, folders))
+        if action.kind == "move":
+            found.extend(_taken(index, intent, folders, done=done))
+    return found
+
+
+def _difference(action: Action, then: Facts | None, now: Facts | None, later: _Later) -> str:
+    """In words, "" for none."""
+    if then is None:
+        return "" if now is None else "something has this name now"
+    if now is None:
+        return "it is gone"
+    if now.ino != then.ino:
+        return "it is another file now"
+    if (now.mode, now.uid, now.gid) != (then.mode, then.uid, then.gid):
+        return "its permissions or owner changed"
+    if now.is_folder and action.kind != "swap":
+        return ""
+    if not now.is_folder and (now.size, now.mtime) != (then.size, then.mtime):
+        return "its content changed"
+    if now.ctime != then.ctime and not later.explains(then, now):
+        return "something came or went in it" if now.is_folder else "its attributes or names changed"
+    return ""
+
+
+def _inside(index: int, path: bytes, left: Left, folders: Folders) -> Iterator[Changed]:
+    facts = left.facts[index]
+    if facts is None or not facts.is_folder:
+        return
+    fd, name = folders.parent(path)
+    later = trees.changed_after(fd, name, left.mark)
+    for inner in later.names:
+        yield Changed(index, path + b"/" + inner, "it is new or changed")
+    if later.count > len(later.names):
+        yield Changed(index, path, f"{later.count - len(later.names)} more files in it are new or changed")
+
+
+def _taken(index: int, intent: Intent, folders: Folders, *, done: bool) -> Iterator[Changed]:
+    """A name that a rename wants back, and that somebody else has now."""
+    action = intent.actions[index]
+    goal = action.source if done else action.path
+    goal = undone_path(intent.actions, index, goal) if done else done_path(intent.actions, index, goal)
+    if any(
+        other.kind == "move" and goal in (other.path, other.source) for other in intent.actions if other is not action
+    ):
+        return  # names that went round: one of ours stands there
+    if any(other.kind == "swap" and other.path == action.source for other in intent.actions):
+        return
+    facts = look(folders, goal)
+    if facts is not None and facts.ino != action.ino:
+        yield Changed(index, goal, "something else has this name now")
+
+
+class _Later:
+    """Entries after this one: what they did to the same files. Read only where there is a difference to explain."""
+
+    def __init__(self, desk: Desk, undo_id: str) -> None:
+        self._desk = desk
+        self._undo_id = undo_id
+        self._known: list[tuple[Entry, Intent, Left]] | None = None
+
+    def blamed(self, path: bytes) -> str:
+        """Which later run, still in effect, changed `path`; in words, "" for none."""
+        for entry, intent, _ in self._entries():
+            if entry.state == "committed" and any(path in (action.path, action.source) for action in intent.actions):
+                return f"the later run {entry.undo_id} changed it, too: undo that one first"
+        return ""
+
+    def explains(self, then: Facts, now: Facts) -> bool:
+        """Whether the change time differs only because later runs took the file away and brought it back."""
+        ctime = then.ctime
+        for entry, intent, left in self._entries():
+            if entry.state != "undone":
+                continue
+            for index, action in enumerate(intent.actions):
+                before = action.before
+                facts = left.facts.get(index)
+                if before is not None and facts is not None and (before.ino, before.ctime) == (then.ino, ctime):
+                    if facts.ino == then.ino:
+                        ctime = facts.ctime
+        return ctime == now.ctime
+
+    def _entries(self) -> list[tuple[Entry, Intent, Left]]:
+        if self._known is None:
+            self._known = []
+            for undo_id in self._desk.ids():
+                if undo_id <= self._undo_id:
+                    continue
+                entry = self._desk.read(undo_id)
+                try:
+                    intent = self._desk.intent(undo_id)
+                except (OSError, ValueError):
+                    continue
+                if entry is not None and intent is not None:
+                    self._known.append((entry, intent, self._desk.left(undo_id)))
+        return self._known

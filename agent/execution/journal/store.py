@@ -1,0 +1,137 @@
+"""All journals of one state folder (port `UndoStore`): listed, taken back, kept within a size and an age."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from agent.execution.journal import commit as committing
+from agent.execution.journal import publish, resume, undo
+from agent.execution.journal.commit import Check, Watch, nothing_changed, unwatched
+from agent.execution.journal.desk import Busy, Desk
+from agent.execution.journal.intent import Intent
+from agent.execution.journal.records import Entry, Run
+from agent.execution.rehearsal.model import Layer, Step
+from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
+from agent.protocol.rehearsals import Committed, Conflict, UndoEntry, Undone
+
+_BUSY = "another agent-shell is committing or undoing; nothing was changed"
+_DAY = 86400.0
+
+
+class Journals:
+    """The journals below `<state_dir>/undo`. `keep_bytes`, `keep_days`: beyond them the oldest entries go, but never the newest one
+    and never one that is not finished.
+
+    What a crash interrupted is brought to an end by whatever is asked first; `resumed` then says so, in words. No program is ever
+    started here: what a command did to a repository (index, refs, stash) is files like any others.
+    """
+
+    def __init__(
+        self, state_dir: str, *, keep_bytes: int = 2 << 30, keep_days: float = 30, watch: Watch = unwatched
+    ) -> None:
+        self.desk = Desk(state_dir)
+        self.resumed: list[str] = []
+        self._keep_bytes = keep_bytes
+        self._keep_days = keep_days
+        self._watch = watch
+
+    def commit(
+        self, layers: Sequence[Layer], steps: Sequence[Step], run: Run, *, check: Check = nothing_changed
+    ) -> Committed:
+        """Make a rehearsal real, all or nothing. `check` says what changed since it ran.
+
+        Raises RehearsalConflict (nothing was changed) and CommitFailed.
+        """
+        with self._held(CommitFailed):
+            committed = committing.commit(self.desk, layers, steps, run, check=check, watch=self._watch)
+            self._prune()
+        return committed
+
+    def entries(self) -> tuple[UndoEntry, ...]:
+        """What can be taken back, newest first. While another process is at work, its entry is "pending"."""
+        with contextlib.suppress(CoreError), self._held(UndoFailed, patience=0.0):
+            self._prune()
+        found = []
+        for undo_id in reversed(self.desk.ids()):
+            entry = self.desk.read(undo_id)
+            if entry is not None:
+                found.append(self._checked(entry).shown())
+        return tuple(found)
+
+    def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
+        """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
+        with self._held(UndoFailed):
+            return undo.conflicts(self.desk, *self._find(undo_id))
+
+    def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
+        """Take it back, or do it again if it was taken back. Raises UndoConflict, UndoFailed and NotFound."""
+        with self._held(UndoFailed):
+            entry, intent = self._find(undo_id)
+            try:
+                return undo.turn(self.desk, entry, intent, skip=skip, force=force, watch=self._watch)
+            except OSError as error:
+                raise UndoFailed(f"it could not be done: {publish.explain(error)}") from error
+
+    @contextlib.contextmanager
+    def _held(self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0) -> Iterator[None]:
+        try:
+            with self.desk.locked(patience=patience):
+                self.resumed.extend(resume.resume_all(self.desk))
+                yield
+        except Busy:
+            raise failure(_BUSY, hint="try again in a moment") from None
+        except OSError as error:
+            raise failure(f"the undo journals cannot be used: {publish.explain(error)}") from error
+
+    def _find(self, undo_id: str) -> tuple[Entry, Intent]:
+        entry = self.desk.read(undo_id) if undo_id in self.desk.ids() else None
+        if entry is None:
+            raise NotFound("run that can be taken back", undo_id, hint="`agent-shell undo --list` shows them")
+        entry = self._checked(entry)
+        if entry.state == "broken":
+            raise UndoFailed(f"{undo_id} cannot be taken back: {entry.note}")
+        intent = self.desk.intent(undo_id)
+        if entry.state == "pending" or intent is None:
+            raise InvalidState(expected="a finished entry", found=f"one that is {entry.state}", hint=entry.note)
+        return entry, intent
+
+    def _checked(self, entry: Entry) -> Entry:
+        """The entry, "broken" where what it needs is not there."""
+        if entry.state in ("broken", "pending"):
+            return entry
+        try:
+            intent = self.desk.intent(entry.undo_id)
+        except (OSError, ValueError) as error:
+            entry.state, entry.note = "broken", f"its journal cannot be read: {error}"
+            return entry
+        reason = "its journal is gone" if intent is None else undo.journal_gone(intent)
+        if reason:
+            entry.state, entry.note = "broken", reason
+        return entry
+
+    def _prune(self) -> None:
+        """Remove the oldest entries beyond the limits. What cannot be removed stays listed."""
+        entries = [entry for entry in map(self.desk.read, self.desk.ids()) if entry is not None]
+        total = sum(entry.held_bytes for entry in entries)
+        now = time.time()
+        for entry in entries[:-1]:
+            if entry.state == "pending":
+                continue
+            if total > self._keep_bytes or now - _seconds(entry.time) > self._keep_days * _DAY:
+                try:
+                    self.desk.drop(entry)
+                except OSError:
+                    continue
+                total -= entry.held_bytes
+
+
+def _seconds(text: str) -> float:
+    """A time of ours as seconds since 1970; now where it cannot be read, so that nothing goes by mistake."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return time.time()
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,234 @@
+"""Taking an entry back, or doing it again: the same actions the other way round, after a look at what changed since."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from agent.execution.journal import publish, syscalls
+from agent.execution.journal.attributes import look, pin, read_values
+from agent.execution.journal.commit import Watch, finish, settle, unwatched
+from agent.execution.journal.copying import Copier
+from agent.execution.journal.desk import Desk
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.publish import Misplaced
+from agent.execution.journal.records import HELD, Entry
+from agent.execution.journal.standing import Changed, times_changed_by_others, what_changed
+from agent.execution.journal.whereabouts import done_path, has_moves, is_within, undone_path
+from agent.protocol.errors import UndoConflict, UndoFailed
+from agent.protocol.rehearsals import Conflict, Undone
+
+_AS_IT_IS = "left as it is"
+
+
+def conflicts(desk: Desk, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
+    """What would be lost by turning `entry` round."""
+    with Folders() as folders:
+        return _told(what_changed(desk, entry, intent, folders, done=entry.state != "undone"))
+
+
+def turn(
+    desk: Desk,
+    entry: Entry,
+    intent: Intent,
+    *,
+    skip: frozenset[str] = frozenset(),
+    force: bool = False,
+    watch: Watch = unwatched,
+) -> Undone:
+    """Take a committed entry back, do an undone one again. The lock must be held.
+
+    Paths in `skip`, and what they are in or hold, are left as they are. `force`: what changed since goes into the journal.
+    Raises UndoConflict (nothing was changed) and UndoFailed (what was done is turned round again).
+    """
+    done = entry.state != "undone"
+    with Folders() as folders:
+        changed = what_changed(desk, entry, intent, folders, done=done)
+        left_alone = [os.fsencode(path) for path in skip]
+        against = [each for each in changed if not _is_skipped(each.path, left_alone)]
+        if against and not force:
+            told = _told(against)
+            more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+            raise UndoConflict(
+                f"conflict: {told[0].path}{more}: {told[0].reason}; nothing was changed",
+                conflicts=told,
+                hint="leave those files as they are, or take them back all the same",
+            )
+        entry.skip = _skipped_actions(intent, left_alone, done=done)
+        entry.natural = times_changed_by_others(intent, desk.left(entry.undo_id), folders, done=done)
+        if force:
+            _make_room(desk, entry, intent, folders, against, done=done)
+        entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
+        _write(desk, entry)
+        watch("record")
+        _turn_all(desk, entry, intent, folders, done=done, watch=watch)
+        restored = len(intent.actions) - len(entry.skip)
+        entry.state, entry.phase = ("undone" if done else "committed"), ""
+        entry.held_bytes = desk.held_bytes(intent)
+        finish(desk, entry, intent, folders, done=not done, watch=watch)
+    skipped = tuple(
+        Conflict(path=os.fsdecode(intent.actions[index].path), reason=_AS_IT_IS) for index in sorted(entry.skip)
+    )
+    return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state)
+
+
+def go_on(desk: Desk, entry: Entry, intent: Intent, *, watch: Watch = unwatched) -> None:
+    """Finish an undo (or redo) that was interrupted. Raises OSError and Misplaced."""
+    done = entry.phase == "undoing"
+    with Folders() as folders:
+        _pass(intent, folders, entry, done=done, watch=watch)
+        settle(folders, intent)
+        _folder_times(intent, folders, entry, done=done)
+        word = "being undone" if done else "being done again"
+        entry.state, entry.phase = ("undone" if done else "committed"), ""
+        entry.note = f"it was interrupted while {word}, and finished later"
+        entry.held_bytes = desk.held_bytes(intent)
+        finish(desk, entry, intent, folders, done=not done, watch=watch)
+
+
+def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:
+    try:
+        _pass(intent, folders, entry, done=done, watch=watch)
+        _folder_times(intent, folders, entry, done=done)
+    except (OSError, Misplaced) as error:
+        reason = publish.explain(error) if isinstance(error, OSError) else str(error)
+        folders.forget()
+        try:
+            _pass(intent, folders, entry, done=not done, watch=watch)
+            _folder_times(intent, folders, entry, done=not done)
+        except (OSError, Misplaced) as second:
+            raise UndoFailed(
+                f"it could not be finished: {reason}; and what was done could not be put back: {second}",
+                hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
+            ) from error
+        entry.phase, entry.state = "", ("committed" if done else "undone")
+        finish(desk, entry, intent, folders, done=done, watch=watch)
+        raise UndoFailed(f"it could not be done: {reason}; everything is as it was") from error
+
+
+def _pass(intent: Intent, folders: Folders, entry: Entry, *, done: bool, watch: Watch) -> None:
+    """Turn every action that still has to be turned; `done`: from done to taken back."""
+    skip = set(entry.skip)
+    order: Iterable[int] = range(len(intent.actions))
+    for index in reversed(list(order)) if done else order:
+        if index in skip:
+            continue
+        action = intent.actions[index]
+        if done:
+            if publish.is_done(folders, action):
+                publish.take_back(folders, action)
+        elif not publish.is_done(folders, action) or action.kind in ("meta", "write"):
+            publish.do(folders, action)
+        watch(action.kind)
+
+
+def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool) -> None:
+    natural = set(entry.natural)
+    for index, each in enumerate(intent.folders):
+        wanted = each.undone if done else each.done
+        if wanted is not None and index not in natural:
+            publish.set_folder_time(folders, each.undone_path if done else each.done_path, each.ino, wanted)
+
+
+def _skipped_actions(intent: Intent, skip: Sequence[bytes], *, done: bool) -> list[int]:
+    if not skip:
+        return []
+    moving = has_moves(intent.actions)
+    found = []
+    for index, action in enumerate(intent.actions):
+        path = action.path
+        if moving:
+            path = done_path(intent.actions, index, path) if done else undone_path(intent.actions, index, path)
+        if _is_skipped(path, skip) or (action.kind == "swap" and any(is_within(each, path) for each in skip)):
+            found.append(index)
+    return found
+
+
+def _is_skipped(path: bytes, skip: Sequence[bytes]) -> bool:
+    return any(is_within(path, each) for each in skip)
+
+
+def _make_room(
+    desk: Desk, entry: Entry, intent: Intent, folders: Folders, changed: Sequence[Changed], *, done: bool
+) -> None:
+    """Before taking back by force: see that what is there now is kept, also where no exchange would do that."""
+    touched = False
+    for index in sorted({each.index for each in changed}):
+        action = intent.actions[index]
+        if action.kind == "meta":
+            touched |= _keep_values(folders, action, done=done)
+        elif action.kind == "write":
+            touched |= _keep_content(folders, action, done=done)
+        elif action.kind == "move":
+            _keep_rival(desk, entry, folders, action, index, done=done)
+        elif action.kind == "link":
+            entry.skip.append(index)
+    if touched:
+        desk.write_intent(entry.undo_id, intent)
+
+
+def _keep_values(folders: Folders, action: Action, *, done: bool) -> bool:
+    here = look(folders, action.path)
+    if here is None:
+        raise UndoFailed(f"{os.fsdecode(action.path)} is gone, and only its attributes were kept")
+    fd, name = folders.parent(action.path)
+    pinned = pin(fd, name)
+    try:
+        values = read_values(pinned)
+    finally:
+        os.close(pinned)
+    if done:
+        action.new = values
+    else:
+        action.old = values
+    action.ino = here.ino
+    return True
+
+
+def _keep_content(folders: Folders, action: Action, *, done: bool) -> bool:
+    """What the file holds now takes the place of the copy that would bring it back."""
+    place = action.image if done else action.slot
+    fd, name = folders.parent(place)
+    here = look(folders, action.path)
+    if here is None:
+        raise UndoFailed(f"{os.fsdecode(action.path)} is gone, and it was written in place")
+    source_fd, source = folders.parent(action.path)
+    fresh = name + b".fresh"
+    copier = Copier()
+    copier.copy(source_fd, source, fd, fresh)
+    copier.close()
+    os.replace(fresh, name, src_dir_fd=fd, dst_dir_fd=fd)
+    return _keep_values(folders, action, done=done)
+
+
+def _keep_rival(desk: Desk, entry: Entry, folders: Folders, action: Action, index: int, *, done: bool) -> None:
+    goal = action.source if done else action.path
+    rival = look(folders, goal)
+    if rival is None or rival.ino == action.ino:
+        return
+    held = desk.held_for(entry, os.path.dirname(goal))
+    goal_fd, goal_name = folders.parent(goal)
+    held_fd = folders.folder(held)
+    kept = b"displaced-%d" % index
+    syscalls.move(goal_fd, goal_name, held_fd, kept)
+    entry.note = f"{os.fsdecode(goal)} as it was is kept in {os.fsdecode(held + b'/' + kept)}"
+
+
+def _write(desk: Desk, entry: Entry) -> None:
+    try:
+        desk.write(entry)
+    except OSError as error:
+        raise UndoFailed(f"the journal cannot be written: {publish.explain(error)}; nothing was changed") from error
+
+
+def _told(changed: Sequence[Changed]) -> tuple[Conflict, ...]:
+    return tuple(Conflict(path=os.fsdecode(each.path), reason=each.reason) for each in changed)
+
+
+def journal_gone(intent: Intent) -> str:
+    """Why the entry cannot be turned round: in words, "" where its journals are there."""
+    for journal in intent.journals:
+        if not os.path.isdir(os.path.join(journal, HELD)):
+            return f"its journal {os.fsdecode(journal)} is not there; is that file system mounted?"
+    return ""
