@@ -19,6 +19,7 @@ from agent.frontends.rating import Context, LiveRating, Rate, no_context
 from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.screen import Screen
 from agent.frontends.shown import rows_of, shown, shown_line
+from agent.judging import writes
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -27,10 +28,13 @@ from agent.protocol.decisions import (
     Declined,
     Level,
     Regenerate,
+    Rehearse,
     Remark,
+    Review,
     Skipped,
 )
 from agent.protocol.ports import Processes
+from agent.protocol.rehearsals import Rehearsal
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,19 @@ class PromptConfirmer:
         except (EOFError, OSError):
             return None
 
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        """What the rehearsal would change, and what the person wants done with it; a terminal that is gone cancels the goal."""
+        from agent.frontends.review import RehearsalReview
+
+        review = RehearsalReview(self.screen, self.processes, self.environ, edit_mode=self.edit_mode)
+        try:
+            return await review.ask(request, rehearsal)
+        except (EOFError, OSError):
+            return CancelGoal()
+
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
-        text, cursor = request.proposal.command, len(request.proposal.command)
+        text = request.proposal.command if request.draft is None else request.draft
+        cursor = len(text)
         self.screen.say_all(heading(request, fits=self._fits(request, text), columns=self.screen.columns))
         shown_whole = ""
         while True:
@@ -85,15 +100,18 @@ class PromptConfirmer:
             action = await editor.run()
             text, cursor = editor.buffer.text, editor.buffer.cursor_position
             match action:
-                case Action.ACCEPT if not text.strip():
+                case Action.ACCEPT | Action.REHEARSE if not text.strip():
                     return Skipped()
-                case Action.ACCEPT if text != shown_whole and not self._fits(request, text):
+                case Action.ACCEPT | Action.REHEARSE if text != shown_whole and not self._fits(request, text):
                     # Nothing runs that could not have been seen: the rest of it may have stood above the editor's window.
                     shown_whole = text
                     await self._beside(Action.EXPLAIN, request, editor, text, cursor)
-                    self.screen.say("this was all of it; Enter runs it now", "class:warn")
+                    what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
+                    self.screen.say(f"this was all of it; {what} it now", "class:warn")
                 case Action.ACCEPT:
                     return Approved(command=text)
+                case Action.REHEARSE:
+                    return Rehearse(command=text)
                 case Action.CANCEL:
                     return CancelGoal()
                 case Action.REGENERATE:
@@ -190,7 +208,7 @@ class _Editor:
             owner.screen,
             self.buffer,
             prefix=self._prefix,
-            bindings=confirm_bindings(self._original, from_planner=from_planner),
+            bindings=confirm_bindings(self._original, from_planner=from_planner, rehearses=request.rehearsal != "no"),
             toolbar=self._toolbar,
             lexer=ShellLexer(),
             edit_mode=owner.edit_mode,
@@ -227,13 +245,21 @@ class _Editor:
         return badge
 
     def _toolbar(self) -> StyleAndTextTuples:
-        words = " F1 keys · Enter run · blank skips · Ctrl-C cancels"
+        enter = "rehearse" if self._rehearses_first() else "run"
+        words = f" F1 keys · Enter {enter} · blank skips · Ctrl-C cancels"
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:
             words += " · F8 always"
+        if self._request.rehearsal in ("off", "ask") or (self._request.rehearsal == "auto" and enter == "run"):
+            words += " · F9 rehearse"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
         return [*self._live_reason(), ("", words + vi_letter(self.app))]
+
+    def _rehearses_first(self) -> bool:
+        """Whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""
+        report = self.rating.report(self.buffer.text)
+        return self._request.rehearsal == "auto" and (report is None or writes(report))
 
     def _live_reason(self) -> StyleAndTextTuples:
         """Why an edited text has its level; the reasons of the original stand above the prompt."""

@@ -22,6 +22,7 @@ class Action(StrEnum):
     REMARK = "remark"
     REGENERATE = "regenerate"
     ALLOW = "allow"
+    REHEARSE = "rehearse"
 
 
 _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
@@ -32,6 +33,7 @@ _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
     Action.COPY: (("f6",), ("escape", "k")),
     Action.EDITOR: (("c-x", "c-e"), ("f7",)),
     Action.ALLOW: (("f8",), ("escape", "a")),
+    Action.REHEARSE: (("f9",), ("escape", "r")),
 }
 _OF_PLANNER = (Action.REMARK, Action.REGENERATE)
 
@@ -47,11 +49,12 @@ F5  Alt-g         ask the planner for another command
 F6  Alt-k         copy the text
 F7  Ctrl-X Ctrl-E open it in your editor
 F8  Alt-a         always allow this: a rule is proposed, and nothing runs by that
+F9  Alt-r         rehearse it: see what it would change, and nothing is changed
 Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
 In vi mode the Alt keys belong to vi; use the F keys."""
 
 
-def confirm_bindings(original: str, *, from_planner: bool) -> KeyBindings:
+def confirm_bindings(original: str, *, from_planner: bool, rehearses: bool = False) -> KeyBindings:
     """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens."""
     keys = KeyBindings()
     alt = emacs_mode
@@ -70,6 +73,8 @@ def confirm_bindings(original: str, *, from_planner: bool) -> KeyBindings:
 
     for action, sequences in _KEYS.items():
         if action in _OF_PLANNER and not from_planner:
+            continue
+        if action is Action.REHEARSE and not rehearses:
             continue
         for sequence in sequences:
             bind(sequence, action)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.frontends.wrapping import wrapped
+from agent.judging import writes
 from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
@@ -32,13 +33,13 @@ def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0
     if request.proposal.reason:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
     lines += _findings(report, limit=_SHOWN_FINDINGS)
-    if request.note:
-        lines.append([("class:warn", shown_line(request.note))])
+    lines += [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
     if request.verdict.reason and not _is_built_in(request.verdict.rule):
         rule = shown_line(request.verdict.rule, 60)
         lines.append([("class:hint", f"policy {rule}: {shown_line(request.verdict.reason)}")])
     if request.verdict.action == "type":
         lines.append([("class:hint", "Enter asks for a typed word before this runs")])
+    lines += _ways_back(request)
     big = size_note(request.proposal.command)
     if not fits:
         size = f"{big}, and only a part" if big else "only a part of it"
@@ -48,6 +49,21 @@ def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0
     if request.safety_off:
         lines.append([("class:alert", "safety is off: high-risk commands run without a typed word")])
     return wrapped(lines, columns)
+
+
+def _ways_back(request: ConfirmationRequest) -> list[Fragments]:
+    """What can be done before this runs, and whether it could be taken back after."""
+    lines: list[Fragments] = []
+    if request.rehearsal == "auto" and writes(request.report):
+        lines.append([("class:hint", "Enter rehearses it first: you see what it would change, and then decide")])
+    elif request.rehearsal == "ask" and writes(request.report):
+        lines.append(
+            [("class:strong", "F9 rehearses it"), ("class:hint", ": see what it would change, and nothing is changed")]
+        )
+    if request.undo:
+        style = "class:warn" if request.undo.startswith("cannot") else "class:hint"
+        lines.append([(style, shown_line(request.undo))])
+    return lines
 
 
 def _is_built_in(rule: str) -> bool:

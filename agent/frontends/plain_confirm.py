@@ -14,6 +14,7 @@ from agent.protocol.decisions import (
     Confirmation,
     ConfirmationRequest,
     Declined,
+    Rehearse,
     Remark,
     Skipped,
 )
@@ -21,7 +22,7 @@ from agent.protocol.decisions import (
 
 @dataclass(frozen=True)
 class PlainConfirmer:
-    """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text runs instead and is rated again."""
+    """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text runs instead and is rated again, `r` rehearses."""
 
     screen: Screen
 
@@ -33,14 +34,19 @@ class PlainConfirmer:
         above = write_heading if is_write else heading
         self.screen.say_all(above(request, columns=self.screen.columns))
         if not is_write:
-            self.screen.say("$ " + shown(request.proposal.command))
-        question = "write? [y/N]" if is_write else "y run · blank skip · ? WORDS remark · or type another command"
+            self.screen.say("$ " + shown(request.proposal.command if request.draft is None else request.draft))
+        rehearses = "" if request.rehearsal == "no" else "r rehearse · "
+        command = request.proposal.command if request.draft is None else request.draft
+        ways = f"y run · {rehearses}blank skip · ? WORDS remark · or type another command"
+        question = "write? [y/N]" if is_write else ways
         answer = await read_plain_line(self.screen, question)
         if answer is None:
             return CancelGoal()
         text = answer.strip()
         if text.lower() in ("y", "yes"):
-            return Approved(command=request.proposal.command)
+            return Approved(command=command)
+        if rehearses and text.lower() == "r":
+            return Rehearse(command=command)
         if is_write:
             return Declined()
         if not text or text.lower() in ("n", "no"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
@@ -21,10 +22,13 @@ from agent.frontends.toolbar import toolbar_text
 from agent.frontends.welcome import welcome
 from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
-from agent.protocol.decisions import Confirmation, ConfirmationRequest
+from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
-from agent.protocol.ports import Confirmer
+from agent.protocol.rehearsals import Rehearsal
+
+if TYPE_CHECKING:
+    from agent.frontends.confirm import PromptConfirmer
 
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:
@@ -70,7 +74,7 @@ async def _ask(screen: Screen, question: str) -> bool:
 
 
 class LateConfirmer:
-    """ports.Confirmer: the confirmation prompt, imported when there is something to confirm. The first frame does without."""
+    """ports.Confirmer and Reviewer: the confirmation prompt, imported when there is something to confirm. The first frame does without."""
 
     def __init__(self, screen: Screen, services: Services) -> None:
         self._screen = screen
@@ -82,7 +86,10 @@ class LateConfirmer:
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         return await self._prompt().ask_word(request)
 
-    def _prompt(self) -> Confirmer:
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        return await self._prompt().review(request, rehearsal)
+
+    def _prompt(self) -> PromptConfirmer:
         from agent.frontends.confirm import PromptConfirmer
 
         services = self._services

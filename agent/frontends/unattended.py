@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
+from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined, Discard, Review
+from agent.protocol.rehearsals import Rehearsal
 
 
 class UnattendedConfirmer:
@@ -13,3 +14,6 @@ class UnattendedConfirmer:
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         return None
+
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        return Discard()
