@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.protocol.cancel import CancellationToken
-    from agent.protocol.decisions import ApprovedCommand
+    from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
     from agent.protocol.outcomes import ExecutionResult
     from agent.protocol.ports import Executor, OutputSink, Processes
 
@@ -54,6 +54,10 @@ class LazyExecutor:
     def choose_tty(self, choice: str) -> None:
         """Say which terminal commands get from now on: auto, on or off."""
         getattr(self._real(), "choose_tty", lambda _: None)(choice)
+
+    async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
+        """How a run of `report`'s command would be confined now, or why it cannot be."""
+        return await self._real().confining(mode, report)
 
     def warm(self) -> None:
         """Start what the first command will need."""

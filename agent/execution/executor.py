@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace as with_fields
 
@@ -16,13 +17,16 @@ from agent.execution import interactive, state
 from agent.execution.helper import Helper
 from agent.execution.jobs.table import JobTable
 from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
-from agent.execution.scratch import ScratchFile
+from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.threads import in_thread
 from agent.execution.tree import RUNGS
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand
+from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
+
+if TYPE_CHECKING:
+    from agent.execution.confine.confiner import Confined, Confiner, Grounds
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000
@@ -37,8 +41,9 @@ class ShellExecutor:
     `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal
     (where the process has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per
     stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
-    list that get the whole terminal. `jobs`: where commands that go on in the background are entered. `strays`: the rung to try first for
-    keeping hold of all that a command starts (tree.py).
+    list that get the whole terminal. `grounds`: where a confined command may write (None: in `cwd`). `jobs`: where
+    commands that go on in the background are entered. `strays`: the rung to try first for keeping hold of all that a
+    command starts (tree.py).
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class ShellExecutor:
         grace: float = 2.0,
         interactive_programs: tuple[str, ...] = (),
         shell: str | None = None,
+        grounds: Grounds | None = None,
         jobs: JobTable | None = None,
         strays: str = RUNGS[0],
     ) -> None:
@@ -67,6 +73,7 @@ class ShellExecutor:
             },
         )
         self._first_env = self._state.env
+        self._first_cwd = self._state.cwd
         self._terminal = terminal
         self._stdin = stdin
         self._head_bytes = head_bytes
@@ -78,6 +85,7 @@ class ShellExecutor:
         self._helper = Helper()
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
+        self._grounds = grounds
         self._tty: TerminalChoice = "auto"
         self._lock = asyncio.Lock()
 
@@ -147,22 +155,48 @@ class ShellExecutor:
             refused = self._unrunnable(command.command)
             if refused is not None:
                 return refused
-            return await self._execute(command, sink, cancel)
+            if command.confine == "off":
+                return await self._execute(command, None, sink, cancel)
+            from agent.execution.confine.confiner import Unconfinable
+
+            try:
+                confined = await in_thread(
+                    partial(self._confiner.prepare, command.confine, command.workspace, command.report)
+                )
+            except (Unconfinable, OSError) as error:
+                text = f"agent-shell: not run, because it cannot be confined: {str(error).replace(chr(10), '; ')}"
+                return failure(CANNOT_RUN, text, cwd=self.cwd)
+            return await self._execute(command, confined, sink, cancel)
+
+    async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
+        """How a run of `report`'s command would be confined now, or why it cannot be."""
+        return await in_thread(partial(self._confiner.confining, mode, report))
+
+    @cached_property
+    def _confiner(self) -> Confiner:
+        from agent.execution.confine.confiner import Confiner, Grounds
+
+        return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
     async def close(self) -> None:
         """End the helper. Background jobs of commands that ended normally go on."""
         await in_thread(self._helper.close)
 
     async def _execute(
-        self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
+        self,
+        command: ApprovedCommand,
+        confined: Confined | None,
+        sink: OutputSink | None,
+        cancel: CancellationToken,
     ) -> ExecutionResult:
         shell = await in_thread(self._find_programs)
         before = self._state
-        files: list[ScratchFile] = []
+        files: list[Held] = [] if confined is None else [confined]
+        make: Callable[[], Scratch] = ScratchFile if confined is None else confined.file
         try:
             try:
-                dump = ScratchFile() if shell.endswith("bash") and self._env_program else None
-                launch = self._launch(shell, command, dump, files)
+                dump = make() if shell.endswith("bash") and self._env_program else None
+                launch = self._launch(shell, command, dump, files, confined)
                 running = RunningCommand(launch, self._helper, sink, self._jobs)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
@@ -173,8 +207,11 @@ class ShellExecutor:
                 files = []
                 return self._adopt(result, None, has_state=True)
             after = state.parse(dump.read(), before) if dump is not None else None
+            if confined is not None:
+                after = confined.left(after, before)
+                result = confined.explained(result, command, before.cwd)
         finally:
-            for file in files:
+            for file in reversed(files):
                 file.close()
         return self._adopt(result, after, has_state=dump is not None)
 
@@ -192,21 +229,32 @@ class ShellExecutor:
             unsubscribe()
 
     def _launch(
-        self, shell: str, command: ApprovedCommand, dump: ScratchFile | None, files: list[ScratchFile]
+        self,
+        shell: str,
+        command: ApprovedCommand,
+        dump: Scratch | None,
+        files: list[Held],
+        confined: Confined | None,
     ) -> Launch:
+        make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
         env = dict(self._state.env) | {"PWD": self._state.cwd}
         if dump is not None:
             files.append(dump)
             source = state.preamble(self._state, dump.path, self._env_program or "")
-            files.append(ScratchFile(source.encode("utf-8", "surrogateescape")))
-            env = state.launch_env(self._state, files[-1].path)
+            script = make(source.encode("utf-8", "surrogateescape"))
+            files.append(script)
+            env = state.launch_env(self._state, script.path)
         text = command.command
         need = self._need(text)
         if len(text.encode("utf-8", "surrogateescape")) > LONGEST_ARGUMENT:
-            files.append(ScratchFile(text.encode("utf-8", "surrogateescape")))
-            text = f'eval "$(cat {files[-1].path})"'
+            long = make(text.encode("utf-8", "surrogateescape"))
+            files.append(long)
+            text = f'eval "$(cat {long.path})"'
+        if confined is not None:
+            env = env | confined.variables
         return Launch(
             argv=(shell, "-c", text),
+            sandbox=None if confined is None else confined.plan.encoded(),
             env=env,
             cwd=self._state.cwd,
             terminal=self._terminal == "tty" and self._tty != "off",

@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 import os
+from typing import Protocol
+
+
+class Held(Protocol):
+    """Something that belongs to one command, and is let go of when that has ended."""
+
+    def close(self) -> None: ...
+
+
+class Scratch(Held, Protocol):
+    """A file that only we and the shell we start know."""
+
+    path: str
+
+    def read(self) -> bytes:
+        """All that is in it now."""
 
 
 class ScratchFile:

@@ -146,12 +146,37 @@ class Proposal(Struct, frozen=True, kw_only=True):
     opinion: Opinion | None = None
 
 
+Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]
+"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network; two of these at once."""
+
+
+class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a command would be confined if it ran now, in words for the person.
+
+    `workspace`: the folder that stays writable. `how` it is held; `misses`: what that does not stop. `reason`: why it cannot be had, with
+    `remedy`; then it runs, if a person agrees to that, not confined.
+    """
+
+    mode: Confinement = "off"
+    workspace: str = ""
+    how: str = ""
+    misses: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+
+    @property
+    def had(self) -> Confinement:
+        """What a run really gets."""
+        return "off" if self.reason else self.mode
+
+
 class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     """What a confirmer shows. A "write" (a tool wants to write a file) is answered yes or no; `preview` is its content.
 
     `approve` is the approve mode: what would have run without asking. `draft`: what stands in the prompt where it is not the proposal
     (the person has edited it before). `rehearsal`: "no" where nothing can be rehearsed, "auto" where Enter rehearses first, "ask" where it
-    is offered, "off" where only the key does it. `undo`: in words, whether the run could be taken back.
+    is offered, "off" where only the key does it. `undo`: in words, whether the run could be taken back. `confining`: how it would be
+    confined.
     """
 
     proposal: Proposal
@@ -166,6 +191,7 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     draft: str | None = None
     rehearsal: Literal["no", "off", "ask", "auto"] = "no"
     undo: str = ""
+    confining: Confining = Confining()
 
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
@@ -231,10 +257,6 @@ class Consent(Struct, frozen=True, kw_only=True):
     edited: bool = False
     word_typed: bool = False
     safety_off: bool = False
-
-
-Confinement = Literal["off", "workspace", "read-only", "no-network"]
-"""What a run may touch: everything; write only in the workspace; write nothing; everything but the network."""
 
 
 class ApprovedCommand(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,8 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     ApprovedCommand,
     ApprovedRehearsal,
+    Confinement,
+    Confining,
     Confirmation,
     ConfirmationRequest,
     Proposal,
@@ -136,7 +138,13 @@ class Executor(Protocol):
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
     ) -> ExecutionResult:
-        """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does."""
+        """Run to the end, or to time-out or cancel, which end the whole tree. Never raises for what a command does.
+
+        A command that is to be confined and cannot be does not run.
+        """
+
+    async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
+        """How a run of `report`'s command would be confined now, or why it cannot be."""
 
     async def close(self) -> None: ...
 

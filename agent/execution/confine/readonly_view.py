@@ -36,7 +36,7 @@ def enter(writable: tuple[bytes, ...], protected: tuple[bytes, ...]) -> None:
             kernel.move_mount(copy, path)
             os.close(copy)
         step = b"shared memory"
-        if os.path.isdir(b"/dev/shm") and not _within(b"/dev/shm", writable):
+        if os.path.isdir(b"/dev/shm") and not any(_within(path, (b"/dev/shm",)) for path in writable):
             flags = kernel.MS_NOSUID | kernel.MS_NODEV
             kernel.mount(b"shm", b"/dev/shm", b"tmpfs", flags, b"mode=1777")
         for path in protected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution.confine.landlock import SCOPING, TRUNCATING
+from agent.execution.confine.landlock import SCOPING
 
 _USER_NAMESPACES = {
     errno.EPERM: "user namespaces are forbidden here (EPERM: the profile of a container, or sysctl kernel.unprivileged_userns_clone=0)",
@@ -91,8 +91,6 @@ def misses(files: str, network: bool, rung: str, landlock: int) -> tuple[str, ..
     found = []
     if rung == "landlock" and files != "all":
         found.append("changes of permission bits, owners, times and attributes of files outside")
-        if landlock < TRUNCATING:
-            found.append("nothing else; truncating by path is refused everywhere, also in the workspace")
     if files == "all" and not network:
         found.append("other programs that it asks to use the network for it (Unix sockets)")
     if landlock < SCOPING:

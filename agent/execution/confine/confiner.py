@@ -1,0 +1,166 @@
+"""From the confinement that was asked for to the one that a run gets, or to the reason why it must not run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from msgspec.structs import replace as with_fields
+
+from agent.execution.confine import denials, words
+from agent.execution.confine.ladder import Ladder, Standing, parsed
+from agent.execution.confine.plan import Plan
+from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
+from agent.execution.helper import Helper
+from agent.execution.state import ShellState
+from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
+from agent.protocol.outcomes import ExecutionResult
+
+
+class Unconfinable(Exception):
+    """This command cannot be confined as asked; the text says why and what to do. It must not run."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
+
+    `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).
+    """
+
+    workspace: str
+    also: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    home: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confined:
+    """One run: what the helper is told, and the folder that goes with it."""
+
+    plan: Plan
+    standing: Standing
+    folder: PrivateFolder
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Environment of this run only: temporary files go where they may be written."""
+        return {} if self.plan.files == "all" else {"TMPDIR": self.folder.temporary}
+
+    def file(self, content: bytes = b"") -> PrivateFile:
+        """A file for the shell that a confined shell can reach. Raises OSError."""
+        return self.folder.file(content)
+
+    def left(self, after: ShellState | None, before: ShellState) -> ShellState | None:
+        """The state that the command left, without what only this run had."""
+        if after is None:
+            return None
+        env = dict(after.env)
+        for name, value in self.variables.items():
+            if env.get(name) == value:
+                del env[name]
+                if name in before.env:
+                    env[name] = before.env[name]
+        return replace(after, env=env)
+
+    def explained(self, result: ExecutionResult, command: ApprovedCommand, cwd: str) -> ExecutionResult:
+        """`result` with what the confinement probably denied, and the narrowest way out."""
+        notes = denials.notes(result, command, self.plan, cwd=cwd)
+        return with_fields(result, notes=(*result.notes, *notes)) if notes else result
+
+    def close(self) -> None:
+        """Remove what was made for it."""
+        self.folder.close()
+
+
+class Confiner:
+    """Finds out what can be had, and prepares runs. Methods may take some milliseconds; call them outside the event loop."""
+
+    def __init__(self, helper: Helper, grounds: Grounds) -> None:
+        self._ladder = Ladder(helper)
+        self._grounds = grounds
+
+    @property
+    def workspace(self) -> str:
+        """The folder that stays writable."""
+        return self._grounds.workspace
+
+    @cached_property
+    def _swept(self) -> bool:
+        remove_abandoned()
+        return True
+
+    def confining(self, mode: Confinement, report: RiskReport) -> Confining:
+        """What a run of `report`'s command would get now, in words."""
+        if mode == "off":
+            return Confining()
+        try:
+            standing = self._standing(mode, self.workspace, report)
+        except Unconfinable as error:
+            reason, _, remedy = str(error).partition("\n")
+            return Confining(mode=mode, workspace=self.workspace, reason=reason, remedy=remedy)
+        how = words.held(standing.files, standing.network, standing.rung or "", self.workspace, standing.trial.landlock)
+        return Confining(mode=mode, workspace=self.workspace, how=how, misses=standing.misses)
+
+    def prepare(self, mode: Confinement, workspace: str, report: RiskReport) -> Confined:
+        """The confinement of one run. Raises Unconfinable, and OSError where its folder cannot be made."""
+        standing = self._standing(mode, workspace, report)
+        assert standing.rung is not None
+        writable: list[str] = []
+        _ = self._swept
+        folder = PrivateFolder()
+        if standing.files != "all":
+            writable.append(folder.path)
+            if standing.files == "workspace":
+                writable += [os.path.realpath(workspace), *self._also()]
+        plan = Plan(
+            files=standing.files,
+            network=standing.network,
+            rung=standing.rung,
+            writable=tuple(os.fsencode(path) for path in writable),
+            protected=tuple(os.fsencode(os.path.realpath(path)) for path in self._grounds.protected),
+        )
+        return Confined(plan=plan, standing=standing, folder=folder)
+
+    def _also(self) -> list[str]:
+        folders = [os.path.realpath(os.path.expanduser(path)) for path in self._grounds.also]
+        return [path for path in folders if os.path.isdir(path)]
+
+    def _standing(self, mode: Confinement, workspace: str, report: RiskReport) -> Standing:
+        """The rung to stand on. Raises Unconfinable: a reason, and on a second line what could be done."""
+        try:
+            files, network = parsed(mode)
+        except ValueError as error:
+            raise Unconfinable(str(error)) from None
+        if files == "workspace":
+            self._check(workspace)
+        standing = self._ladder.standing(files, network)
+        if standing.rung is None:
+            remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in standing.failures)
+            raise Unconfinable(f"{standing.reason}\n{'; or '.join(text for text in remedies if text)}")
+        if not standing.trial.sudo and any(program.elevated for program in report.programs):
+            raise Unconfinable(
+                "a program that gains other rights (sudo, su, doas …) cannot be confined\nrun this one command with --confine off"
+            )
+        if standing.rung == "landlock" and files == "workspace":
+            self._check_protected(workspace)
+        return standing
+
+    def _check(self, workspace: str) -> None:
+        """A workspace that bounds something. Raises Unconfinable."""
+        if not os.path.isabs(workspace) or not os.path.isdir(workspace):
+            raise Unconfinable(f"the workspace {workspace or '(none)'} is no folder")
+        real = os.path.realpath(workspace)
+        home = os.path.realpath(self._grounds.home) if self._grounds.home else ""
+        if real == "/" or (home and home != real and home.startswith(f"{real}/")):
+            raise Unconfinable(f"{real} is no workspace that would confine anything\nstart in a project's folder")
+
+    def _check_protected(self, workspace: str) -> None:
+        """Landlock cannot take a folder out of one that it allows. Raises Unconfinable."""
+        root = os.path.realpath(workspace).rstrip("/") + "/"
+        inside = [path for path in self._grounds.protected if os.path.realpath(path).startswith(root)]
+        if inside:
+            raise Unconfinable(
+                f"Landlock alone cannot keep {inside[0]} from being changed, which lies in the workspace\nstart in a project's folder"
+            )
