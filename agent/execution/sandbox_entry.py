@@ -17,6 +17,8 @@ def load(spec: dict[str, Any]) -> None:
     """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
     if spec.get("kind") == "confine":
         from agent.execution.confine import entering  # noqa: F401
+    elif spec.get("kind") == "rehearse":
+        from agent.execution.sandbox import guard  # noqa: F401
 
 
 def enter(spec: dict[str, Any], report_fd: int) -> None:
@@ -29,6 +31,10 @@ def enter(spec: dict[str, Any], report_fd: int) -> None:
         from agent.execution.confine import entering
 
         entering.enter(spec)
+    elif kind == "rehearse":
+        from agent.execution.sandbox import guard
+
+        guard.enter(spec, report_fd)  # returns in the process that becomes the command
     else:
         raise SandboxError(f"an unknown kind of sandbox was asked for: {kind!r}")
 

@@ -1,0 +1,36 @@
+"""How far a rehearsal may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_FILES = 20_000
+DEFAULT_BYTES = 1 << 30
+DEFAULT_SECONDS = 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Files and bytes that a rehearsal may write, seconds it may take where the command has no time-out of its own."""
+
+    files: int = DEFAULT_FILES
+    bytes: int = DEFAULT_BYTES
+    seconds: float = DEFAULT_SECONDS
+
+    def exceeded(self, what: str) -> str:
+        """Why a rehearsal was ended, in words. `what`: "files", "bytes" or "disk"."""
+        if what == "files":
+            return f"it would write more than {self.files:,} files, and was ended (rehearsal_files)"
+        if what == "bytes":
+            return f"it would write more than {in_words(self.bytes)}, and was ended (rehearsal_bytes)"
+        return "the disk that holds the rehearsal is nearly full, and it was ended"
+
+
+def in_words(size: int) -> str:
+    """A number of bytes for people."""
+    amount = float(size)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024 or unit == "GiB":
+            return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}".replace(".0 ", " ")
+        amount /= 1024
+    raise AssertionError

@@ -1,0 +1,75 @@
+"""What a rehearsal could not show, in words. Names in it are the command's own: whoever shows them escapes them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from agent.execution.sandbox.layout import Layout
+
+_MOST = 12
+_GENERAL = "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
+
+
+def lines(
+    reports: Iterable[dict[str, Any]], layout: Layout, *, user: bool, network: bool, elevated: bool, remarks: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """What to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
+    reports = list(reports)
+    found = [*_network(reports), *_left(reports)]
+    if elevated and user:
+        found.append("sudo: other rights than yours cannot be had in a rehearsal, so what sudo would do is not shown")
+    found += _places(reports, layout)
+    if user:
+        found.append(
+            "folders moved across an overlay are copied, other names of a file (hard links) do not follow it, "
+            "and files of other users cannot be changed here"
+        )
+    if network:
+        found.append("the network was on: what was sent has been sent")
+    found += remarks
+    found.append(_GENERAL)
+    return tuple(dict.fromkeys(found))
+
+
+def _network(reports: list[dict[str, Any]]) -> list[str]:
+    wanted: dict[str, list[str]] = {}
+    for report in reports:
+        if report["event"] == "network":
+            wanted.update(report["wanted"])
+    found = []
+    for name, commands in list(wanted.items())[:_MOST]:
+        detail = "" if commands == [name] else f" ({'; '.join(commands[:3])})"
+        found.append(f"network: {name} wanted it{detail}; rehearse with the network on to allow it")
+    return found
+
+
+def _left(reports: list[dict[str, Any]]) -> list[str]:
+    names = [name for report in reports if report["event"] == "left" for name in report["names"]]
+    if not names:
+        return []
+    told = ", ".join(sorted(set(names))[:_MOST])
+    return [f"background: {told} went on after the command, and was ended with the rehearsal"]
+
+
+def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
+    found = []
+    for report in reports:
+        if report["event"] == "unmounted":
+            reason = os.strerror(report["errno"]) if report["errno"] != errno.EINVAL else "no overlay can be made there"
+            found.append(f"{shown(report['root'])} stayed read-only: {reason}")
+        elif report["event"] == "hidden":
+            found.append(f"{shown(report['root'])} was not there: {os.strerror(report['errno'])}")
+    for path, reason in layout.left_out[:_MOST]:
+        found.append(f"{shown(os.fsdecode(path))}: {reason}")
+    if len(layout.left_out) > _MOST:
+        found.append(f"{len(layout.left_out) - _MOST} more places like these")
+    return found
+
+
+def shown(path: str) -> str:
+    """A path that cannot be taken for something else."""
+    return path if path.isprintable() and " " not in path else shlex.quote(path)

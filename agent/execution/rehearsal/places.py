@@ -1,0 +1,98 @@
+"""Where scratch folders and journals lie: on the file system that they cover, in a folder that only we can enter."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+
+from agent.execution.sandbox import mountinfo
+from agent.execution.sandbox.mountinfo import Mount
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A 0700 folder of ours. `same_file_system`: whether files can be renamed from it to what it is for."""
+
+    folder: bytes
+    same_file_system: bool
+
+
+def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None, anywhere: bool = False) -> Base:
+    """The folder for what concerns `path` (absolute, existing, without links), which is made if need be.
+
+    It is `undo` in `state_dir` where that lies on the same mount, else `.agent-shell-<uid>` at the root of the mount of `path` (or in
+    the topmost folder of the person's own there), else again the one in `state_dir`, with `same_file_system` False. `anywhere`: do not
+    make a folder at another mount. Raises OSError where not even the state folder can be used.
+    """
+    if mounts is None:
+        mounts = _table()
+    own = state_base(state_dir)
+    if _same_mount(own, path, mounts):
+        return Base(own, True)
+    if not anywhere:
+        for folder in _candidates(path, mounts):
+            found = folder.rstrip(b"/") + b"/.agent-shell-%d" % os.geteuid()
+            try:
+                times = os.lstat(folder)
+                make_private(found)
+                os.utime(folder, ns=(times.st_atime_ns, times.st_mtime_ns))  # we were never there
+            except OSError:
+                continue
+            if _same_mount(found, path, mounts):
+                return Base(found, True)
+    return Base(own, False)
+
+
+def state_base(state_dir: bytes) -> bytes:
+    """The folder in the state folder, made if need be, with its real path. Raises OSError."""
+    os.makedirs(state_dir, mode=0o700, exist_ok=True)
+    folder = os.path.join(os.path.realpath(state_dir), b"undo")
+    make_private(folder)
+    return folder
+
+
+def make_private(folder: bytes) -> None:
+    """Make sure that `folder` is a folder of ours that nobody else can enter. Raises OSError (PermissionError if it is somebody else's)."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise PermissionError(f"{os.fsdecode(folder)} is not a folder of ours")
+    if found.st_mode & 0o077:
+        os.chmod(folder, 0o700)
+
+
+def _table() -> list[Mount]:
+    try:
+        return mountinfo.visible(mountinfo.read())
+    except OSError:
+        return []  # not Linux: devices are all there is to compare
+
+
+def _same_mount(one: bytes, other: bytes, mounts: list[Mount]) -> bool:
+    """Whether a file can be renamed from one to the other: same device, and not by way of two mounts."""
+    if os.lstat(one).st_dev != os.lstat(other).st_dev:
+        return False
+    return not mounts or mountinfo.mount_of(one, mounts).number == mountinfo.mount_of(other, mounts).number
+
+
+def _candidates(path: bytes, mounts: list[Mount]) -> list[bytes]:
+    """Folders on the mount of `path` that may hold one of ours: its root, and the topmost one that is the person's."""
+    if not mounts:
+        return []
+    root = mountinfo.mount_of(path, mounts).point
+    found = [root]
+    way = path[len(root.rstrip(b"/")) :].strip(b"/").split(b"/")
+    for count in range(1, len(way) + 1):
+        folder = root.rstrip(b"/") + b"/" + b"/".join(way[:count])
+        try:
+            facts = os.lstat(folder)
+        except OSError:
+            break
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid():
+            found.append(folder)
+            break
+    return found

@@ -1,0 +1,229 @@
+"""Rehearsals of one shell: run over an overlay, held until somebody decides, made real or thrown away (port `Rehearser`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from msgspec.structs import replace as with_fields
+
+from agent.execution import state as shell_state
+from agent.execution.rehearsal import not_shown, present, scratches
+from agent.execution.rehearsal.budget import Budget
+from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.rehearsal.places import state_base
+from agent.execution.rehearsal.reader import read_steps
+from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
+from agent.execution.rehearsal.unavailable import Trouble, unavailable
+from agent.execution.run import Launch
+from agent.execution.state import ShellState
+from agent.execution.threads import in_thread
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal
+from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalUnavailable
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import OutputSink
+from agent.protocol.rehearsals import Committed, Rehearsal
+
+LONGEST_ARGUMENT = 120_000
+_TOO_LARGE = 128 + 25  # SIGXFSZ: a file was about to grow beyond the budget
+_NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What a rehearser needs of the shell it belongs to.
+
+    `programs`: paths of bash and env(1), "" for what is not there. `template`: a launch of this text but for words, environment and sandbox.
+    """
+
+    state: Callable[[], ShellState]
+    adopt: Callable[[ShellState], None]
+    programs: Callable[[], tuple[str, str]]
+    template: Callable[[ApprovedRehearsal], Launch]
+    run: Callable[[Launch, OutputSink | None, CancellationToken], Awaitable[ExecutionResult]]
+
+
+@dataclass(frozen=True)
+class _Held:
+    rehearsal: Rehearsal
+    sandbox: Sandbox
+    layers: tuple[Layer, ...]
+    steps: Sequence[Step]
+    before: ShellState
+    after: ShellState | None
+
+
+class Rehearser:
+    """One per shell. `state_dir`: the program's state folder, in which scratches and journals lie where they can."""
+
+    def __init__(self, bench: Bench, *, state_dir: str, budget: Budget) -> None:
+        self._bench = bench
+        self._state_dir = state_dir
+        self._budget = budget
+        self._held: dict[str, _Held] = {}
+        self._kinds = ["root", "user"] if os.geteuid() == 0 else ["user"]
+        self._swept = False
+        self._count = 0
+
+    async def rehearse(
+        self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
+    ) -> Rehearsal:
+        """Run it so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
+        bash, env_program = await in_thread(self._bench.programs)
+        if not bash or not env_program:
+            raise RehearsalUnavailable(
+                "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
+            )
+        troubles: list[Trouble] = []
+        for kind in tuple(self._kinds):
+            sandbox = await self._sandbox(kind, command, troubles)
+            if sandbox is None:
+                continue
+            try:
+                launch = self._launch(sandbox, command, bash, env_program)
+                result = await self._bench.run(launch, sink, cancel)
+                ran = await in_thread(sandbox.collect)
+                if ran.started:
+                    # What works is known now: no other layout need be tried again.
+                    self._kinds = [kind] if ran.reports else self._kinds
+                    return await in_thread(lambda: self._finish(sandbox, ran, result, command))
+                troubles.append(Trouble(kind, *ran.failure))
+            except BaseException:
+                await in_thread(sandbox.remove)
+                raise
+            await in_thread(sandbox.remove)
+        raise unavailable(troubles)
+
+    async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
+        """Make the changes real, all or none, and take over the shell state that the command left.
+
+        Raises RehearsalConflict (something changed since; nothing was applied), CommitFailed, NotFound and InvalidRequest.
+        """
+        held = self._held.get(rehearsal.rehearsal_id)
+        if held is None:
+            raise NotFound("rehearsal", rehearsal.rehearsal_id)
+        if command.command != held.rehearsal.command:
+            raise InvalidRequest("what was approved is not what was rehearsed")
+        if held.rehearsal.obstacle:
+            raise CommitFailed(f"this rehearsal cannot be committed: {held.rehearsal.obstacle}")
+        done = Committed(undo_id="", changes=0)
+        if held.steps:
+            done = await in_thread(lambda: self._publish(held, command, session))
+        if held.after is not None and self._bench.state() is held.before:
+            self._bench.adopt(held.after)
+        await self.discard(rehearsal)
+        return done
+
+    async def discard(self, rehearsal: Rehearsal) -> None:
+        """Forget it, and free what it holds."""
+        held = self._held.pop(rehearsal.rehearsal_id, None)
+        if held is not None:
+            await in_thread(held.sandbox.remove)
+
+    async def close(self) -> None:
+        """Discard all that nobody decided about."""
+        for held in tuple(self._held.values()):
+            await self.discard(held.rehearsal)
+
+    # --- before ---
+
+    async def _sandbox(self, kind: str, command: ApprovedRehearsal, troubles: list[Trouble]) -> Sandbox | None:
+        state = self._bench.state()
+
+        def make() -> Sandbox:
+            if not self._swept:
+                self._swept = True
+                scratches.sweep(state_base(os.fsencode(self._state_dir)))
+            home = state.env.get("HOME", "")
+            return Sandbox(
+                kind,
+                cwd=state.cwd,
+                home=home if os.path.isabs(home) else "",
+                state_dir=self._state_dir,
+                budget=self._budget,
+                network=command.network,
+            )
+
+        try:
+            return await in_thread(make)
+        except OSError as error:
+            troubles.append(Trouble(kind, f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
+            return None
+
+    def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
+        state = self._bench.state()
+        sandbox.bring_back(DUMP)
+        source = shell_state.preamble(state, sandbox.path(DUMP), env_program)
+        sandbox.put(PREAMBLE, source.encode("utf-8", "surrogateescape"))
+        text = command.command
+        data = text.encode("utf-8", "surrogateescape")
+        if len(data) > LONGEST_ARGUMENT:
+            sandbox.put(COMMAND, data)
+            text = f'eval "$(cat {sandbox.path(COMMAND)})"'
+        launch = self._bench.template(command)
+        return replace(
+            launch,
+            argv=(bash, "-c", text),
+            env=shell_state.launch_env(state, sandbox.path(PREAMBLE)),
+            inherit_stdin=False,
+            timeout=command.timeout if command.timeout is not None else self._budget.seconds,
+            sandbox=sandbox.message(empty_stdin=not launch.terminal),
+        )
+
+    # --- after ---
+
+    def _finish(
+        self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal
+    ) -> Rehearsal:
+        """Read what it changed, and hold it."""
+        before = self._bench.state()
+        after = shell_state.parse(ran.dump, before)
+        notes = result.notes if after is not None else (*result.notes, _NOT_KEPT)
+        result = with_fields(
+            result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
+        )
+        read = read_steps(ran.layers, limit_files=2 * self._budget.files + 100)
+        changes, totals, more = present.present(read)
+        self._count += 1
+        rehearsal = Rehearsal(
+            rehearsal_id=f"{sandbox.planned.scratch.name.decode('ascii')}-{self._count}",
+            command=command.command,
+            cwd=before.cwd,
+            result=result,
+            changes=changes,
+            totals=totals,
+            more=more,
+            not_shown=not_shown.lines(
+                ran.reports,
+                sandbox.planned.layout,
+                user=sandbox.planned.spec.layout == "user",
+                network=command.network,
+                elevated=any(program.elevated for program in command.report.programs),
+                remarks=read.remarks,
+            ),
+            obstacle=self._obstacle(ran, result) or read.obstacle,
+        )
+        self._held[rehearsal.rehearsal_id] = _Held(rehearsal, sandbox, ran.layers, read.steps, before, after)
+        return rehearsal
+
+    def _obstacle(self, ran: Ran, result: ExecutionResult) -> str:
+        if reached := ran.said("budget"):
+            return self._budget.exceeded(str(reached["what"]))
+        if result.timed_out:
+            return "it was ended after its time-out, so this is not all that it would do"
+        if result.interrupted:
+            return "it was interrupted, so this is not all that it would do"
+        if result.exit_code == _TOO_LARGE:
+            return self._budget.exceeded("bytes")
+        if ran.said("ended") is None:
+            return "the process that guards the rehearsal was ended, so this is not all that it would do"
+        return ""
+
+    def _publish(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
+        from agent.execution.rehearsal.publishing import publish
+
+        return publish(
+            held.layers, held.steps, command, cwd=held.rehearsal.cwd, session=session, state_dir=self._state_dir
+        )

@@ -1,0 +1,170 @@
+"""Folders that one rehearsal needs while it is undecided, and getting rid of them, even of those whose owner was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterable
+
+from agent.execution.rehearsal.places import Base, make_private
+
+_SHELF = b"rehearsals"
+_LOCK = b"lock"
+_ABANDONED = 3600.0  # seconds after which a folder without a lock is nobody's
+_DEEPEST = 100  # folders held open at once
+
+
+class Scratch:
+    """One 0700 folder per base, all of one rehearsal and of one name. Locked as long as this process lives and holds it."""
+
+    def __init__(self, bases: Iterable[Base]) -> None:
+        """Make them; the first base's is the main one. Raises OSError, and leaves nothing then."""
+        self.name = b"%x" % secrets.randbits(64)
+        self._folders: dict[bytes, bytes] = {}
+        self._locks: list[int] = []
+        try:
+            for base in bases:
+                if base.folder not in self._folders:
+                    self._make(base.folder)
+        except OSError:
+            self.remove()
+            raise
+        self.main = next(iter(self._folders.values()))
+
+    def _make(self, base: bytes) -> None:
+        shelf = base + b"/" + _SHELF
+        make_private(shelf)
+        folder = shelf + b"/" + self.name
+        os.mkdir(folder, 0o700)
+        self._folders[base] = folder
+        lock = os.open(folder + b"/" + _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._locks.append(lock)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def on(self, base: Base) -> bytes:
+        """The folder at `base`."""
+        return self._folders[base.folder]
+
+    def remove(self) -> None:
+        """Take everything away. What cannot be removed stays for the next sweep."""
+        for base, folder in self._folders.items():
+            remove_tree(folder)
+            tidy(base)
+        self._folders.clear()
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
+
+
+def sweep(base: bytes) -> int:
+    """Remove scratches of processes that are gone; how many there were. Never raises."""
+    removed = 0
+    try:
+        names = os.listdir(base + b"/" + _SHELF)
+    except OSError:
+        return 0
+    for name in names:
+        folder = base + b"/" + _SHELF + b"/" + name
+        try:
+            lock = os.open(folder + b"/" + _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            if _is_old(folder):  # whoever made it was ended before it had a lock
+                remove_tree(folder)
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue  # somebody's
+        finally:
+            os.close(lock)
+        remove_tree(folder)
+        removed += 1
+    return removed
+
+
+def _is_old(folder: bytes) -> bool:
+    try:
+        return time.time() - os.lstat(folder).st_mtime > _ABANDONED
+    except OSError:
+        return False
+
+
+def tidy(base: bytes) -> None:
+    """Take away the shelf, and the base itself where it is a folder we put at another mount, if nothing is in them."""
+    try:
+        os.rmdir(base + b"/" + _SHELF)
+        if os.path.basename(base).startswith(b".agent-shell-"):
+            facts = os.lstat(os.path.dirname(base))
+            os.rmdir(base)
+            os.utime(os.path.dirname(base), ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    except OSError:
+        pass  # in use
+
+
+def remove_tree(folder: bytes) -> None:
+    """Remove a folder of ours with what a command left there, following nothing; folders that nobody may enter are opened first.
+
+    Never raises. The lock goes last, so that a removal cut short is finished by the next sweep.
+    """
+    try:
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        _empty(fd, keep=_LOCK)
+        try:
+            os.unlink(_LOCK, dir_fd=fd)
+        except OSError:
+            pass
+    finally:
+        os.close(fd)
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass
+
+
+def _empty(top: int, keep: bytes) -> None:
+    """Remove everything below the folder behind `top`. Depth is the command's to choose: what lies deep is brought up first."""
+    stack = [(os.dup(top), b"", os.listdir(top))]
+    brought_up = 0
+    while stack:
+        fd, name, names = stack[-1]
+        if not names:
+            stack.pop()
+            os.close(fd)
+            if stack:
+                try:
+                    os.rmdir(name, dir_fd=stack[-1][0])
+                except OSError:
+                    pass
+            continue
+        entry = os.fsencode(names.pop())
+        if entry == keep and len(stack) == 1:
+            continue
+        try:
+            if not stat.S_ISDIR(os.lstat(entry, dir_fd=fd).st_mode):
+                os.unlink(entry, dir_fd=fd)
+                continue
+            if len(stack) > _DEEPEST:
+                brought_up += 1
+                higher = b"deep-%d" % brought_up
+                os.rename(entry, higher, src_dir_fd=fd, dst_dir_fd=top)
+                stack[0][2].append(os.fsdecode(higher))
+                continue
+            below = _enter(entry, fd)
+        except OSError:
+            continue
+        stack.append((below, entry, os.listdir(below)))
+
+
+def _enter(name: bytes, parent: int) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        os.chmod(name, 0o700, dir_fd=parent)  # an overlay's own work folder is closed even to its owner
+    except OSError:
+        pass
+    return os.open(name, flags, dir_fd=parent)

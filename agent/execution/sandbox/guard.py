@@ -1,0 +1,188 @@
+"""The process between keeper and sandbox: it builds the view, watches what goes on inside, and ends as the command ended.
+
+It stands outside of the PID namespace, so nothing inside can see or stop it. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+from typing import NoReturn
+
+from agent.execution import kernel
+from agent.execution.network_watch import NetworkWatch
+from agent.execution.sandbox import init, root_view, user_view
+from agent.execution.sandbox.reports import STATE, Report
+from agent.execution.sandbox.spec import Spec, from_message, unpacked
+from agent.execution.sandbox.watchdog import Watchdog
+
+_LONGEST_DUMP = 64 << 20
+
+
+def enter(message: dict[str, object], report_fd: int) -> None:
+    """Become the guard of a rehearsal; returns in another process, inside, that is to become the command.
+
+    Raises OSError where something cannot be had (`filename` says what was tried); then nothing was started.
+    """
+    signal.set_wakeup_fd(-1)  # that pipe is the keeper's
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    spec = from_message(message)
+    report = Report(unpacked(spec.scratch))
+    try:
+        guard = _Guard(spec, report)
+        guard.build()
+        pid, channel = guard.fork(report_fd)
+    except OSError as error:
+        report.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
+        raise
+    if pid == 0:
+        return
+    guard.watch(pid, channel)
+
+
+class _Guard:
+    def __init__(self, spec: Spec, report: Report) -> None:
+        self._spec = spec
+        self._report = report
+        scratch = unpacked(spec.scratch)
+        self._state = os.open(
+            scratch + b"/" + STATE, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+        self._processes = os.open(b"/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._uppers: list[int] = []
+
+    def build(self) -> None:
+        """Make the namespaces and the view of the file system."""
+        spec = self._spec
+        if spec.layout == "root":
+            kernel.unshare(kernel.CLONE_NEWNS)
+            root_view.build(spec, self._report, self._uppers)
+            kernel.unshare(kernel.CLONE_NEWPID)
+        else:
+            user_view.build(spec, self._report, self._uppers)
+
+    def fork(self, report_fd: int) -> tuple[int, socket.socket]:
+        """Start process 1, which starts the command, and see it through its own part of the sandbox.
+
+        Answers (pid of process 1, its channel) in the guard; in the command's process the pid is 0.
+        """
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            ours.close()
+            try:
+                init.start_command(self._spec, theirs, report_fd)
+            except OSError as error:
+                self._report.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)
+                raise
+            return 0, theirs
+        theirs.close()
+        return pid, ours
+
+    def watch(self, pid: int, channel: socket.socket) -> NoReturn:
+        """Guard until process 1 is gone, bring home what it left, and end the way the command did."""
+        status = signal.SIGKILL
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            null = os.open(b"/dev/null", os.O_RDWR | os.O_CLOEXEC)
+            for fd in range(3):
+                os.dup2(null, fd)
+            init.close_all_but(
+                {channel.fileno(), self._state, self._processes, self._report.fd, *self._uppers}
+            )
+            status = self._serve(pid, channel)
+            self._bring_state_home()
+            self._report.say("ended", status=status)
+        except Exception as error:  # it must end in any case, and its command with it
+            self._report.say("broken", reason=f"{type(error).__name__}: {error}")
+        finally:
+            end_like(status)
+
+    def _serve(self, pid: int, channel: socket.socket) -> int:
+        spec = self._spec
+        poll = select.poll()
+        poll.register(channel, select.POLLIN)
+        dog = Watchdog(self._uppers, spec.most_files, spec.most_bytes)
+        watch: NetworkWatch | None = None
+        said = b""
+        status = int(signal.SIGKILL)
+        alive = True
+        while alive:
+            for fd, events in poll.poll(dog.milliseconds()):
+                if watch is not None and fd == watch.fd:
+                    if events & select.POLLIN:
+                        watch.answer()
+                    else:
+                        poll.unregister(fd)  # nobody is under the filter any more
+                    continue
+                data, fds, _flags, _address = socket.recv_fds(channel, 1 << 16, 1)
+                for listener in fds:
+                    os.set_inheritable(listener, False)
+                    watch = NetworkWatch(listener, self._processes)
+                    poll.register(listener, select.POLLIN)
+                if not data:
+                    alive = False
+                said += data
+                *lines, said = said.split(b"\n")
+                for line in lines:
+                    if line == b"map":
+                        self._map_users(pid, channel)
+                    elif line.startswith(b"{"):
+                        message = json.loads(line)
+                        status = int(message["status"])
+                        if message["left"]:
+                            self._report.say("left", names=message["left"])
+            if dog.milliseconds() <= 1 and (reached := dog.look()):
+                self._report.say("budget", what=reached)
+                os.kill(pid, signal.SIGKILL)
+                break
+        os.waitpid(pid, 0)
+        if watch is not None and watch.wanted:
+            self._report.say("network", wanted=watch.wanted)
+        if reached := dog.look():
+            self._report.say("budget", what=reached)
+        return status
+
+    def _map_users(self, pid: int, channel: socket.socket) -> None:
+        """Every user stays who they are; written from outside, where the right to do so is."""
+        for name in ("uid_map", "gid_map"):
+            fd = os.open(f"{pid}/{name}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._processes)
+            try:
+                os.write(fd, b"0 0 4294967295\n")
+            finally:
+                os.close(fd)
+        channel.sendall(b"1")
+
+    def _bring_state_home(self) -> None:
+        """Copy the shell's dump out of the view. The file is the command's to write: it is only data."""
+        if not self._spec.dump:
+            return
+        path = unpacked(self._spec.shell_dir) + b"/" + unpacked(self._spec.dump)
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return
+        left = _LONGEST_DUMP
+        while left > 0 and (data := os.read(fd, 1 << 20)):
+            os.write(self._state, data)
+            left -= len(data)
+        os.close(fd)
+
+
+def end_like(status: int) -> NoReturn:
+    """End with the wait status `status`: the same exit code, or by the same signal. Never returns."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        try:
+            if number not in (signal.SIGKILL, signal.SIGSTOP):
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+            os.kill(os.getpid(), number)
+        finally:
+            os._exit(128 + number)
+    os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
+

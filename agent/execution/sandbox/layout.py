@@ -1,0 +1,125 @@
+"""Which places a rehearsal overlays, which stay read-only, and why: planned from facts, before anything is mounted.
+
+Pure: everything it needs to know about the file system comes through `Facts`. Paths are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of
+
+# What is no store of files: programs of the kernel that look like one.
+_NOT_FILES = frozenset(
+    "proc sysfs devtmpfs devpts cgroup cgroup2 mqueue securityfs debugfs tracefs configfs bpf pstore efivarfs fusectl "
+    "binfmt_misc autofs hugetlbfs rpc_pipefs nsfs selinuxfs smackfs".split()
+)
+_REMADE = (b"/proc", b"/sys", b"/dev")
+_SHARED_MEMORY = b"/dev/shm"  # noqa: S108 - it is overlaid, not used
+_MOST_PLACES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the planner asks about a path: is it a folder, is it mine, may I make files in it (mine, or free for all)?"""
+
+    uid: int
+    is_folder: Callable[[bytes], bool]
+    owner: Callable[[bytes], int | None]
+    can_write: Callable[[bytes], bool]
+    entries: Callable[[bytes], list[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder to overlay. `point` is the mount that holds it; `flags` are that mount's own (nosuid, nodev, noexec)."""
+
+    root: bytes
+    mount: Mount
+
+    @property
+    def flags(self) -> frozenset[str]:
+        return self.mount.options & {"nosuid", "nodev", "noexec"}
+
+
+@dataclass(slots=True)
+class Layout:
+    """`overlays` parents first. `read_only`: mounts that are shown as they are. `left_out`: (path, why it cannot be rehearsed)."""
+
+    overlays: list[Place] = field(default_factory=list)
+    read_only: list[Mount] = field(default_factory=list)
+    left_out: list[tuple[bytes, str]] = field(default_factory=list)
+
+
+def for_root(mounts: list[Mount], facts: Facts) -> Layout:
+    """Everything is overlaid: `/`, and each real writable mount. `mounts` are the visible ones, parents first."""
+    layout = Layout()
+    hidden: list[bytes] = []
+    for mount in mounts:
+        point = mount.point
+        if any(is_within(point, place) for place in (*_REMADE, *hidden)) and point != _SHARED_MEMORY:
+            continue
+        if mount.kind in _NOT_FILES:
+            hidden.append(point)
+        elif mount.read_only and point != b"/":
+            layout.read_only.append(mount)
+        elif point != b"/" and not facts.is_folder(point):
+            layout.read_only.append(mount)
+            layout.left_out.append((point, "a file mounted by itself stays read-only"))
+        else:
+            layout.overlays.append(Place(point, mount))
+    return layout
+
+
+def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> Layout:
+    """Only what the person can write is overlaid, in place; all else is read-only. `mounts` are the visible ones."""
+    layout = Layout()
+    wanted = [_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None]
+    wanted += [
+        path
+        for path in (b"/tmp", b"/var/tmp", _SHARED_MEMORY, b"/run/user/%d" % facts.uid)  # noqa: S108 - as above
+        if facts.is_folder(path) and facts.can_write(path)
+    ]
+    roots: list[bytes] = []
+    for root in wanted:
+        if root is not None and root not in roots and mount_of(root, mounts).kind not in _NOT_FILES:
+            roots.append(root)
+    roots = [root for root in roots if not any(is_below(root, other) for other in roots)]
+    for root in roots:
+        _split(root, mounts, facts, layout)
+    if len(layout.overlays) > _MOST_PLACES:
+        for place in layout.overlays[_MOST_PLACES:]:
+            layout.left_out.append((place.root, "there are too many places with other mounts between them"))
+        del layout.overlays[_MOST_PLACES:]
+    layout.overlays.sort(key=lambda place: (place.root.count(b"/"), place.root))
+    if not any(is_within(cwd, place.root) for place in layout.overlays) and not any(path == cwd for path, _ in layout.left_out):
+        layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
+    layout.read_only = [mount for mount in mounts if mount.kind != "proc"]
+    return layout
+
+
+def _own_ancestor(path: bytes, facts: Facts) -> bytes | None:
+    """The topmost folder on the way to `path` that is the person's own; else `path` itself, if they can write there."""
+    parts = path.strip(b"/").split(b"/")
+    for count in range(1, len(parts) + 1):
+        folder = b"/" + b"/".join(parts[:count])
+        if facts.owner(folder) == facts.uid:
+            return folder if facts.is_folder(folder) else None
+    return path if facts.is_folder(path) and facts.can_write(path) else None
+
+
+def _split(root: bytes, mounts: list[Mount], facts: Facts, layout: Layout) -> None:
+    """Overlay `root`, or, where other mounts lie below it (which no overlay of an ordinary user can hold), its parts without any."""
+    holder = mount_of(root, mounts)
+    if holder.read_only:
+        return
+    below = [mount for mount in mounts if is_below(mount.point, root)]
+    if not below:
+        layout.overlays.append(Place(root, holder))
+        return
+    layout.left_out.append((root, "other file systems are mounted below it, so files directly in it stay read-only"))
+    for name in facts.entries(root):
+        path = root.rstrip(b"/") + b"/" + name
+        if facts.is_folder(path) and facts.can_write(path) and mount_of(path, mounts).kind not in _NOT_FILES:
+            _split(path, mounts, facts, layout)

@@ -1,0 +1,107 @@
+"""The file system as an ordinary user's rehearsed command sees it: overlays in place on what is theirs, all else read-only.
+
+A user namespace cannot make an overlay of `/` (its mounts are locked together), so the real tree stays where it is.
+Standard library only; paths are bytes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from agent.execution import kernel
+from agent.execution.sandbox import devices, overlay
+from agent.execution.sandbox.reports import Report
+from agent.execution.sandbox.spec import Spec, unpacked
+
+_SHARED_MEMORY = b"/dev/shm"  # noqa: S108 - it is overlaid, not used
+_FLAGS = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+
+
+def build(spec: Spec, report: Report, uppers: list[int]) -> None:
+    """Enter namespaces of our own and change their mounts. `uppers` gets a descriptor of each upper folder. Raises OSError."""
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(_FLAGS | (0 if spec.network else kernel.CLONE_NEWNET))
+    _write("setgroups", b"deny")
+    _write("uid_map", b"%d %d 1\n" % (uid, uid))
+    _write("gid_map", b"%d %d 1\n" % (gid, gid))
+    kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    # Descriptors first, and after the unshare (older ones belong to the old namespace): overlays will cover the paths.
+    read_only = [_path(unpacked(path)) for path in spec.read_only]
+    places = [_Place(unpacked(root), unpacked(folder), flags) for root, folder, flags in spec.overlays]
+    real_devices = devices.open_all()
+    empty = unpacked(spec.scratch) + b"/empty"
+    os.mkdir(empty, 0o700)
+    empty_fd = _path(empty)
+    shared = None
+    for place in places:
+        if place.root == _SHARED_MEMORY:
+            shared = place  # it goes where the rest of /dev is made
+        else:
+            place.overlay(b"/proc/self/fd/%d" % place.lower, report, uppers)
+    for fd in read_only:
+        kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
+    for path in map(unpacked, spec.quiet):
+        _quieten(path, empty_fd, report)
+    devices.populate(b"/dev", real_devices)
+    devices.close_all(real_devices)
+    if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
+        kernel.mount(
+            b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m"
+        )
+    for fd in (empty_fd, *read_only):
+        os.close(fd)
+    for place in places:
+        place.close()
+
+
+def _write(name: str, content: bytes) -> None:
+    path = f"/proc/self/{name}"
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    finally:
+        os.close(fd)
+
+
+def _path(path: bytes) -> int:
+    return os.open(path, os.O_PATH | os.O_CLOEXEC)
+
+
+class _Place:
+    """A folder to overlay, and where its upper folder goes; both held open by descriptors."""
+
+    def __init__(self, root: bytes, folder: bytes, flags: int) -> None:
+        self.root = root
+        self.lower = _path(root)
+        self._flags = flags
+        self._folder = folder
+        self._around = _path(os.path.dirname(folder))
+
+    def overlay(self, target: bytes, report: Report, uppers: list[int]) -> bool:
+        """Mount it on `target`; what the kernel refuses stays as it is (and is made read-only with the rest)."""
+        place = b"/proc/self/fd/%d/%s" % (self._around, os.path.basename(self._folder))
+        try:
+            made = overlay.mount(
+                b"/proc/self/fd/%d" % self.lower, target, place, like=os.stat(self.lower), flags=self._flags, userxattr=True
+            )
+        except OSError as error:
+            report.say("unmounted", root=os.fsdecode(self.root), errno=error.errno)
+            return False
+        uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        real = self._folder + made.place[len(place) :]
+        report.overlaid(self.root, real, made.start, indexed=made.indexed, userxattr=True)
+        return True
+
+    def close(self) -> None:
+        os.close(self.lower)
+        os.close(self._around)
+
+
+def _quieten(path: bytes, empty: int, report: Report) -> None:
+    """Show a folder of sockets through a read-only overlay, in which none answers; where that fails, the file list has to do."""
+    try:
+        overlay.mount_read_only(path, b"/proc/self/fd/%d" % empty, path)
+    except OSError as error:
+        report.say("sockets", root=os.fsdecode(path), errno=error.errno)
