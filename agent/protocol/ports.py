@@ -25,7 +25,7 @@ from agent.protocol.events import Event, Record
 from agent.protocol.jobs import Job
 from agent.protocol.messages import CommandItem, EnvironmentFacts, ToolSpec
 from agent.protocol.outcomes import ExecutionResult
-from agent.protocol.rehearsals import Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
+from agent.protocol.rehearsals import Change, Committed, Conflict, Rehearsal, UndoEntry, Undone, UndoPlan
 from agent.protocol.replies import PlannerReply, StreamPiece
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
@@ -189,6 +189,9 @@ class UndoStore(Protocol):
 
     def entries(self) -> tuple[UndoEntry, ...]:
         """What can be taken back, newest first."""
+
+    def changes(self, undo_id: str) -> tuple[Change, ...]:
+        """What undoing it would do to each path, by path. Raises NotFound."""
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that."""

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from agent.execution.journal import commit as committing
-from agent.execution.journal import publish, resume, undo
+from agent.execution.journal import preview, publish, resume, undo
 from agent.execution.journal.commit import Check, Watch, nothing_changed, unwatched
 from agent.execution.journal.desk import Busy, Desk
 from agent.execution.journal.intent import Intent
 from agent.execution.journal.records import Entry, Run
 from agent.execution.rehearsal.model import Layer, Step
 from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
-from agent.protocol.rehearsals import Committed, Conflict, UndoEntry, Undone
+from agent.protocol.rehearsals import Change, Committed, Conflict, UndoEntry, Undone
 
 _BUSY = "another agent-shell is committing or undoing; nothing was changed"
 _DAY = 86400.0
@@ -60,6 +60,12 @@ class Journals:
             if entry is not None:
                 found.append(self._checked(entry).shown())
         return tuple(found)
+
+    def changes(self, undo_id: str) -> tuple[Change, ...]:
+        """What undoing it would do to each path. Raises NotFound and UndoFailed."""
+        with self._held(UndoFailed):
+            entry, intent = self._find(undo_id)
+            return preview.turned(intent, done=entry.state == "committed")
 
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
