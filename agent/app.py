@@ -141,6 +141,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         is_root=parts.is_root,
         first_run=parts.first_run,
         rules=parts.rule_desk(),
+        jobs=lambda: parts.jobs,
     )
 
 

@@ -81,6 +81,7 @@ def ran(item: CommandItem, cwd: str, result: ExecutionResult, redact: Callable[[
         duration=result.duration,
         timed_out=result.timed_out,
         interrupted=result.interrupted,
+        job=result.job,
     )
 
 

@@ -14,6 +14,7 @@ from agent.protocol.errors import ConfigError
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
+    from agent.execution.jobs.table import JobTable
     from agent.frontends.rule_desk import RuleDesk
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
@@ -38,6 +39,7 @@ class Parts:
         self.redactor = self._make_redactor()
         self._choice = PlannerChoice(loaded, self.redactor)
         self._contexts: list[RequestContext] = []
+        self.jobs: JobTable | None = None
         self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -143,11 +145,21 @@ class Parts:
         return context
 
     def _make_executor(self, cwd: str) -> Executor:
+        from agent.config.paths import state_dir
         from agent.execution.executor import ShellExecutor
+        from agent.execution.jobs.table import JobTable
+
+        if self.jobs is None:  # one for all sessions: a job outlives the session that started it
+            folder = os.path.join(state_dir(self._loaded.environ), "jobs")
+            self.jobs = JobTable(folder if self._settings.persist else None)
 
         terminal = sys.stdin.isatty() and sys.stdout.isatty() and not self._settings.json
         return ShellExecutor(
-            cwd=cwd, env=dict(self._loaded.environ), terminal="tty" if terminal else "none", stdin="null"
+            cwd=cwd,
+            env=dict(self._loaded.environ),
+            terminal="tty" if terminal else "none",
+            stdin="null",
+            jobs=self.jobs,
         )
 
     def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:

@@ -103,6 +103,8 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(
         ("tty",), "[on|off|auto]", "give commands the whole terminal, none, or what fits", choices=("on", "off", "auto")
     ),
+    CommandRow(("jobs",), "[ID]", "what runs in the background; one with the end of its output"),
+    CommandRow(("kill",), "ID...|all", "end background jobs", choices=("all",)),
     CommandRow(("history",), "", "goals of this session and how they ended"),
     CommandRow(("quit", "exit", "q"), "", "leave"),
     CommandRow(

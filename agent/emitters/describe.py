@@ -11,6 +11,7 @@ from agent.protocol.events import (
     CommandFinished,
     ContinueTriggered,
     GoalFinished,
+    JobFinished,
     RehearsalFinished,
     RehearsalStarted,
     ToolFinished,
@@ -65,6 +66,15 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
     if event.exit_code != 0:
         return paint(f"exit {event.exit_code} after {took}", "yellow", color=color)
     return None
+
+
+def job_ending(event: JobFinished, *, color: bool) -> str:
+    """`job 1 ended with exit 2: make -j8`."""
+    word = {"left": "goes on without us", "lost": "is no longer watched"}.get(event.outcome, event.outcome)
+    code = "" if event.exit_code is None or event.outcome == "left" else f" with exit {event.exit_code}"
+    note = f" ({safe_line(event.note, 200)})" if event.note else ""
+    text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"
+    return paint(text, "yellow" if event.exit_code or event.outcome == "lost" else "dim", color=color)
 
 
 def summary_line(event: GoalFinished, *, color: bool, said: Collection[str] = (), planning: float = 0.0) -> str:

@@ -35,6 +35,7 @@ from agent.protocol.events import (
     Failed,
     GoalFinished,
     GoalStarted,
+    JobFinished,
     Notice,
     PlannerFinished,
     PlannerStarted,
@@ -150,6 +151,8 @@ class TerminalEmitter:
                 self._answer(prose(text))
             case CoreCommandFinished(text=text) if text:
                 self._answer(prose(text))
+            case JobFinished():
+                self._aside(describe.job_ending(event, color=color))
             case Warned(text=text):
                 self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
             case Failed(error=error) if error.code != "cancelled":

@@ -316,7 +316,7 @@ class Keeper:
             env = {name.encode("latin-1"): value.encode("latin-1") for name, value in self._request["env"].items()}
             os.execve(argv[0], argv, env)
         except (OSError, ValueError) as error:
-            number = getattr(error, "errno", 0) or 0
-            os.write(report, f"{stage}:{number}:{told}".encode("utf-8", "replace"))
+            failed = getattr(error, "errno", 0) or 0
+            os.write(report, f"{stage}:{failed}:{told}".encode("utf-8", "replace"))
         finally:
             os._exit(127)

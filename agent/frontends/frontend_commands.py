@@ -1,4 +1,4 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:history`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`, `:kill`, `:history`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _TYPED = (
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
-    ("Alt-Enter, Ctrl-Z", "a new line; suspend us (prompts only, never a command)"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend us"),
+    ("Ctrl-Z", "while a command runs: send it to the background, as a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
     ("F1, F2, F8", "at a command: its keys; explain it; always allow it"),
 )
@@ -56,6 +57,15 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             from agent.frontends.tty_command import choose_tty
 
             desk.tell(choose_tty(desk.ctx.executor, argument))
+        case "jobs":
+            from agent.frontends.job_commands import show_jobs
+
+            await show_jobs(desk.jobs, argument, show)
+        case "kill":
+            from agent.frontends.job_commands import kill_jobs
+
+            await kill_jobs(desk.jobs, argument, desk.tell)
+            await desk.record_jobs()
         case "history":
             await show(history_text(desk))
         case other:

@@ -58,19 +58,26 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
 
 async def _ask(screen: Screen, question: str) -> bool:
     """Whether the person says yes; Enter alone is no."""
+    try:
+        answer = await _answer(screen, f"{question} [y/N]")
+    except EOFError:
+        return False
+    return (answer or "").strip().lower() in ("y", "yes")
+
+
+async def _answer(screen: Screen, question: str) -> str | None:
+    """A line typed after a question; None for Ctrl-C. Raises EOFError where nobody is there."""
     screen.discard_typed_ahead()
     if screen.dumb:
         from agent.frontends.plain_line import read_plain_line
 
-        answer = await read_plain_line(screen, f"{question} [y/N]")
-    else:
-        from agent.frontends.questions import ask_line
+        answer = await read_plain_line(screen, question)
+        if answer is None:
+            raise EOFError
+        return answer
+    from agent.frontends.questions import ask_line
 
-        try:
-            answer = await ask_line(screen, [("class:strong", f"{question} [y/N] "), ("class:arrow", "❯ ")])
-        except EOFError:
-            return False
-    return (answer or "").strip().lower() in ("y", "yes")
+    return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")])
 
 
 class LateConfirmer:
@@ -134,15 +141,29 @@ class Repl:
         self._greet()
         while self._desk.signals.ended_by is None:
             try:
+                await self._desk.record_jobs()
                 text = await self._read()
                 self._desk.signals.line_begins()
-                if text is None or await self._do(text):
+                if (text is None or await self._do(text)) and await self._may_leave():
                     return
             except CoreError as error:
                 if error.terminal_message():
                     self._screen.say(shown(error.terminal_message()), "class:alert")
             except OSError:
                 return  # the terminal is gone
+
+    async def _may_leave(self) -> bool:
+        """Whether nothing that still runs keeps the person here. Nobody is asked where a signal ends us: jobs are left alone."""
+        if self._desk.signals.ended_by is not None or not self._desk.jobs.running():
+            return True
+
+        async def choose(question: str) -> str | None:
+            return await _answer(self._screen, question)
+
+        try:
+            return await self._desk.jobs.ask_before_leaving(choose, self._desk.tell) == "go"
+        except EOFError:
+            return True  # the terminal is gone
 
     def _greet(self) -> None:
         settings = self._services.settings

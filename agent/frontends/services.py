@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.rating import no_context
-from agent.protocol.ports import Emitter, Processes
+from agent.protocol.ports import Emitter, Jobs, Processes
 
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
@@ -43,6 +43,7 @@ class Services:
     `context(command, cwd)` is what it holds the command against, for explanations.
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
     `warm()` loads in the background what the first goal will need.
+    `jobs()` is what runs in the background, None as long as no command was run.
     `rules` is where "always allow" and `:policy` find rules; without it neither is there.
     """
 
@@ -60,6 +61,7 @@ class Services:
     is_root: bool = False
     first_run: bool = False
     rules: RuleDesk | None = None
+    jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
 
     @cached_property

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec.structs import replace
 
 from agent.engine.context import RequestContext
+from agent.frontends.job_desk import JobDesk
 from agent.frontends.line import CoreLine, Goal, OwnCommand
 from agent.frontends.options import run_options
 from agent.frontends.services import Services
 from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
+from agent.protocol.errors import RecordingError
 from agent.protocol.events import Notice, Warned
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, RunOutcome
@@ -40,6 +43,10 @@ class SessionDesk:
     on_frontend_request: Callable[[FrontendRequest], object] | None = None
     ask: Callable[[str], Awaitable[bool]] | None = None
     interrupted: bool = field(default=False, init=False)
+    jobs: JobDesk = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.jobs = JobDesk(self.services.jobs)
 
     async def run(self, line: Goal | OwnCommand | CoreLine, *, context: tuple[ContextBlock, ...] = ()) -> RunOutcome:
         """A goal, an own command or a core command, through the engine. Signals cancel it."""
@@ -58,6 +65,7 @@ class SessionDesk:
         with self.signals.cancelling(token):
             outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
         self.interrupted = token.cancelled
+        await self.record_jobs()
         if self.services.settings.shell_history and outcome.goal is not None:
             from agent.frontends.shell_history import remember
 
@@ -81,7 +89,20 @@ class SessionDesk:
         approval = replace(options.approval, mode=self.ctx.approve, safety_off=self.ctx.safety_off)
         return replace(options, approval=approval, close_session=False)
 
+    async def record_jobs(self, *, ending: bool = False) -> None:
+        """Events for background jobs that began or ended, shown too; with `ending` for all, since the log ends."""
+        from agent.engine.stream import EventStream
+
+        stream = EventStream(self.ctx.recorder, self.emitter, run="")
+        with suppress(RecordingError):  # the next run will say what is wrong with the log
+            if ending:
+                await self.jobs.record_ending(stream.send)
+            else:
+                await self.jobs.record_news(stream.send, self.tell)
+
     async def close(self, reason: str = "closed") -> None:
+        if not self.ctx.closed:
+            await self.record_jobs(ending=True)
         await self.services.engine.close(self.ctx, self.emitter, reason=reason)
 
     async def switch(self, session_id: str | None) -> None:

@@ -279,6 +279,7 @@ class JobFinished(_Event, frozen=True, kw_only=True, tag="job.finished"):
 
     job_id: int
     outcome: str
+    command: str = ""
     exit_code: int | None = None
     note: str = ""
 

@@ -11,8 +11,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """What a command left running, or what a person sent to the background. `started` and `ended` are UTC in ISO 8601.
 
     `pid` is the eldest process that is left; `exit_code` is its, None while it runs and where nobody could know. `how`: "sent" by a
-    key while it ran, "left" behind by a command that ended. `log_path`: where its output goes, "" for none on disk; `logged`:
-    whether any is kept at all. `killed`: it was ended on request. `note`: what went wrong, in words.
+    key while it ran, "left" behind by a command that ended. `logged`: whether any of its output is kept; `log_path`: in which file,
+    "" for none on disk. `killed`: it was ended on request; `lost`: the process that watched it is gone. `note`: what went wrong, in words.
     """
 
     job_id: int
@@ -28,6 +28,7 @@ class Job(Struct, frozen=True, kw_only=True):
     logged: bool = False
     log_path: str = ""
     log_bytes: int = 0
+    lost: bool = False
     note: str = ""
 
     @property

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.execution import sweep, wire
 from agent.execution.jobs.log import JobLog, open_log
-from agent.execution.scratch import ScratchFile
+from agent.execution.scratch import Held
 from agent.execution.threads import in_thread
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
@@ -30,7 +30,7 @@ class _Entry:
         self.keeper = keeper
         self.control: socket.socket | None = control
         self.log = log
-        self.files: list[ScratchFile] = []
+        self.files: list[Held] = []
         self.grace = grace
         self.lock = threading.Lock()
 
@@ -59,7 +59,7 @@ class _Entry:
             self.log.end()
         ended = _now()
         if message is None:
-            self.job = replace(self.job, ended=ended, note="the process that watched it was killed")
+            self.job = replace(self.job, ended=ended, lost=True, note="the process that watched it was killed")
             return
         notes = []
         if message["stuck"]:
@@ -96,7 +96,7 @@ class JobTable:
             self._entries[number] = _Entry(job, keeper, control, log, grace)
         return job
 
-    def hold(self, job_id: int, files: list[ScratchFile]) -> None:
+    def hold(self, job_id: int, files: list[Held]) -> None:
         """Keep files open until the job has ended: its shell names them by our descriptors."""
         entry = self._entry(job_id)
         with entry.lock:
