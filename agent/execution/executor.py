@@ -21,12 +21,16 @@ from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.threads import in_thread
 from agent.execution.tree import RUNGS
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
+from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Confinement, Confining, RiskReport
+from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
+from agent.protocol.rehearsals import Committed, Rehearsal
 
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner, Grounds
+    from agent.execution.rehearsal.budget import Budget
+    from agent.execution.rehearsal.rehearser import Rehearser
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000
@@ -43,7 +47,8 @@ class ShellExecutor:
     stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
     list that get the whole terminal. `grounds`: where a confined command may write (None: in `cwd`). `jobs`: where
     commands that go on in the background are entered. `strays`: the rung to try first for keeping hold of all that a
-    command starts (tree.py).
+    command starts (tree.py). `state_dir`: where rehearsals and undo journals are kept (None: as the settings' folders are found from
+    `env`); `rehearsal_budget`: how far a rehearsal may go.
     """
 
     def __init__(
@@ -61,6 +66,8 @@ class ShellExecutor:
         grounds: Grounds | None = None,
         jobs: JobTable | None = None,
         strays: str = RUNGS[0],
+        state_dir: str | None = None,
+        rehearsal_budget: Budget | None = None,
     ) -> None:
         variables = {
             os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
@@ -86,6 +93,8 @@ class ShellExecutor:
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._grounds = grounds
+        self._state_dir = state_dir
+        self._rehearsal_budget = rehearsal_budget
         self._tty: TerminalChoice = "auto"
         self._lock = asyncio.Lock()
 
@@ -178,8 +187,68 @@ class ShellExecutor:
 
         return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
+    async def rehearse(
+        self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
+    ) -> Rehearsal:
+        """Run it over an overlay, so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
+        async with self._lock:
+            refused = self._unrunnable(command.command)
+            if refused is not None:
+                raise RehearsalUnavailable(refused.stderr.head.strip())
+            return await self._rehearser.rehearse(command, sink, cancel)
+
+    async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
+        """Make what it showed real, and take over the shell state that it left. See the port `Rehearser` for errors."""
+        async with self._lock:
+            return await self._rehearser.commit(rehearsal, command, session=session)
+
+    async def discard(self, rehearsal: Rehearsal) -> None:
+        """Forget it, and free what it holds."""
+        await self._rehearser.discard(rehearsal)
+
+    @cached_property
+    def _rehearser(self) -> Rehearser:
+        from agent.config.paths import state_dir
+        from agent.execution.rehearsal.budget import Budget
+        from agent.execution.rehearsal.rehearser import Bench, Rehearser
+
+        bench = Bench(
+            state=lambda: self._state,
+            adopt=self._take_over,
+            programs=lambda: (self._find_programs(), self._env_program or ""),
+            template=self._rehearsal_launch,
+            run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
+        )
+        folder = self._state_dir or state_dir(dict(self._first_env))
+        return Rehearser(bench, state_dir=folder, budget=self._rehearsal_budget or Budget())
+
+    def _take_over(self, after: state.ShellState) -> None:
+        self._state = after
+
+    def _rehearsal_launch(self, command: ApprovedRehearsal) -> Launch:
+        """A launch of it but for what the sandbox decides: words, environment, time-out."""
+        need = self._need(command.command)
+        return Launch(
+            argv=(),
+            env={},
+            cwd=self._state.cwd,
+            terminal=self._terminal == "tty" and self._tty != "off",
+            pass_through=need == "whole",
+            screen=need == "screen",
+            inherit_stdin=False,
+            timeout=command.timeout,
+            grace=self._grace,
+            strays=self._strays,
+            command=command.command,
+            command_id=command.command_id,
+            head_bytes=self._head_bytes,
+            tail_bytes=self._tail_bytes,
+        )
+
     async def close(self) -> None:
-        """End the helper. Background jobs of commands that ended normally go on."""
+        """End the helper. Background jobs of commands that ended normally go on; rehearsals nobody decided about are discarded."""
+        if "_rehearser" in self.__dict__:
+            await self._rehearser.close()
         await in_thread(self._helper.close)
 
     async def _execute(

@@ -48,7 +48,10 @@ def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
     if machine == "x86_64":
         native += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, refuse | errno.ENOSYS)]
     for call in (_IO_URING_SETUP, *_NEVER[machine]):
-        native += [(_EQUAL, 0, 1, call), (_RETURN, 0, 0, refuse | (errno.ENOSYS if call == _IO_URING_SETUP else errno.EPERM))]
+        native += [
+            (_EQUAL, 0, 1, call),
+            (_RETURN, 0, 0, refuse | (errno.ENOSYS if call == _IO_URING_SETUP else errno.EPERM)),
+        ]
     native += [(_EQUAL, 1, 0, number), (_RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
     for family in _FAMILIES_KEPT:
         answer = kernel.SECCOMP_RET_ALLOW if sockets or family != socket.AF_UNIX else refuse | errno.EACCES

@@ -11,11 +11,19 @@ from typing import Any
 from agent.execution.sandbox.layout import Layout
 
 _MOST = 12
-_GENERAL = "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
+_GENERAL = (
+    "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
+)
 
 
 def lines(
-    reports: Iterable[dict[str, Any]], layout: Layout, *, user: bool, network: bool, elevated: bool, remarks: Iterable[str] = ()
+    reports: Iterable[dict[str, Any]],
+    layout: Layout,
+    *,
+    user: bool,
+    network: bool,
+    elevated: bool,
+    remarks: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """What to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
     reports = list(reports)

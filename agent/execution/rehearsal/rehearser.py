@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
-from agent.execution.rehearsal import not_shown, present, scratches
+from agent.execution.rehearsal import not_shown, scratches
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.places import state_base
@@ -169,14 +169,12 @@ class Rehearser:
             env=shell_state.launch_env(state, sandbox.path(PREAMBLE)),
             inherit_stdin=False,
             timeout=command.timeout if command.timeout is not None else self._budget.seconds,
-            sandbox=sandbox.message(empty_stdin=not launch.terminal),
+            sandbox=sandbox.message(),
         )
 
     # --- after ---
 
-    def _finish(
-        self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal
-    ) -> Rehearsal:
+    def _finish(self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal:
         """Read what it changed, and hold it."""
         before = self._bench.state()
         after = shell_state.parse(ran.dump, before)
@@ -185,6 +183,8 @@ class Rehearser:
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
         )
         read = read_steps(ran.layers, limit_files=2 * self._budget.files + 100)
+        from agent.execution.rehearsal import present
+
         changes, totals, more = present.present(read)
         self._count += 1
         rehearsal = Rehearsal(

@@ -46,9 +46,7 @@ class Ran:
 class Sandbox:
     """The sandbox of one rehearsal, from plan to what it left. `kind`: "root" or "user"."""
 
-    def __init__(
-        self, kind: str, *, cwd: str, home: str, state_dir: str, budget: Budget, network: bool
-    ) -> None:
+    def __init__(self, kind: str, *, cwd: str, home: str, state_dir: str, budget: Budget, network: bool) -> None:
         """Plan it, and make its scratch folders. Raises OSError."""
         self.planned = plan(
             kind,
@@ -72,9 +70,8 @@ class Sandbox:
         self.put(name, b"")
         self.planned.spec.dump = packed(name)
 
-    def message(self, *, empty_stdin: bool) -> dict[str, Any]:
+    def message(self) -> dict[str, Any]:
         """The `sandbox` of a launch request."""
-        self.planned.spec.empty_stdin = empty_stdin
         return self.planned.spec.message()
 
     def collect(self) -> Ran:
@@ -116,5 +113,3 @@ def _layers(planned: Planned, lines: tuple[dict[str, Any], ...]) -> tuple[Layer,
             )
         )
     return tuple(made)
-
-

@@ -37,15 +37,17 @@ def populate(target: bytes, devices: dict[bytes, int]) -> None:
         place = target + b"/" + name
         os.close(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         kernel.mount(b"/proc/self/fd/%d" % fd, place, None, kernel.MS_BIND)
-        kernel.mount_setattr(
-            place, add=kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NOEXEC
-        )
+        kernel.mount_setattr(place, add=kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID | kernel.MOUNT_ATTR_NOEXEC)
     for name, aim in _LINKS.items():
         os.symlink(aim, target + b"/" + name)
     os.mkdir(target + b"/pts", 0o755)
     os.mkdir(target + b"/shm", 0o755)
     kernel.mount(
-        b"devpts", target + b"/pts", b"devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, b"newinstance,ptmxmode=0666,mode=0620"
+        b"devpts",
+        target + b"/pts",
+        b"devpts",
+        kernel.MS_NOSUID | kernel.MS_NOEXEC,
+        b"newinstance,ptmxmode=0666,mode=0620",
     )
 
 

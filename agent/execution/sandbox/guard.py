@@ -91,9 +91,7 @@ class _Guard:
             null = os.open(b"/dev/null", os.O_RDWR | os.O_CLOEXEC)
             for fd in range(3):
                 os.dup2(null, fd)
-            init.close_all_but(
-                {channel.fileno(), self._state, self._processes, self._report.fd, *self._uppers}
-            )
+            init.close_all_but({channel.fileno(), self._state, self._processes, self._report.fd, *self._uppers})
             status = self._serve(pid, channel)
             self._bring_state_home()
             self._report.say("ended", status=status)
@@ -185,4 +183,3 @@ def end_like(status: int) -> NoReturn:
         finally:
             os._exit(128 + number)
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
-

@@ -101,8 +101,10 @@ def _become_innocent(spec: Spec, terminal: bool) -> None:
     os.setpgid(0, 0)
     if terminal:
         os.tcsetpgrp(0, os.getpid())
-    if spec.empty_stdin:
-        fd = os.open(b"/dev/null", os.O_RDONLY)  # the one of this view: the real one could be changed through its descriptor
+    else:
+        fd = os.open(
+            b"/dev/null", os.O_RDONLY
+        )  # the one of this view: the real one could be changed through its descriptor
         os.dup2(fd, 0)
         if fd:
             os.close(fd)

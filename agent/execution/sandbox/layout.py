@@ -93,7 +93,9 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
             layout.left_out.append((place.root, "there are too many places with other mounts between them"))
         del layout.overlays[_MOST_PLACES:]
     layout.overlays.sort(key=lambda place: (place.root.count(b"/"), place.root))
-    if not any(is_within(cwd, place.root) for place in layout.overlays) and not any(path == cwd for path, _ in layout.left_out):
+    if not any(is_within(cwd, place.root) for place in layout.overlays) and not any(
+        path == cwd for path, _ in layout.left_out
+    ):
         layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
     layout.read_only = [mount for mount in mounts if mount.kind != "proc"]
     return layout

@@ -38,7 +38,14 @@ def escaped(path: bytes) -> bytes:
 
 
 def mount(
-    lower: bytes, target: bytes, folder: bytes, *, like: os.stat_result, flags: int = 0, userxattr: bool, via: bytes = b""
+    lower: bytes,
+    target: bytes,
+    folder: bytes,
+    *,
+    like: os.stat_result,
+    flags: int = 0,
+    userxattr: bool,
+    via: bytes = b"",
 ) -> Mounted:
     """Mount `lower` as an overlay on `target`, with upper and work folders of its own in `folder` (which is made).
 

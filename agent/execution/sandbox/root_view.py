@@ -76,9 +76,7 @@ def _shared_memory(spec: Spec, merged: bytes, report: Report, uppers: list[int])
             _SHARED_MEMORY, unpacked(folder), flags, merged, report, uppers
         ):
             return
-    kernel.mount(
-        b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m"
-    )
+    kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
 
 
 def cover(spec: Spec) -> None:

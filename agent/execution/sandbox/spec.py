@@ -30,7 +30,6 @@ class Spec:
     files: dict[str, str] = field(default_factory=dict)
     dump: str = ""
     network: bool = False
-    empty_stdin: bool = False
     most_files: int = 20_000
     most_bytes: int = 1 << 30
 

@@ -45,9 +45,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     devices.populate(b"/dev", real_devices)
     devices.close_all(real_devices)
     if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
-        kernel.mount(
-            b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m"
-        )
+        kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
     for fd in (empty_fd, *read_only):
         os.close(fd)
     for place in places:
@@ -84,7 +82,12 @@ class _Place:
         place = b"/proc/self/fd/%d/%s" % (self._around, os.path.basename(self._folder))
         try:
             made = overlay.mount(
-                b"/proc/self/fd/%d" % self.lower, target, place, like=os.stat(self.lower), flags=self._flags, userxattr=True
+                b"/proc/self/fd/%d" % self.lower,
+                target,
+                place,
+                like=os.stat(self.lower),
+                flags=self._flags,
+                userxattr=True,
             )
         except OSError as error:
             report.say("unmounted", root=os.fsdecode(self.root), errno=error.errno)
