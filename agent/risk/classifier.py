@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from agent.risk.words import PRIVATE
 from agent.risk.wordscan import MAX_HEREDOCS
 
 MAX_FINDINGS = 200
+_LONG = 2_000
 _ORDER = {Level.HIGH: 0, Level.MEDIUM: 1, Level.LOW: 2}
 Parse = Literal["ok", "partial", "failed"]
 
@@ -24,12 +26,20 @@ def classify(command: str, context: RiskContext = RiskContext()) -> RiskReport: 
 
     Anything can be given; what cannot be read comes back as `parse` partial or failed and is never low.
     """
+    # A long text makes many objects, which live until it is rated: looking for garbage among them, and through all that the
+    # program holds, would only cost time (a tenth, and pauses).
+    paused = len(command) > _LONG and gc.isenabled()
+    if paused:
+        gc.disable()
     try:
         return _classify(command, context)
     except BudgetError as error:
         return _failed(command, f"{error}: not read to the end", ())
     except Exception as error:  # fail closed: a defect here must never let a command through
         return _failed(command, f"could not be rated ({type(error).__name__})", ())
+    finally:
+        if paused:
+            gc.enable()
 
 
 def _failed(command: str, reason: str, findings: tuple[Finding, ...]) -> RiskReport:

@@ -57,6 +57,7 @@ class Expander(ParameterExpander):
         raws = spread(raw)
         if "{" in raw and ("," in raw or ".." in raw):
             raws = [expanded for one in raws for expanded in expand_braces(one)]
+            self.work.spend(2 * len(raws))
         result: list[Word] = []
         for item in raws:
             texts = item.split(BREAK) if BREAK in item else (item,)

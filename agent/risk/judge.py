@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk import shell_builtins
+from agent.risk.budget import WRAPPER
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
@@ -88,6 +89,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if not inner.words:
             return None, ""
         invocation = inner
+        walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
     return None, ""
 

@@ -8,6 +8,7 @@ from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.invocation import Invocation
 from agent.risk.rating import MAX_SHOWN, show
 from agent.risk.state import Value
+from agent.risk.words import Word
 
 MAX_PROGRAMS = 400
 MAX_WORDS = 100
@@ -90,9 +91,14 @@ class Programs:
 
     def report(self, first: int = 0) -> tuple[ProgramRun, ...]:
         """As data; parents count from `first`, the number of programs that are reported before these."""
+        shown: dict[Word, str] = {}  # a wrapper and what it wraps share their words
+        for invocation, _ in self.met:
+            for word in invocation.words[:MAX_WORDS]:
+                if word not in shown:
+                    shown[word] = show(word)
         return tuple(
             ProgramRun(
-                words=tuple(show(word) for word in invocation.words[:MAX_WORDS]),
+                words=tuple([shown[word] for word in invocation.words[:MAX_WORDS]]),
                 whole=len(invocation.words) <= MAX_WORDS
                 and all(word.known and len(word.text) <= MAX_SHOWN for word in invocation.words),
                 span=invocation.place,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from functools import lru_cache
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.lazy_pattern import LazyPattern
@@ -87,8 +88,17 @@ _IMPORTANT_ALL = (
 )
 
 
+_SHORT = 256  # characters of a path that is remembered
+
+
 def is_secret(path: str) -> bool:
     """Whether what is at `path` is usually secret."""
+    return _is_secret(path) if len(path) < _SHORT else bool(_SECRET.search(path))
+
+
+@lru_cache(maxsize=1024)
+def _is_secret(path: str) -> bool:
+    """The same path is asked about several times in one rating: where it is opened, where it is read, and its output."""
     return bool(_SECRET.search(path))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import assignments, control_flow, streams
 from agent.risk.alternatives import judge_readings, readings
-from agent.risk.budget import FINDING, SCRIPT, STEP, TARGET, Work
+from agent.risk.budget import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.definitions import dispatch_here
 from agent.risk.expand import Expander
 from agent.risk.files import Files
@@ -236,7 +236,7 @@ class Walker:
     def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
         """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""
         saved, session = self.state, self.session
-        self.work.spend(STEP + len(saved.variables) / 16)
+        self.work.spend(SUBSHELL + len(saved.variables) / 16)
         self.state = self.expander.state = saved.copy()
         if new_shell:
             self.state.functions, self.state.aliases = {}, {}
