@@ -78,12 +78,22 @@ def identify(tree: UpperTree, entries: int) -> Identities:
     orphans = _orphans(tree.layer, nodes) if tree.layer.indexed else {}
     _match_origins(tree, nodes, orphans, found, entries)
     found.names = {inode: each for inode, each in found.names.items() if len(each) > 1}
+    for names in found.names.values():
+        _one_origin(names)
     for node in nodes:
         if node.moved and node.lower is not None:
             if node.lower in found.moved:
                 raise Unreadable(f"{os.fsdecode(node.lower)!r} would be in two places")
             found.moved[node.lower] = node
     return found
+
+
+def _one_origin(names: list[Node]) -> None:
+    """Names of one file cannot stand for several real files: where the overlay does not say for which, they stand for none."""
+    statuses = [node.lower_status for node in names if node.lower is not None and node.lower_status is not None]
+    if len({(status.st_dev, status.st_ino) for status in statuses}) > 1:
+        for node in names:
+            node.lower = node.lower_status = None
 
 
 def _match_origins(
