@@ -13,14 +13,14 @@ import struct
 
 _TIOCGPTN = 0x80045430
 _DEV_TTY = os.makedev(5, 0)
-# Numbers of read, pselect6, and (where there is one) select.
-_CALLS = {"x86_64": (0, 270, 23), "aarch64": (63, 72, None), "riscv64": (63, 72, None)}
+# The number of read(2). Programs that wait in select or poll have taken the terminal for themselves before (readline does).
+_READ = {"x86_64": 0, "aarch64": 63, "riscv64": 63}
 
 
 def waits_for_keys(master: int) -> bool:
     """Whether a program on the PTY behind `master` sleeps until something is typed."""
-    numbers = _CALLS.get(platform.machine())
-    if numbers is None:
+    number = _READ.get(platform.machine())
+    if number is None:
         return False
     try:
         group = os.tcgetpgrp(master)
@@ -28,7 +28,7 @@ def waits_for_keys(master: int) -> bool:
         names = os.listdir("/proc")
     except OSError:
         return False
-    return any(name.isdigit() and _sleeps_in_read(name, group, device, numbers) for name in names)
+    return any(name.isdigit() and _sleeps_in_read(name, group, device, number) for name in names)
 
 
 def _device(master: int) -> int:
@@ -36,7 +36,7 @@ def _device(master: int) -> int:
     return os.stat(f"/dev/pts/{number}").st_rdev
 
 
-def _sleeps_in_read(pid: str, group: int, device: int, numbers: tuple[int, int, int | None]) -> bool:
+def _sleeps_in_read(pid: str, group: int, device: int, read: int) -> bool:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, _parent, its_group = file.read().rpartition(b")")[2].split()[:3]
@@ -44,15 +44,8 @@ def _sleeps_in_read(pid: str, group: int, device: int, numbers: tuple[int, int, 
             return False
         with open(f"/proc/{pid}/syscall", "rb") as file:
             words = file.read().split()
-        number, first = int(words[0]), int(words[1], 16)
-        if number == numbers[0]:
-            fd = first
-        elif (
-            number in numbers[1:] and first == 1
-        ):  # select on one descriptor: readline waits like that for its first key
-            fd = 0
-        else:
+        if int(words[0]) != read:
             return False
-        return os.stat(f"/proc/{pid}/fd/{fd}").st_rdev in (device, _DEV_TTY)
+        return os.stat(f"/proc/{pid}/fd/{int(words[1], 16)}").st_rdev in (device, _DEV_TTY)
     except (OSError, ValueError, IndexError):
         return False  # it ended meanwhile, runs, or is another user's

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.interactive import wants_terminal
+from agent.execution.interactive import needed, wants_terminal
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,11 @@ from agent.execution.interactive import wants_terminal
         "bash",
         "for f in *; do vim $f; done",
         "sudo -i",
+        "for f in *; do less $f; done",
+        "less notes 2>/dev/null",
+        "less notes 2>&1",
+        "less <(git diff)",
+        "if true; then less notes; fi",
     ],
 )
 def test_needs_it(command: str) -> None:
@@ -76,11 +81,42 @@ def test_needs_it(command: str) -> None:
         "docker run debian ls",
         "top -b -n1 > out",
         "vim &",
-        "man",  # it only says that it wants a name
-    ][:-1],
+        "ls | less &",
+        "(ls | less) | cat",
+        "{ less notes; } > copy",
+        "for f in *; do less $f; done | wc -l",
+        "if less notes; then :; fi | cat",
+        "x=$(less notes)",
+        "echo $(date) less",
+        "a=(less vim); ls",
+        "less notes &> copy",
+        "diff <(less one) two",
+        "top | head",
+        "top -bn1",
+        "vim --version",
+        "less --version",
+    ],
 )
 def test_does_not_need_it(command: str) -> None:
     assert not wants_terminal(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "need"),
+    [
+        ("pip install x", "screen"),
+        ("cd web && npm ci", "screen"),
+        ("sudo apt install vim", "screen"),
+        ("pytest -x 2>&1", "screen"),
+        ("pip install x | tail", "pipes"),
+        ("pytest > log", "pipes"),
+        ("apt list", "pipes"),
+        ("npm ci &", "pipes"),
+        ("pip install x && vim setup.cfg", "whole"),
+    ],
+)
+def test_progress_bars_get_a_terminal_for_their_output(command: str, need: str) -> None:
+    assert needed(command) == need
 
 
 def test_names_of_the_person_count_too() -> None:

@@ -1,6 +1,7 @@
 """Runs commands in an executor with a terminal, as the REPL does; started by test_terminal.py inside a PTY.
 
-Arguments: extra interactive program names (comma separated), then commands. Prints one `RESULT {json}` line for each.
+Arguments: extra interactive program names (comma separated), then commands, and `:tty on|off|auto` between them. Prints
+one `RESULT {json}` line for each command.
 """
 
 import asyncio
@@ -29,6 +30,9 @@ async def main() -> None:
         cwd=os.getcwd(), env=dict(os.environ), terminal="tty", grace=0.3, interactive_programs=programs
     )
     for command in sys.argv[2:]:
+        if command.startswith(":tty "):
+            executor.choose_tty(command.removeprefix(":tty "))
+            continue
         before = settings()
         result = await executor.execute(approved(command), sink, CancellationToken())
         answer = {
