@@ -71,10 +71,10 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
 def job_ending(event: JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
     word = {"left": "goes on without us", "lost": "is no longer watched"}.get(event.outcome, event.outcome)
-    code = "" if event.exit_code is None or event.outcome == "left" else f" with exit {event.exit_code}"
+    code = "" if event.exit_code is None or event.outcome != "ended" else f" with exit {event.exit_code}"
     note = f" ({safe_line(event.note, 200)})" if event.note else ""
     text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"
-    return paint(text, "yellow" if event.exit_code or event.outcome == "lost" else "dim", color=color)
+    return paint(text, "yellow" if code not in ("", " with exit 0") or event.outcome == "lost" else "dim", color=color)
 
 
 def summary_line(event: GoalFinished, *, color: bool, said: Collection[str] = (), planning: float = 0.0) -> str:

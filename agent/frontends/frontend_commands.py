@@ -19,8 +19,7 @@ _TYPED = (
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
-    ("Alt-Enter, Ctrl-Z", "a new line; suspend us"),
-    ("Ctrl-Z", "while a command runs: send it to the background, as a job"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make a running command a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
     ("F1, F2, F8", "at a command: its keys; explain it; always allow it"),
 )
@@ -28,10 +27,11 @@ _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands abo
 # Rows that share a line, so that the whole stays on one screen: by the name that begins it.
 _TOGETHER = {
     ":new": (":new, :session [NAME]", "start another session; show this one, go to another"),
+    ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
     ":history": (":history, :info", "goals of this session; settings and state"),
     ":empty": (":empty, :copy, :config", "forget history; copy the last reply; edit settings"),
 }
-_ELSEWHERE = frozenset((":session", ":info", ":copy", ":config"))
+_ELSEWHERE = frozenset((":session", ":kill", ":info", ":copy", ":config"))
 
 
 async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:

@@ -63,7 +63,19 @@ def test_the_table_is_total():
     names = [name for row in COMMANDS for name in row.names]
     assert len(names) == len(set(names))
     assert len(help_rows()) == len(COMMANDS)
-    assert set(FRONTEND_COMMANDS) == {"help", "new", "session", "model", "safety", "policy", "tty", "history", "quit"}
+    assert set(FRONTEND_COMMANDS) == {
+        "help",
+        "new",
+        "session",
+        "model",
+        "safety",
+        "policy",
+        "tty",
+        "jobs",
+        "kill",
+        "history",
+        "quit",
+    }
     samples = {"info": "", "role": "explain", "set": "approve low", "file": "a", "prompt": "x"}
     for row in COMMANDS:
         if row.build is not None:

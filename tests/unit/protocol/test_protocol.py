@@ -37,7 +37,7 @@ def test_event_names_are_the_contract():
     assert names == [
         "assistant.delta", "assistant.message", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
-        "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "notice",
+        "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started", "notice",
         "planner.finished", "planner.noted", "planner.started",
         "rehearsal.finished", "rehearsal.started", "run.finished", "run.started", "session.finished",
         "session.named", "session.started", "tool.finished", "tool.started", "undo.finished", "warning",
