@@ -140,6 +140,8 @@ class Asking:
             report=attempt.rated.report,
             consent=consent,
             timeout=self.timeout,
+            confine=attempt.rated.confining.had,
+            workspace=attempt.rated.confining.workspace,
         )
 
     def request(self, attempt: Attempt) -> ConfirmationRequest:
@@ -154,6 +156,7 @@ class Asking:
             approve=self.approval.mode,
             draft=attempt.command if attempt.edited else None,
             rehearsal=self._rehearsal(attempt),
+            confining=attempt.rated.confining,
         )
 
     def _rehearsal(self, attempt: Attempt) -> Literal["no", "off", "ask", "auto"]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
-from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 
@@ -45,11 +45,12 @@ class Judges:
 
 @dataclass(frozen=True)
 class Rated:
-    """One text with its rating and with what policy says of it."""
+    """One text with its rating, with what policy says of it, and with how it would be confined."""
 
     command: str
     report: RiskReport
     verdict: Verdict
+    confining: Confining = Confining()
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:

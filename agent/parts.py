@@ -14,6 +14,7 @@ from agent.protocol.errors import ConfigError
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
+    from agent.execution.confine.grounds import Grounds
     from agent.execution.jobs.table import JobTable
     from agent.frontends.rule_desk import RuleDesk
     from agent.protocol.decisions import RiskContext, RiskReport
@@ -135,6 +136,7 @@ class Parts:
             executor=executor,
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
+            confine=settings.confine,  # type: ignore[arg-type]  # likewise
             history=history,
             earlier_goals=earlier,
             show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
@@ -160,6 +162,22 @@ class Parts:
             terminal="tty" if terminal else "none",
             stdin="null",
             jobs=self.jobs,
+            grounds=self._grounds(cwd),
+        )
+
+    def _grounds(self, cwd: str) -> Grounds:
+        """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
+        from agent.config.paths import config_dir, default_session_dir, state_dir
+        from agent.execution.confine.grounds import Grounds
+        from agent.planner.git_facts import workspace_of
+
+        environ, home = self._loaded.environ, os.path.expanduser("~")
+        sessions = self._settings.session_dir or default_session_dir(environ)
+        return Grounds(
+            workspace=workspace_of(cwd, home),
+            also=self._settings.confine_write,
+            protected=(config_dir(environ), state_dir(environ), os.path.abspath(sessions)),
+            home=home,
         )
 
     def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.judging import Judges, Rated, rate
-from agent.protocol.decisions import Proposal, RiskReport, Verdict
+from agent.policy.confining import held_back, unconfined, wanted
+from agent.protocol.decisions import Confining, Proposal, RiskReport, Verdict
 from agent.protocol.events import CommandRated, Warned
 from agent.protocol.ports import EventSink, Executor
 from agent.protocol.requests import Approval
@@ -16,6 +17,7 @@ LONGEST_UNASKED = 4_000
 """Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
 
 Stage = Literal["proposed", "edited"]
+_FREE = Confining()
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,21 @@ class Rater:
         report = rate(self.judges, command, proposal.cwd, self.executor)
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
+        confining = await self._confining(report, proposal.cwd)
+        if confining.reason:
+            report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
-        return await self.judge(proposal, report, stage, proposal.cwd, longest=longest)
+        return await self.judge(proposal, report, stage, proposal.cwd, longest=longest, confining=confining)
 
     async def judge(
-        self, proposal: Proposal, report: RiskReport, stage: Stage, cwd: str, *, longest: int | None = None
+        self,
+        proposal: Proposal,
+        report: RiskReport,
+        stage: Stage,
+        cwd: str,
+        *,
+        longest: int | None = None,
+        confining: Confining = _FREE,
     ) -> Rated:
         """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for."""
         await self._show_new_rules(cwd)
@@ -44,10 +56,21 @@ class Rater:
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
+        verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         await self.events.send(
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
         )
-        return Rated(command, report, verdict)
+        return Rated(command, report, verdict, confining)
+
+    async def _confining(self, report: RiskReport, cwd: str) -> Confining:
+        """How it would be confined, by setting and policy; a policy that crashes refuses it anyway."""
+        if self.executor is None:
+            return _FREE
+        try:
+            mode = wanted(report, self.judges.policy(cwd), self.approval.confine)
+        except Exception:  # `_decide` will say so
+            mode = self.approval.confine
+        return _FREE if mode == "off" else await self.executor.confining(mode, report)
 
     async def _show_new_rules(self, cwd: str) -> None:
         """A folder's own rules stand on the screen before they first count, and again when they have changed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agent.protocol.decisions import Confinement
 from agent.protocol.messages import FileInput, HistoryItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary
 from agent.protocol.ports import Planner, Recorder
@@ -33,6 +34,7 @@ class Session(Protocol):
     planner: Planner
     approve: ApproveMode
     safety_off: bool
+    confine: Confinement
     history: list[HistoryItem]
     goals: list[GoalSummary]
     earlier_goals: tuple[GoalSummary, ...]

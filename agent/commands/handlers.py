@@ -9,13 +9,14 @@ from typing import cast
 from agent.commands import table
 from agent.commands.context import DispatchOutcome, Services, Session
 from agent.protocol import commands as core
+from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.messages import FileInput, UserInput
 from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.requests import ApproveMode
 
 _MAX_FILE_BYTES = 256 * 1024
-_SETTABLE = ("approve", "model", "planner")
+_SETTABLE = ("approve", "confine", "model", "planner")
 
 
 def set_model(app: Services, session: Session, command: core.SetModel) -> DispatchOutcome:
@@ -78,6 +79,7 @@ def _session_data(session: Session) -> dict[str, str]:
         "model": session.planner.model,
         "approve": session.approve,
         "safety": "OFF" if session.safety_off else "on",
+        "confine": session.confine,
         "cwd": session.cwd,
         "tokens": f"{usage.input_tokens + usage.output_tokens:,}",
         "cost": "unknown" if usage.cost is None else f"${usage.cost:.4f}",
@@ -89,6 +91,10 @@ def set_value(app: Services, session: Session, command: core.Set) -> DispatchOut
         if command.value not in ("ask", "low", "medium"):
             raise InvalidRequest("approve is one of: ask, low, medium")
         session.approve = cast(ApproveMode, command.value)
+    elif command.key == "confine":
+        if command.value not in CONFINEMENTS:
+            raise InvalidRequest(f"confine is one of: {'; '.join(CONFINEMENTS)}")
+        session.confine = command.value
     elif command.key == "model":
         return set_model(app, session, core.SetModel(command.value))
     elif command.key == "planner":

@@ -10,7 +10,7 @@ from agent.config.table import Setting
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The settings of one process, typed. Seconds for times, None for "not set"."""
+    """The settings of one process, typed. Seconds for times, bytes for sizes, None for "not set"."""
 
     planner: str = "auto"
     model: str | None = None
@@ -39,6 +39,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     time_budget: float | None = None
     token_budget: int | None = None
     command_timeout: float | None = None
+    confine: str = "off"
+    confine_write: tuple[str, ...] = ()
+    limit_output: int | None = None
+    limit_memory: int | None = None
+    limit_file_size: int | None = None
+    limit_processes: int | None = None
     role: str | None = None
     cwd: str | None = None
     file: tuple[str, ...] = ()
@@ -70,6 +76,8 @@ def parse_value(setting: Setting, raw: Any) -> Any:
         raise ValueError(f"expected {kind}, not {type(raw).__name__}")
     if kind in ("int", "float"):
         return _parse_number(setting, raw)
+    if kind == "size":
+        return _parse_size(str(raw))
     text = str(raw)
     if kind == "choice" and text not in setting.choices:
         raise ValueError(f"expected one of {', '.join(setting.choices)}")
@@ -87,6 +95,19 @@ def _parse_bool(raw: Any) -> bool:
     if text in _FALSE:
         return False
     raise ValueError("expected true or false")
+
+
+def _parse_size(text: str) -> int:
+    """Bytes from `500M`, `1.5G`, `64 KiB`, `1000`: units are powers of 1024."""
+    import re
+
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE | re.ASCII)
+    if match is None:
+        raise ValueError("expected a size such as 500M or 2G")
+    size = int(float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+    if not 1 <= size < 1 << 62:
+        raise ValueError("expected a size of at least 1 byte")
+    return size
 
 
 def _parse_number(setting: Setting, raw: Any) -> int | float:

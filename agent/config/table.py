@@ -1,13 +1,13 @@
 """Every setting, once: kind, flag, environment variable, help. Flags, `.env.example` and docs come from this table.
 
-`kind` is text, int, float, bool, choice or texts; `from_project` is never, lower or true.
+`kind` is text, int, float, bool, choice, texts or size (bytes: 500M); `from_project` is never, lower, true or stricter.
 """
 
 from __future__ import annotations
 
 
 class Setting:
-    """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, or switch it on.
+    """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, switch it on, or confine more.
 
     A plain class, because `--help` reads this table and cannot afford more. Rows without a flag are set by environment or
     file only; an `inverted` flag switches its setting off.
@@ -118,6 +118,31 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="command_timeout", kind="float", flag="--command-timeout", metavar="SECONDS", group="safety",
         from_project="lower", help="end a command after this long",
+    ),
+    Setting(
+        name="confine", kind="choice", flag="--confine", group="safety", from_project="stricter",
+        choices=("off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"),
+        help="what commands may touch; one that cannot be confined asks, or does not run",
+    ),
+    Setting(
+        name="confine_write", kind="texts", flag="--confine-write", metavar="DIR", group="safety",
+        help="a folder that commands confined to the workspace may write, too",
+    ),
+    Setting(
+        name="limit_output", kind="size", flag="--limit-output", metavar="SIZE", group="safety", from_project="lower",
+        help="end a command that writes more output than this (500M)",
+    ),
+    Setting(
+        name="limit_memory", kind="size", flag="--limit-memory", metavar="SIZE", group="safety", from_project="lower",
+        help="end a command that holds more memory than this",
+    ),
+    Setting(
+        name="limit_file_size", kind="size", flag="--limit-file-size", metavar="SIZE", group="safety",
+        from_project="lower", help="let a command write no file larger than this",
+    ),
+    Setting(
+        name="limit_processes", kind="int", flag="--limit-processes", metavar="N", group="safety",
+        from_project="lower", help="end a command that has more processes than this at a time",
     ),
     Setting(
         name="role", kind="text", flag="--role", metavar="NAME", group="run",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
-from agent.protocol.decisions import RiskReport, Verdict
+from agent.protocol.decisions import Confinement, RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
@@ -84,6 +84,7 @@ class RequestContext:
     rehearse: Literal["off", "ask", "auto"] = "off"
     approve: ApproveMode = "ask"
     safety_off: bool = False
+    confine: Confinement = "off"
     history: list[HistoryItem] = field(default_factory=list)
     goals: list[GoalSummary] = field(default_factory=list)
     earlier_goals: tuple[GoalSummary, ...] = ()

@@ -28,7 +28,8 @@ from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
 
 if TYPE_CHECKING:
-    from agent.execution.confine.confiner import Confined, Confiner, Grounds
+    from agent.execution.confine.confiner import Confined, Confiner
+    from agent.execution.confine.grounds import Grounds
     from agent.execution.rehearsal.budget import Budget
     from agent.execution.rehearsal.rehearser import Rehearser
 
@@ -183,7 +184,8 @@ class ShellExecutor:
 
     @cached_property
     def _confiner(self) -> Confiner:
-        from agent.execution.confine.confiner import Confiner, Grounds
+        from agent.execution.confine.confiner import Confiner
+        from agent.execution.confine.grounds import Grounds
 
         return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 

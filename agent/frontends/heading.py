@@ -6,7 +6,7 @@ from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.frontends.wrapping import wrapped
 from agent.judging import writes
-from agent.protocol.decisions import ConfirmationRequest, Level, RiskContext, RiskReport
+from agent.protocol.decisions import Confining, ConfirmationRequest, Level, RiskContext, RiskReport
 
 MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
 _SHOWN_FINDINGS = 4
@@ -33,6 +33,7 @@ def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0
     if request.proposal.reason:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
     lines += _findings(report, limit=_SHOWN_FINDINGS)
+    lines += _confinement(request.confining)
     lines += [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
     if request.verdict.reason and not _is_built_in(request.verdict.rule):
         rule = shown_line(request.verdict.rule, 60)
@@ -66,9 +67,24 @@ def _ways_back(request: ConfirmationRequest) -> list[Fragments]:
     return lines
 
 
+def _confinement(confining: Confining) -> list[Fragments]:
+    """How it would be confined, and what that leaves open; or that it would not be, though it was asked for."""
+    if confining.mode == "off":
+        return []
+    if confining.reason:
+        lines: list[Fragments] = [[("class:alert", "not confined: "), ("", shown_line(confining.reason))]]
+        if confining.remedy:
+            lines.append([("class:hint", f"  to confine it: {shown_line(confining.remedy)}")])
+        return lines
+    lines = [[("class:hint", "confined: "), ("", shown_line(confining.how))]]
+    if confining.misses:
+        lines.append([("class:warn", f"  does not stop: {shown_line('; '.join(confining.misses))}")])
+    return lines
+
+
 def _is_built_in(rule: str) -> bool:
     """Rules that say nothing beyond the level and the state of safety, which are shown anyway."""
-    return rule in ("default", "parse", "safety-off") or rule.startswith("level-")
+    return rule in ("default", "parse", "safety-off", "confine") or rule.startswith("level-")
 
 
 def _findings(report: RiskReport, *, limit: int) -> list[Fragments]:

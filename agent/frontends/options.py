@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agent.config.settings import Settings
 from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Confinement
 from agent.protocol.requests import Approval, ApproveMode, Limits, RunOptions
 
 
@@ -40,5 +41,6 @@ def run_options(
         safety_off=settings.safety_off,
         dry_run=settings.dry_run,
         interactive=interactive,
+        confine=cast(Confinement, settings.confine),
     )
     return replace(options, cancel=cancel, limits=limits, approval=approval)

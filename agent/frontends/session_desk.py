@@ -86,7 +86,9 @@ class SessionDesk:
             stdout_is_tty=sys.stdout.isatty(),
         )
         # `:set approve` and `:safety` change the session, not the settings; the session is closed by its front end.
-        approval = replace(options.approval, mode=self.ctx.approve, safety_off=self.ctx.safety_off)
+        approval = replace(
+            options.approval, mode=self.ctx.approve, safety_off=self.ctx.safety_off, confine=self.ctx.confine
+        )
         return replace(options, approval=approval, close_session=False)
 
     async def record_jobs(self, *, ending: bool = False) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Confinement, Level
 
 Action = Literal["allow", "ask", "type", "deny"]
 """What a rule asks for: run without asking, ask, ask and have the word typed, refuse."""
@@ -44,7 +44,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     found about this program (same quantifiers as `paths`). `via`: for `allow`, the wrappers it may stand behind (none: it stands
     alone); the others look through any wrapper. What is secret to read, and environment that later programs load, an `allow` covers
     only where its `effects` name "secret" or "environment". `up_to`: an `allow` covers findings up to this level (never high).
-    `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule.
+    `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule. `confine`: how a command that it may be about is confined; of several,
+    and of the setting, all hold.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     workspace: str = ""
     session: str = ""
     until: str = ""
+    confine: Confinement = "off"
     match: tuple[str, ...] = ()
     not_match: tuple[str, ...] = ()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.policy.examples import failing_example
 from agent.policy.model import MAY_ALLOW, STRICTNESS, OptionTest, PolicyFile, Rule, Trust
+from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.decisions import Level
 
 MAX_RULES = 2_000
@@ -17,7 +18,7 @@ MAX_LIST = 500
 _MAX_TEXT = 1_000
 _MAX_SHOWN = 300
 _LISTS = ("program", "paths", "scopes", "effects", "via", "match", "not_match")
-_TEXTS = ("name", "action", "reason", "workspace", "session", "until", "up_to")
+_TEXTS = ("name", "action", "reason", "workspace", "session", "until", "up_to", "confine")
 _KEYS = frozenset((*_LISTS, *_TEXTS, "words", "exact_words", "options"))
 _OPTION_KEYS = frozenset(("any", "all", "none", "only", "values"))
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}", re.ASCII)
@@ -93,6 +94,8 @@ def rule_of(table: Any, number: int, trust: Trust) -> Rule:
         raise PolicyError(f"{where}: exact_words must be true or false")
     values["exact_words"] = table.get("exact_words", False)
     values["up_to"] = _level(values.get("up_to", "medium"), f"{where}: up_to")
+    if values.get("confine", "off") not in CONFINEMENTS:
+        raise PolicyError(f"{where}: confine must be one of {'; '.join(CONFINEMENTS)}")
     rule = _made(values, where)
     _check(rule, where, trust)
     return rule

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
+from agent.protocol.decisions import Confinement
 from agent.protocol.messages import ChatMessage, HistoryItem, ToolSpec, UserInput
 
 ApproveMode = Literal["ask", "low", "medium"]
@@ -34,7 +35,7 @@ command, before it is made real; every command, and none is made real.
 class Approval(Struct, frozen=True, kw_only=True):
     """What may run without asking. `interactive` says whether a person can be asked at all.
 
-    `network`: whether what is rehearsed unasked may use the network.
+    `network`: whether what is rehearsed unasked may use the network. `confine`: how every command is confined, beside what rules say.
     """
 
     mode: ApproveMode = "ask"
@@ -43,6 +44,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     interactive: bool = True
     rehearse: RehearseMode = "off"
     network: bool = False
+    confine: Confinement = "off"
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):

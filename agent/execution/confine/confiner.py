@@ -9,6 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace as with_fields
 
 from agent.execution.confine import denials, words
+from agent.execution.confine.grounds import Grounds
 from agent.execution.confine.ladder import Ladder, Standing, parsed
 from agent.execution.confine.plan import Plan
 from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
@@ -20,19 +21,6 @@ from agent.protocol.outcomes import ExecutionResult
 
 class Unconfinable(Exception):
     """This command cannot be confined as asked; the text says why and what to do. It must not run."""
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
-
-    `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).
-    """
-
-    workspace: str
-    also: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-    home: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

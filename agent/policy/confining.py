@@ -1,0 +1,51 @@
+"""How a command is to be confined: the person's setting and every rule that may be about one of its programs. Pure."""
+
+from __future__ import annotations
+
+from agent.policy.model import Policy, Rule
+from agent.policy.touching import touches
+from agent.protocol.confinement import strictest
+from agent.protocol.decisions import Confinement, Confining, Finding, Level, RiskReport, Verdict
+
+RULE = "confine"
+_NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}
+
+
+def wanted(report: RiskReport, policy: Policy, setting: Confinement) -> Confinement:
+    """The strictest of the setting and of the rules with `confine` that are, or may be, about a program of `report`."""
+    modes = [setting]
+    for file in policy.files:
+        for rule in file.rules:
+            if rule.confine != "off" and _is_about(rule, report, policy):
+                modes.append(rule.confine)
+    return strictest(modes)
+
+
+def _is_about(rule: Rule, report: RiskReport, policy: Policy) -> bool:
+    if report.cut or report.parse == "failed":
+        return True  # what could not be read may hold what the rule is about
+    return any(touches(rule, index, report, policy.place).says != "no" for index in range(-1, len(report.programs)))
+
+
+def unconfined(report: RiskReport, confining: Confining) -> Finding:
+    """The reason for a rating one level higher: it was to be confined, and cannot be."""
+    reason = f"would run not confined, though {confining.mode} was asked for: {confining.reason}"
+    return Finding(
+        rule="confine.none",
+        level=_NEXT[report.level],
+        reason=reason,
+        span=(0, len(report.command)),
+        safer=confining.remedy,
+    )
+
+
+def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:
+    """What is asked for, or refused, instead of running unconfined without a person."""
+    if not confining.reason or verdict.action == "refuse":
+        return verdict
+    if not interactive:
+        reason = f"it cannot be confined ({confining.mode}): {confining.reason}"
+        return Verdict(action="refuse", rule=RULE, reason=reason, word=verdict.word)
+    if verdict.action == "allow":
+        return Verdict(action="ask", rule=RULE, reason="it cannot be confined, so it is asked for", word=verdict.word)
+    return verdict
