@@ -30,8 +30,8 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
     from agent.execution.confine.grounds import Grounds
-    from agent.execution.rehearsal.budget import Budget
     from agent.execution.rehearsal.rehearser import Rehearser
+    from agent.execution.rehearsal.settings import RehearsalSettings
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000
@@ -48,8 +48,8 @@ class ShellExecutor:
     stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
     list that get the whole terminal. `grounds`: where a confined command may write (None: in `cwd`). `jobs`: where
     commands that go on in the background are entered. `strays`: the rung to try first for keeping hold of all that a
-    command starts (tree.py). `state_dir`: where rehearsals and undo journals are kept (None: as the settings' folders are found from
-    `env`); `rehearsal_budget`: how far a rehearsal may go.
+    command starts (tree.py). `rehearsals`: how far a rehearsal may go, and where its files lie (None: in the state folder that `env`
+    names).
     """
 
     def __init__(
@@ -67,8 +67,7 @@ class ShellExecutor:
         grounds: Grounds | None = None,
         jobs: JobTable | None = None,
         strays: str = RUNGS[0],
-        state_dir: str | None = None,
-        rehearsal_budget: Budget | None = None,
+        rehearsals: RehearsalSettings | None = None,
     ) -> None:
         variables = {
             os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
@@ -94,8 +93,7 @@ class ShellExecutor:
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._grounds = grounds
-        self._state_dir = state_dir
-        self._rehearsal_budget = rehearsal_budget
+        self._rehearsals = rehearsals
         self._tty: TerminalChoice = "auto"
         self._lock = asyncio.Lock()
 
@@ -211,8 +209,8 @@ class ShellExecutor:
     @cached_property
     def _rehearser(self) -> Rehearser:
         from agent.config.paths import state_dir
-        from agent.execution.rehearsal.budget import Budget
         from agent.execution.rehearsal.rehearser import Bench, Rehearser
+        from agent.execution.rehearsal.settings import RehearsalSettings
 
         bench = Bench(
             state=lambda: self._state,
@@ -221,8 +219,7 @@ class ShellExecutor:
             template=self._rehearsal_launch,
             run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
         )
-        folder = self._state_dir or state_dir(dict(self._first_env))
-        return Rehearser(bench, state_dir=folder, budget=self._rehearsal_budget or Budget())
+        return Rehearser(bench, self._rehearsals or RehearsalSettings(state_dir=state_dir(dict(self._first_env))))
 
     def _take_over(self, after: state.ShellState) -> None:
         self._state = after

@@ -10,11 +10,11 @@ from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
 from agent.execution.rehearsal import not_shown, scratches
-from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.places import state_base
 from agent.execution.rehearsal.reader import read_steps
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
+from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.rehearsal.unavailable import Trouble, unavailable
 from agent.execution.run import Launch
 from agent.execution.state import ShellState
@@ -35,7 +35,8 @@ _NOT_KEPT = "directory and variables as this command left them could not be read
 class Bench:
     """What a rehearser needs of the shell it belongs to.
 
-    `programs`: paths of bash and env(1), "" for what is not there. `template`: a launch of this text but for words, environment and sandbox.
+    `programs`: paths of bash and env(1), "" for what is not there. `template`: a launch of this text but for words, environment and
+    sandbox.
     """
 
     state: Callable[[], ShellState]
@@ -56,12 +57,13 @@ class _Held:
 
 
 class Rehearser:
-    """One per shell. `state_dir`: the program's state folder, in which scratches and journals lie where they can."""
+    """One per shell."""
 
-    def __init__(self, bench: Bench, *, state_dir: str, budget: Budget) -> None:
+    def __init__(self, bench: Bench, settings: RehearsalSettings) -> None:
         self._bench = bench
-        self._state_dir = state_dir
-        self._budget = budget
+        self._settings = settings
+        self._state_dir = settings.state_dir
+        self._budget = settings.budget
         self._held: dict[str, _Held] = {}
         self._kinds = ["root", "user"] if os.geteuid() == 0 else ["user"]
         self._swept = False
@@ -82,17 +84,16 @@ class Rehearser:
             if sandbox is None:
                 continue
             try:
-                launch = self._launch(sandbox, command, bash, env_program)
-                result = await self._bench.run(launch, sink, cancel)
-                ran = await in_thread(sandbox.collect)
-                if ran.started:
-                    # What works is known now: no other layout need be tried again.
-                    self._kinds = [kind] if ran.reports else self._kinds
-                    return await in_thread(lambda: self._finish(sandbox, ran, result, command))
-                troubles.append(Trouble(kind, *ran.failure))
+                rehearsal = await self._rehearse(
+                    sandbox, self._launch(sandbox, command, bash, env_program), command, sink, cancel
+                )
             except BaseException:
                 await in_thread(sandbox.remove)
                 raise
+            if isinstance(rehearsal, Rehearsal):
+                self._kinds = [kind]  # what works is known now: no other layout need be tried again
+                return rehearsal
+            troubles.append(rehearsal)
             await in_thread(sandbox.remove)
         raise unavailable(troubles)
 
@@ -172,6 +173,21 @@ class Rehearser:
             sandbox=sandbox.message(),
         )
 
+    async def _rehearse(
+        self,
+        sandbox: Sandbox,
+        launch: Launch,
+        command: ApprovedRehearsal,
+        sink: OutputSink | None,
+        cancel: CancellationToken,
+    ) -> Rehearsal | Trouble:
+        """One try: the rehearsal, or what of its sandbox cannot be had."""
+        result = await self._bench.run(launch, sink, cancel)
+        ran = await in_thread(sandbox.collect)
+        if not ran.started:
+            return Trouble(sandbox.planned.spec.layout, *ran.failure)
+        return await in_thread(lambda: self._finish(sandbox, ran, result, command))
+
     # --- after ---
 
     def _finish(self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal:
@@ -222,8 +238,15 @@ class Rehearser:
         return ""
 
     def _publish(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
-        from agent.execution.rehearsal.publishing import publish
+        from agent.execution.journal.store import Journals
+        from agent.execution.rehearsal.publishing import publish, run_now
 
-        return publish(
-            held.layers, held.steps, command, cwd=held.rehearsal.cwd, session=session, state_dir=self._state_dir
+        settings = self._settings
+        journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
+        run = run_now(
+            settings.redact(command.command),
+            cwd=held.rehearsal.cwd,
+            session=session,
+            command_id=command.command_id,
         )
+        return publish(journals, held.layers, held.steps, run)

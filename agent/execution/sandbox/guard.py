@@ -53,6 +53,10 @@ class _Guard:
         )
         self._processes = os.open(b"/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._uppers: list[int] = []
+        self._network: NetworkWatch | None = None
+        self._status = int(signal.SIGKILL)
+        self._listening = True
+        self._heard = b""
 
     def build(self) -> None:
         """Make the namespaces and the view of the file system."""
@@ -84,7 +88,7 @@ class _Guard:
 
     def watch(self, pid: int, channel: socket.socket) -> NoReturn:
         """Guard until process 1 is gone, bring home what it left, and end the way the command did."""
-        status = signal.SIGKILL
+        status = int(signal.SIGKILL)
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -101,49 +105,48 @@ class _Guard:
             end_like(status)
 
     def _serve(self, pid: int, channel: socket.socket) -> int:
+        """Answer and watch until process 1 has ended; the command's wait status."""
         spec = self._spec
+        dog = Watchdog(self._uppers, spec.most_files, spec.most_bytes)
         poll = select.poll()
         poll.register(channel, select.POLLIN)
-        dog = Watchdog(self._uppers, spec.most_files, spec.most_bytes)
-        watch: NetworkWatch | None = None
-        said = b""
-        status = int(signal.SIGKILL)
-        alive = True
-        while alive:
+        reached = ""
+        while self._listening and not reached:
             for fd, events in poll.poll(dog.milliseconds()):
-                if watch is not None and fd == watch.fd:
-                    if events & select.POLLIN:
-                        watch.answer()
-                    else:
-                        poll.unregister(fd)  # nobody is under the filter any more
-                    continue
-                data, fds, _flags, _address = socket.recv_fds(channel, 1 << 16, 1)
-                for listener in fds:
-                    os.set_inheritable(listener, False)
-                    watch = NetworkWatch(listener, self._processes)
-                    poll.register(listener, select.POLLIN)
-                if not data:
-                    alive = False
-                said += data
-                *lines, said = said.split(b"\n")
-                for line in lines:
-                    if line == b"map":
-                        self._map_users(pid, channel)
-                    elif line.startswith(b"{"):
-                        message = json.loads(line)
-                        status = int(message["status"])
-                        if message["left"]:
-                            self._report.say("left", names=message["left"])
-            if dog.milliseconds() <= 1 and (reached := dog.look()):
-                self._report.say("budget", what=reached)
-                os.kill(pid, signal.SIGKILL)
-                break
+                if fd == channel.fileno():
+                    self._hear(pid, channel, poll)
+                elif self._network is not None and events & select.POLLIN:
+                    self._network.answer()
+                else:
+                    poll.unregister(fd)  # nobody is under the filter any more
+            if dog.is_due():
+                reached = dog.look()
+        if reached:
+            os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-        if watch is not None and watch.wanted:
-            self._report.say("network", wanted=watch.wanted)
-        if reached := dog.look():
+        if self._network is not None and self._network.wanted:
+            self._report.say("network", wanted=self._network.wanted)
+        if reached := reached or dog.look():
             self._report.say("budget", what=reached)
-        return status
+        return self._status
+
+    def _hear(self, pid: int, channel: socket.socket, poll: select.poll) -> None:
+        """What process 1 says: map the users, here is the listener, so it ended."""
+        data, fds, _flags, _address = socket.recv_fds(channel, 1 << 16, 1)
+        for listener in fds:
+            os.set_inheritable(listener, False)
+            self._network = NetworkWatch(listener, self._processes)
+            poll.register(listener, select.POLLIN)
+        self._listening = bool(data)
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            if line == b"map":
+                self._map_users(pid, channel)
+            elif line.startswith(b"{"):
+                message = json.loads(line)
+                self._status = int(message["status"])
+                if message["left"]:
+                    self._report.say("left", names=message["left"])
 
     def _map_users(self, pid: int, channel: socket.socket) -> None:
         """Every user stays who they are; written from outside, where the right to do so is."""

@@ -179,7 +179,7 @@ def _left_behind() -> list[str]:
         if time.monotonic() > deadline:
             break
         time.sleep(_STEP)
-    names = []
+    names: list[str] = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and entry != "1" and len(names) < _MOST_NAMED:
             try:

@@ -12,11 +12,14 @@ from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_
 
 # What is no store of files: programs of the kernel that look like one.
 _NOT_FILES = frozenset(
-    "proc sysfs devtmpfs devpts cgroup cgroup2 mqueue securityfs debugfs tracefs configfs bpf pstore efivarfs fusectl "
-    "binfmt_misc autofs hugetlbfs rpc_pipefs nsfs selinuxfs smackfs".split()
+    (
+        *("proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "mqueue", "securityfs", "debugfs", "tracefs"),
+        *("configfs", "bpf", "pstore", "efivarfs", "fusectl", "binfmt_misc", "autofs", "hugetlbfs", "rpc_pipefs"),
+        *("nsfs", "selinuxfs", "smackfs"),
+    )
 )
 _REMADE = (b"/proc", b"/sys", b"/dev")
-_SHARED_MEMORY = b"/dev/shm"  # noqa: S108 - it is overlaid, not used
+_SHARED_MEMORY = b"/dev/shm"
 _MOST_PLACES = 40
 
 
@@ -78,14 +81,14 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
     wanted = [_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None]
     wanted += [
         path
-        for path in (b"/tmp", b"/var/tmp", _SHARED_MEMORY, b"/run/user/%d" % facts.uid)  # noqa: S108 - as above
+        for path in (b"/tmp", b"/var/tmp", _SHARED_MEMORY, b"/run/user/%d" % facts.uid)
         if facts.is_folder(path) and facts.can_write(path)
     ]
     roots: list[bytes] = []
     for root in wanted:
         if root is not None and root not in roots and mount_of(root, mounts).kind not in _NOT_FILES:
             roots.append(root)
-    roots = [root for root in roots if not any(is_below(root, other) for other in roots)]
+    roots = [root for root in roots if not any(_covers(other, root, facts) for other in roots)]
     for root in roots:
         _split(root, mounts, facts, layout)
     if len(layout.overlays) > _MOST_PLACES:
@@ -99,6 +102,15 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
         layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
     layout.read_only = [mount for mount in mounts if mount.kind != "proc"]
     return layout
+
+
+def _covers(other: bytes, root: bytes, facts: Facts) -> bool:
+    """Whether an overlay on `other` will do for `root`, too: all folders between them can be copied up, as they are the person's own."""
+    if not is_below(root, other):
+        return False
+    way = root[len(other.rstrip(b"/")) :].strip(b"/").split(b"/")
+    between = [other.rstrip(b"/") + b"/" + b"/".join(way[:count]) for count in range(1, len(way) + 1)]
+    return all(facts.owner(folder) == facts.uid for folder in between)
 
 
 def _own_ancestor(path: bytes, facts: Facts) -> bytes | None:

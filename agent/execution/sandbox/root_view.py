@@ -13,7 +13,7 @@ from agent.execution.sandbox import devices, overlay
 from agent.execution.sandbox.reports import Report
 from agent.execution.sandbox.spec import Spec, unpacked
 
-_SHARED_MEMORY = b"/dev/shm"  # noqa: S108 - it is overlaid, not used
+_SHARED_MEMORY = b"/dev/shm"
 _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
 
 
@@ -26,16 +26,21 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     merged = unpacked(spec.scratch) + b"/root"
     os.mkdir(merged, 0o700)
     real_devices = devices.open_all()
+    view = _View(merged, report, uppers)
+    shared: tuple[bytes, int] | None = None
     for root, folder, flags in spec.overlays:
-        if unpacked(root) != _SHARED_MEMORY:  # its place is made with the rest of /dev
-            place = unpacked(root)
-            if not _overlay(place, unpacked(folder), flags, merged, report, uppers):
-                _bind(place, merged, report)
+        place = unpacked(root)
+        if place == _SHARED_MEMORY:
+            shared = unpacked(folder), flags  # its place is made with the rest of /dev
+        elif not view.overlay(place, unpacked(folder), flags):
+            view.bind(place)
     for path in map(unpacked, spec.binds):
-        _bind(path, merged, report)
+        view.bind(path)
     devices.populate(merged + b"/dev", real_devices)
     devices.close_all(real_devices)
-    _shared_memory(spec, merged, report, uppers)
+    if shared is None or not view.overlay(_SHARED_MEMORY, *shared):
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV
+        kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", flags, b"mode=1777,size=64m")
     kernel.mount(b"/sys", merged + b"/sys", None, kernel.MS_BIND | kernel.MS_REC)
     kernel.mount_setattr(merged + b"/sys", add=_READ_ONLY, flags=kernel.AT_RECURSIVE)
     os.chdir(merged)
@@ -44,39 +49,37 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     os.chdir(b"/")
 
 
-def _overlay(root: bytes, folder: bytes, flags: int, merged: bytes, report: Report, uppers: list[int]) -> bool:
-    """Overlay one place; where the kernel refuses, it is shown read-only as it is, and False returned."""
-    target = merged if root == b"/" else merged + root
-    try:
-        made = overlay.mount(root, target, folder, like=os.stat(root), flags=flags, userxattr=False)
-    except OSError as error:
-        if root == b"/":
-            raise
-        report.say("unmounted", root=os.fsdecode(root), errno=error.errno)
-        return False
-    uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    report.overlaid(root, made.place, made.start, indexed=made.indexed, userxattr=False)
-    return True
+class _View:
+    """The root in the making, at the folder `merged`."""
 
+    def __init__(self, merged: bytes, report: Report, uppers: list[int]) -> None:
+        self._merged = merged
+        self._report = report
+        self._uppers = uppers
 
-def _bind(path: bytes, merged: bytes, report: Report) -> None:
-    """Show `path` as it is, read-only; what cannot even be shown is left out, and said."""
-    target = merged + path
-    try:
-        kernel.mount(path, target, None, kernel.MS_BIND)
-    except OSError as error:
-        report.say("hidden", root=os.fsdecode(path), errno=error.errno)
-        return
-    kernel.mount_setattr(target, add=_READ_ONLY)
+    def overlay(self, root: bytes, folder: bytes, flags: int) -> bool:
+        """Overlay one place, with upper and work folders in `folder`; False, and said, where the kernel refuses. `/` must not fail."""
+        target = self._merged if root == b"/" else self._merged + root
+        try:
+            made = overlay.mount(root, target, folder, like=os.stat(root), flags=flags, userxattr=False)
+        except OSError as error:
+            if root == b"/":
+                raise
+            self._report.say("unmounted", root=os.fsdecode(root), errno=error.errno)
+            return False
+        self._uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        self._report.overlaid(root, made.place, made.start, indexed=made.indexed, userxattr=False)
+        return True
 
-
-def _shared_memory(spec: Spec, merged: bytes, report: Report, uppers: list[int]) -> None:
-    for root, folder, flags in spec.overlays:
-        if unpacked(root) == _SHARED_MEMORY and _overlay(
-            _SHARED_MEMORY, unpacked(folder), flags, merged, report, uppers
-        ):
+    def bind(self, path: bytes) -> None:
+        """Show `path` as it is, read-only; what cannot even be shown is left out, and said."""
+        target = self._merged + path
+        try:
+            kernel.mount(path, target, None, kernel.MS_BIND)
+        except OSError as error:
+            self._report.say("hidden", root=os.fsdecode(path), errno=error.errno)
             return
-    kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
+        kernel.mount_setattr(target, add=_READ_ONLY)
 
 
 def cover(spec: Spec) -> None:

@@ -13,7 +13,7 @@ from agent.execution.sandbox import devices, overlay
 from agent.execution.sandbox.reports import Report
 from agent.execution.sandbox.spec import Spec, unpacked
 
-_SHARED_MEMORY = b"/dev/shm"  # noqa: S108 - it is overlaid, not used
+_SHARED_MEMORY = b"/dev/shm"
 _FLAGS = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
@@ -26,7 +26,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     _write("gid_map", b"%d %d 1\n" % (gid, gid))
     kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     # Descriptors first, and after the unshare (older ones belong to the old namespace): overlays will cover the paths.
-    read_only = [_path(unpacked(path)) for path in spec.read_only]
+    read_only = _paths([unpacked(path) for path in spec.read_only])
     places = [_Place(unpacked(root), unpacked(folder), flags) for root, folder, flags in spec.overlays]
     real_devices = devices.open_all()
     empty = unpacked(spec.scratch) + b"/empty"
@@ -37,15 +37,16 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
         if place.root == _SHARED_MEMORY:
             shared = place  # it goes where the rest of /dev is made
         else:
-            place.overlay(b"/proc/self/fd/%d" % place.lower, report, uppers)
-    for fd in read_only:
-        kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
-    for path in map(unpacked, spec.quiet):
-        _quieten(path, empty_fd, report)
+            place.overlay(place.root, report, uppers)  # by its path: it may lie in an overlay made before
     devices.populate(b"/dev", real_devices)
     devices.close_all(real_devices)
     if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
         kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
+    # After the overlays, which keep their ways to the mounts as these are now.
+    for fd in read_only:
+        kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
+    for path in map(unpacked, spec.quiet):
+        _quieten(path, empty_fd, report)
     for fd in (empty_fd, *read_only):
         os.close(fd)
     for place in places:
@@ -61,6 +62,17 @@ def _write(name: str, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, path) from None
     finally:
         os.close(fd)
+
+
+def _paths(paths: list[bytes]) -> list[int]:
+    """Descriptors of all mounts that can be reached; what we cannot reach, the command cannot either."""
+    found = []
+    for path in paths:
+        try:
+            found.append(_path(path))
+        except (PermissionError, FileNotFoundError):
+            continue
+    return found
 
 
 def _path(path: bytes) -> int:

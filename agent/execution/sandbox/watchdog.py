@@ -23,6 +23,10 @@ class Watchdog:
         """How long one may wait before the next look."""
         return max(0, int((self.next_look - time.monotonic()) * 1000) + 1)
 
+    def is_due(self) -> bool:
+        """Whether it is time for a look."""
+        return time.monotonic() >= self.next_look
+
     def look(self) -> str:
         """Which budget is used up ("files", "bytes", "disk"), or "" for none."""
         began = time.monotonic()

@@ -1,0 +1,22 @@
+"""From a held rehearsal to a committed one: the journal does it, after a look at whether anything changed meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from agent.execution.journal.records import Run
+from agent.execution.journal.store import Journals
+from agent.execution.rehearsal.model import Layer, Step
+from agent.protocol.rehearsals import Committed
+
+
+def publish(journals: Journals, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
+    """Make `steps` real. Raises RehearsalConflict (nothing was changed) and CommitFailed."""
+    return journals.commit(layers, steps, run)
+
+
+def run_now(command: str, *, cwd: str, session: str, command_id: str) -> Run:
+    """What the journal is told about the run. `command` must be redacted."""
+    time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return Run(command=command, cwd=cwd, time=time, session=session, command_id=command_id)
