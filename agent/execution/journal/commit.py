@@ -110,8 +110,7 @@ def _prepare(
     used = {step.layer for step in steps}
     held = []
     for index, layer in enumerate(layers):
-        also = os.path.dirname(layer.scratch) if layer.same_file_system else b""
-        held.append(desk.held_for(entry, layer.root, also=also) if index in used else b"")
+        held.append(desk.held_for(entry, layer.root) if index in used else b"")
     stage = Stage(layers, held, folders)
     intent = stage.actions_for(steps)
     intent.journals = [os.path.dirname(each) for each in dict.fromkeys(held) if each]
@@ -119,39 +118,40 @@ def _prepare(
 
 
 def _publish(folders: Folders, intent: Intent, watch: Watch) -> None:
+    ours: set[int] = set()  # inodes that we changed ourselves, under whatever name
     for action in intent.actions:
-        _still_as_planned(folders, action)
+        _still_as_planned(folders, action, ours)
         publish.do(folders, action)
         watch(action.kind)
-        _was_as_planned(folders, action)
+        if action.kind == "swap" and action.held:  # what a rival did after the last look
+            _compare(action, look(folders, action.slot), ours)
+        if action.kind in ("meta", "write"):
+            ours.add(action.ino)
     for each in intent.folders:
         if each.done is not None:
             publish.set_folder_time(folders, each.done_path, each.ino, each.done)
     watch("times")
 
 
-def _still_as_planned(folders: Folders, action: Action) -> None:
-    """The last look before a change. What a rival does after it is seen by `_was_as_planned`."""
+def _still_as_planned(folders: Folders, action: Action, ours: set[int]) -> None:
+    """The last look before a change."""
     if action.kind in ("swap", "write"):
-        _compare(action.path, action.before, look(folders, action.path))
+        _compare(action, look(folders, action.path), ours)
     elif action.kind == "link" and look(folders, action.path) is not None:
         raise Misplaced(action.path, "it exists now, and did not when the rehearsal ran")
 
 
-def _was_as_planned(folders: Folders, action: Action) -> None:
-    if action.kind == "swap" and action.held:
-        _compare(action.path, action.before, look(folders, action.slot))
-
-
-def _compare(path: bytes, then: Facts | None, now: Facts | None) -> None:
-    if then is None and now is not None:
-        raise Misplaced(path, "it exists now, and did not when the rehearsal ran")
+def _compare(action: Action, now: Facts | None, ours: set[int]) -> None:
+    then = action.before
     if then is None:
+        if now is not None:
+            raise Misplaced(action.path, "it exists now, and did not when the rehearsal ran")
         return
     if now is None:
-        raise Misplaced(path, "it is gone")
-    if now.ino != then.ino or (not now.is_folder and (now.size, now.mtime) != (then.size, then.mtime)):
-        raise Misplaced(path, "it changed since the rehearsal")
+        raise Misplaced(action.path, "it is gone")
+    changed = not now.is_folder and now.ino not in ours and (now.size, now.mtime) != (then.size, then.mtime)
+    if now.ino != then.ino or changed:
+        raise Misplaced(action.path, "it changed since the rehearsal")
 
 
 def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> None:

@@ -26,7 +26,7 @@ from agent.execution.journal.records import (
     read_file,
     write_file,
 )
-from agent.execution.rehearsal import places
+from agent.execution.rehearsal import places, scratches
 
 JOURNALS = b"journals"
 _GONE = b"gone-"
@@ -45,12 +45,14 @@ class NoHome(Exception):
 class Left:
     """How files stood when the last commit or undo was over. `mark`: a change time that none of them is later than.
 
-    `facts`: by action (those that nothing came after); `folders`: times of folders, by index.
+    `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
+    where a rename goes back to (inode, by action).
     """
 
     mark: int = 0
     facts: dict[int, Facts | None] = field(default_factory=dict)
     folders: dict[int, int] = field(default_factory=dict)
+    goals: dict[int, int] = field(default_factory=dict)
 
 
 class Desk:
@@ -141,6 +143,7 @@ class Desk:
                 found["mark"],
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
                 {int(index): mtime for index, mtime in found["folders"].items()},
+                {int(index): ino for index, ino in found["goals"].items()},
             )
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return Left()
@@ -151,20 +154,16 @@ class Desk:
             "mark": left.mark,
             "facts": {str(index): facts_out(facts) for index, facts in left.facts.items()},
             "folders": {str(index): mtime for index, mtime in left.folders.items()},
+            "goals": {str(index): ino for index, ino in left.goals.items()},
         }
         write_file(self.file(undo_id, LEFT), json.dumps(out, separators=(",", ":")).encode())
 
-    def held_for(self, entry: Entry, near: bytes, *, also: bytes = b"") -> bytes:
-        """The folder for slots of `entry` on the mount of the folder `near`, made if need be. `also`: a base that lies there for sure.
-
-        Raises NoHome and OSError.
-        """
-        home = also
-        if not home:
-            base = places.base_for(near, self._state_dir)
-            if not base.same_file_system:
-                raise NoHome(f"no folder of ours can be made on the file system of {os.fsdecode(near)}")
-            home = base.folder
+    def held_for(self, entry: Entry, near: bytes) -> bytes:
+        """The folder for slots of `entry` on the mount of the folder `near`, made if need be. Raises NoHome and OSError."""
+        base = places.base_for(near, self._state_dir)
+        if not base.same_file_system:
+            raise NoHome(f"no folder of ours can be made on the file system of {os.fsdecode(near)}")
+        home = base.folder
         journals = os.path.join(home, JOURNALS)
         folder = os.path.join(journals, entry.undo_id.encode())
         if home != self.base:
@@ -216,7 +215,17 @@ class Desk:
             folder = os.fsencode(home)
             if is_id(os.path.basename(home)):
                 _remove(folder)
+                _tidy(os.path.dirname(folder))
         _remove(gone)
+
+
+def _tidy(journals: bytes) -> None:
+    """Take away an empty shelf at another mount, and the folder it is in."""
+    try:
+        os.rmdir(journals)
+    except OSError:
+        return  # in use
+    scratches.tidy(os.path.dirname(journals))
 
 
 def _remove(path: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What taking a run back (or doing it again) would do to each path, told from its intent alone: nothing is looked at, nothing is touched."""
+"""What taking a run back (or doing it again) would do to each path, told from its intent alone: nothing is touched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from agent.execution.journal.attributes import Facts
+from agent.execution.journal.attributes import Facts, Values
 from agent.execution.journal.intent import Action, Intent
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
 
@@ -49,16 +49,17 @@ def _change(action: Action, *, back: bool) -> Change:
         op = "create" if now is None else "delete" if then is None else "modify"
         if now is not None and then is not None and stat.S_IFMT(now.mode) != stat.S_IFMT(then.mode):
             op = "type"
-    states = {"before": _state(now), "after": _state(then)}
-    if action.kind == "meta" and action.old is not None and action.new is not None and now is not None:
-        is_now, will_be = (action.new, action.old) if back else (action.old, action.new)
-        states = {
-            name: FileState(
-                kind=_kind(now), mode=stat.S_IMODE(value.mode), uid=value.uid, gid=value.gid, mtime=value.mtime
-            )
-            for name, value in (("before", is_now), ("after", will_be))
-        }
-    return Change(path=here, op=op, kind=_kind(then or now), **states)
+    before, after = _state(now), _state(then)
+    if action.kind == "meta" and action.old is not None and action.new is not None:
+        before, after = _valued(action.old, now), _valued(action.new, now)
+        before, after = (after, before) if back else (before, after)
+    return Change(path=here, op=op, kind=_kind(then or now), before=before, after=after)
+
+
+def _valued(values: Values, facts: Facts | None) -> FileState:
+    return FileState(
+        kind=_kind(facts), mode=stat.S_IMODE(values.mode), uid=values.uid, gid=values.gid, mtime=values.mtime
+    )
 
 
 def _state(facts: Facts | None) -> FileState | None:

@@ -16,7 +16,7 @@ from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes, Intent
 from agent.execution.journal.publish import Misplaced
-from agent.execution.journal.whereabouts import done_path, has_moves, undone_path
+from agent.execution.journal.whereabouts import Whereabouts, done_path, is_within, maker, undone_path
 from agent.execution.rehearsal.model import Layer, Step
 
 
@@ -32,7 +32,11 @@ class Stage:
     _upper: list[Folders] = field(default_factory=list)
     _copier: Copier = field(default_factory=Copier)
     _slots: int = 0
+    _plain: bool = False
+    _noted: set[bytes] = field(default_factory=set)
     _images: dict[bytes, bytes] = field(default_factory=dict)  # path -> slot of what comes there
+    _trees: dict[bytes, bytes] = field(default_factory=dict)  # the same for folders that come with all that is in them
+    _parked: dict[bytes, bytes] = field(default_factory=dict)  # path in the steps -> slot
     _staged: dict[bytes, bytes] = field(default_factory=dict)  # image -> slot
 
     def actions_for(self, steps: Sequence[Step]) -> Intent:
@@ -52,10 +56,7 @@ class Stage:
     def _add(self, step: Step) -> None:
         before = self._before(step)
         if step.op == "rename":
-            assert step.source is not None
-            if before is None:
-                raise Misplaced(step.source, "it is gone")
-            self._actions.append(Action("move", step.path, source=step.source, ino=before.ino, before=before))
+            self._add_move(step, before)
         elif step.op == "meta":
             if not step.quiet:  # the times of folders are put right in the end in any case
                 self._add_meta(step, before)
@@ -91,11 +92,29 @@ class Stage:
             raise Misplaced(path, "it is gone")
         return now
 
+    def _add_move(self, step: Step, before: Facts | None) -> None:
+        assert step.source is not None
+        if before is None:
+            raise Misplaced(step.source, "it is gone")
+        path = step.path
+        if step.quiet:  # what is only put aside for a moment waits in the journal, not in the real tree
+            path = self._parked[step.path] = self._new_slot(step)
+        action = Action("move", path, source=self._unparked(step.source), ino=before.ino, before=before)
+        self._actions.append(action)
+
+    def _unparked(self, path: bytes) -> bytes:
+        for parked, slot in self._parked.items():
+            if is_within(path, parked):
+                return slot + path[len(parked) :]
+        return path
+
     def _add_swap(self, step: Step, before: Facts | None, slot: bytes, after: Facts | None) -> None:
         slot = slot or self._new_slot(step)
         held = before.ino if before else 0
         self._actions.append(Action("swap", step.path, slot=slot, held=held, before=before, after=after))
         self._images[step.path] = slot if after else b""
+        if after and after.is_folder and step.whole:
+            self._trees[step.path] = slot
 
     def _add_meta(self, step: Step, before: Facts | None) -> None:
         if before is None:
@@ -127,7 +146,7 @@ class Stage:
     def _add_link(self, step: Step, before: Facts | None) -> None:
         """One more name: of a file that this commit brings (then in the journal already), or of one that is there and stays."""
         assert step.link_to is not None
-        slot = self._images.get(step.link_to)
+        slot = self._slot_of(step.link_to)
         if slot:
             fresh = self._new_slot(step)
             fd, name = self.folders.parent(slot)
@@ -138,10 +157,19 @@ class Stage:
         if before is not None:
             self._add_swap(step, before, b"", None)
         origin = undone_path(self._actions, len(self._actions), step.link_to)
-        first = look(self.folders, origin)
+        first = None if origin is None else look(self.folders, origin)
         if first is None:
             raise Misplaced(step.link_to, "it is gone")
         self._actions.append(Action("link", step.path, source=step.link_to, ino=first.ino, before=None))
+
+    def _slot_of(self, path: bytes) -> bytes:
+        """Where in the journal the file lies that this commit brings to `path`; "" if it brings none."""
+        if path in self._images:
+            return self._images[path]
+        for above, slot in self._trees.items():
+            if is_within(path, above):
+                return slot + path[len(above) :]
+        return b""
 
     def _goes_in_place(self, step: Step, before: Facts | None) -> bool:
         if step.op != "modify" or before is None or step.after is None:
@@ -231,28 +259,42 @@ class Stage:
         return wanted
 
     def _folder_times(self, wanted: dict[bytes, int]) -> list[FolderTimes]:
-        found: dict[bytes, FolderTimes] = {}
-        made = {action.path: action.after.ino for action in self._actions if action.kind == "swap" and action.after}
-        moving = has_moves(self._actions)
+        """Each folder once, by inode; its name in the end tells which time it is to have then."""
+        found: dict[int, FolderTimes] = {}
+        self._plain = Whereabouts(self._actions).plain
         for index, action in enumerate(self._actions):
-            for path in _touched_folders(action):
-                last = done_path(self._actions, index, path) if moving else path
-                if last in found:
-                    continue
-                first = undone_path(self._actions, index, path) if moving else path
-                info = look(self.folders, first)
-                if info is not None and info.is_folder and last not in made:
-                    found[last] = FolderTimes(info.ino, first, last, info.mtime, wanted.get(last))
-        for path, mtime in wanted.items():
-            if path in found:
-                continue
-            first = undone_path(self._actions, len(self._actions), path)
-            info = look(self.folders, first)
-            if path in made:
-                found[path] = FolderTimes(made[path], path, path, None, mtime)
-            elif info is not None and info.is_folder and info.mtime != mtime:
-                found[path] = FolderTimes(info.ino, first, path, info.mtime, mtime)
+            for path in self._touched(action):
+                self._note_folder(found, index, path, wanted)
+        for path in wanted:
+            self._note_folder(found, len(self._actions), path, wanted)
         return list(found.values())
+
+    def _note_folder(self, found: dict[int, FolderTimes], index: int, path: bytes, wanted: dict[bytes, int]) -> None:
+        if self._plain:
+            if path not in self._noted:
+                self._noted.add(path)
+                info = look(self.folders, path)
+                if info is not None and info.is_folder:
+                    found[info.ino] = FolderTimes(info.ino, path, path, info.mtime, wanted.get(path))
+            return
+        last = done_path(self._actions, index, path) or b""
+        made = maker(self._actions, index, path)
+        if made is not None:
+            if made.after is not None and made.path == path:
+                found.setdefault(made.after.ino, FolderTimes(made.after.ino, path, last, None, wanted.get(last)))
+            return
+        first = undone_path(self._actions, index, path)
+        info = None if first is None else look(self.folders, first)
+        if first is not None and info is not None and info.is_folder:
+            found.setdefault(info.ino, FolderTimes(info.ino, first, last or first, info.mtime, wanted.get(last)))
+
+    def _touched(self, action: Action) -> list[bytes]:
+        """The folders in which it makes or takes a name; journals do not count."""
+        if action.kind in ("meta", "write"):
+            return []
+        paths = [action.path, action.source] if action.kind == "move" else [action.path]
+        found = [os.path.dirname(path) for path in paths]
+        return [path for path in found if path not in self.held]
 
 
 def _parents(step: Step) -> list[bytes]:
@@ -261,15 +303,6 @@ def _parents(step: Step) -> list[bytes]:
         found.append(os.path.dirname(step.source))
     if step.whole is False and step.after is not None and stat.S_ISDIR(step.after.st_mode):
         found.append(step.path)
-    return found
-
-
-def _touched_folders(action: Action) -> list[bytes]:
-    if action.kind in ("meta", "write"):
-        return []
-    found = [os.path.dirname(action.path)]
-    if action.kind == "move":
-        found.append(os.path.dirname(action.source))
     return found
 
 

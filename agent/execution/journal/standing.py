@@ -12,7 +12,7 @@ from agent.execution.journal.desk import Desk, Left
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.records import Entry
-from agent.execution.journal.whereabouts import done_path, has_moves, undone_path
+from agent.execution.journal.whereabouts import Whereabouts, done_path, undone_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,11 @@ class Changed:
 
 def standing_paths(intent: Intent, *, done: bool) -> Iterator[tuple[int, bytes]]:
     """Each path that actions decide on, with the one that has the last word there while all are done (or taken back)."""
-    moving = has_moves(intent.actions)
+    where = Whereabouts(intent.actions)
     found: dict[bytes, int] = {}
-    for index, action in enumerate(intent.actions):
-        path = action.source if action.kind == "move" and not done else action.path
-        if moving:
-            path = done_path(intent.actions, index, path) if done else undone_path(intent.actions, index, path)
-        if done or path not in found:
+    for index in range(len(intent.actions)):
+        path = where.standing(index, done=done)
+        if path is not None and (done or path not in found):
             found[path] = index
     for path, index in found.items():
         yield index, path
@@ -43,6 +41,11 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
     left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(desk.file(entry.undo_id, b"x"))]))
     for index, path in standing_paths(intent, done=done):
         left.facts[index] = look(folders, path)
+    for index in range(len(intent.actions)):
+        goal = _goal(intent, index, done=done)
+        facts = None if goal is None else look(folders, goal)
+        if facts is not None:
+            left.goals[index] = facts.ino
     for index, each in enumerate(intent.folders):
         facts = look(folders, each.done_path if done else each.undone_path)
         if facts is not None and facts.ino == each.ino:
@@ -65,7 +68,7 @@ def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, don
     found = []
     for index, each in enumerate(intent.folders):
         facts = look(folders, each.done_path if done else each.undone_path)
-        if facts is None or facts.ino != each.ino or left.folders.get(index) != facts.mtime:
+        if facts is not None and facts.ino == each.ino and left.folders.get(index) != facts.mtime:
             found.append(index)
     return found
 
@@ -85,7 +88,7 @@ def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, 
         elif action.kind == "swap":
             found.extend(_inside(index, path, left, folders))
         if action.kind == "move":
-            found.extend(_taken(index, intent, folders, done=done))
+            found.extend(_taken(index, intent, left, folders, done=done))
     return found
 
 
@@ -120,19 +123,21 @@ def _inside(index: int, path: bytes, left: Left, folders: Folders) -> Iterator[C
         yield Changed(index, path, f"{later.count - len(later.names)} more files in it are new or changed")
 
 
-def _taken(index: int, intent: Intent, folders: Folders, *, done: bool) -> Iterator[Changed]:
-    """A name that a rename wants back, and that somebody else has now."""
+def _goal(intent: Intent, index: int, *, done: bool) -> bytes | None:
+    """Where a rename goes when it is turned round, as that place is called now."""
     action = intent.actions[index]
-    goal = action.source if done else action.path
-    goal = undone_path(intent.actions, index, goal) if done else done_path(intent.actions, index, goal)
-    if any(
-        other.kind == "move" and goal in (other.path, other.source) for other in intent.actions if other is not action
-    ):
-        return  # names that went round: one of ours stands there
-    if any(other.kind == "swap" and other.path == action.source for other in intent.actions):
-        return
-    facts = look(folders, goal)
-    if facts is not None and facts.ino != action.ino:
+    if action.kind != "move":
+        return None
+    if done:
+        return undone_path(intent.actions, index, action.source)
+    return done_path(intent.actions, index, action.path)
+
+
+def _taken(index: int, intent: Intent, left: Left, folders: Folders, *, done: bool) -> Iterator[Changed]:
+    """A name that a rename wants back, and that somebody took since. What stood there from the first is moved away by another action."""
+    goal = _goal(intent, index, done=done)
+    facts = None if goal is None else look(folders, goal)
+    if goal is not None and facts is not None and facts.ino != left.goals.get(index, 0):
         yield Changed(index, goal, "something else has this name now")
 
 
@@ -160,9 +165,10 @@ class _Later:
             for index, action in enumerate(intent.actions):
                 before = action.before
                 facts = left.facts.get(index)
-                if before is not None and facts is not None and (before.ino, before.ctime) == (then.ino, ctime):
-                    if facts.ino == then.ino:
-                        ctime = facts.ctime
+                if before is None or facts is None or facts.ino != then.ino:
+                    continue
+                if (before.ino, before.ctime) == (then.ino, ctime):
+                    ctime = facts.ctime
         return ctime == now.ctime
 
     def _entries(self) -> list[tuple[Entry, Intent, Left]]:

@@ -22,13 +22,11 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, linux: int, mac: int) -> None:
-    if sys.platform == "linux":
-        kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
-        return
+def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, *, linux: int, mac: int) -> None:
     call = getattr(_libc(), "renameatx_np", None)
     if call is None:
-        raise OSError(errno.ENOSYS, "no rename with flags here", source, None, target)
+        kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
+        return
     result = call(source_fd, ctypes.c_char_p(source), target_fd, ctypes.c_char_p(target), ctypes.c_uint(mac))
     if result == -1:
         number = ctypes.get_errno()
@@ -38,7 +36,7 @@ def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, linux:
 def move(source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
     """Rename without ever replacing: FileExistsError where `target` exists. Names are relative to folder descriptors."""
     try:
-        _rename(source_fd, source, target_fd, target, kernel.RENAME_NOREPLACE, _EXCL)
+        _rename(source_fd, source, target_fd, target, linux=kernel.RENAME_NOREPLACE, mac=_EXCL)
     except OSError as error:
         if error.errno not in _UNKNOWN:
             raise
@@ -54,7 +52,7 @@ def move(source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
 def exchange(one_fd: int, one: bytes, other_fd: int, other: bytes) -> bool:
     """Let two existing names change places in one step; False where this file system cannot."""
     try:
-        _rename(one_fd, one, other_fd, other, kernel.RENAME_EXCHANGE, _SWAP)
+        _rename(one_fd, one, other_fd, other, linux=kernel.RENAME_EXCHANGE, mac=_SWAP)
     except OSError as error:
         if error.errno in _UNKNOWN:
             return False

@@ -15,7 +15,7 @@ from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import HELD, Entry
 from agent.execution.journal.standing import Changed, times_changed_by_others, what_changed
-from agent.execution.journal.whereabouts import done_path, has_moves, is_within, undone_path
+from agent.execution.journal.whereabouts import Whereabouts, is_within
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 
@@ -134,12 +134,10 @@ def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool)
 def _skipped_actions(intent: Intent, skip: Sequence[bytes], *, done: bool) -> list[int]:
     if not skip:
         return []
-    moving = has_moves(intent.actions)
+    where = Whereabouts(intent.actions)
     found = []
     for index, action in enumerate(intent.actions):
-        path = action.path
-        if moving:
-            path = done_path(intent.actions, index, path) if done else undone_path(intent.actions, index, path)
+        path = where.standing(index, done=done) or action.path
         if _is_skipped(path, skip) or (action.kind == "swap" and any(is_within(each, path) for each in skip)):
             found.append(index)
     return found
