@@ -16,6 +16,7 @@ from msgspec.structs import replace as with_fields
 from agent.execution import interactive, state
 from agent.execution.helper import Helper
 from agent.execution.jobs.table import JobTable
+from agent.execution.limits import RunLimits
 from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
 from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.threads import in_thread
@@ -43,13 +44,12 @@ _NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and 
 class ShellExecutor:
     """One `bash -c` per command, with directory, exported variables, functions, aliases, options and umask kept.
 
-    `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal
-    (where the process has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per
-    stream are dropped. `grace`: seconds between INT, TERM and KILL. `interactive_programs`: names beside the built-in
-    list that get the whole terminal. `grounds`: where a confined command may write (None: in `cwd`). `jobs`: where
-    commands that go on in the background are entered. `strays`: the rung to try first for keeping hold of all that a
-    command starts (tree.py). `rehearsals`: how far a rehearsal may go, and where its files lie (None: in the state folder that `env`
-    names).
+    `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal (where the process
+    has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per stream are dropped. `grace`: seconds
+    between INT, TERM and KILL. `interactive_programs`: names beside the built-in list that get the whole terminal. `grounds`: where a
+    confined command may write (None: in `cwd`). `jobs`: where commands that go on in the background are entered. `strays`: the rung to
+    try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
+    rehearsal may go, and where its files lie (None: in the state folder that `env` names).
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class ShellExecutor:
         grounds: Grounds | None = None,
         jobs: JobTable | None = None,
         strays: str = RUNGS[0],
+        limits: RunLimits | None = None,
         rehearsals: RehearsalSettings | None = None,
     ) -> None:
         variables = {
@@ -92,6 +93,7 @@ class ShellExecutor:
         self._helper = Helper()
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
+        self._limits = limits or RunLimits()
         self._grounds = grounds
         self._rehearsals = rehearsals
         self._tty: TerminalChoice = "auto"
@@ -238,6 +240,7 @@ class ShellExecutor:
             timeout=command.timeout,
             grace=self._grace,
             strays=self._strays,
+            limits=self._limits,
             command=command.command,
             command_id=command.command_id,
             head_bytes=self._head_bytes,

@@ -16,7 +16,7 @@ from agent.execution.sandbox.layout import Layout, Place
 from agent.execution.sandbox.mountinfo import Mount, is_within
 from agent.execution.sandbox.spec import Spec, packed
 
-_FLAGS = {"nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
+_FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
 _HOLDERS = (b"/dev/shm", b"/run", b"/tmp", b"/var/tmp")
 
 
@@ -36,10 +36,10 @@ def plan(kind: str, *, cwd: bytes, home: bytes, state_dir: bytes, budget: Budget
     mounts = mountinfo.visible(mountinfo.read())
     facts = _facts()
     real_cwd, real_home = os.path.realpath(cwd), os.path.realpath(home) if home else b""
-    as_root = kind == "root"
-    layout = (
-        layouts.for_root(mounts, facts) if as_root else layouts.for_user(mounts, facts, cwd=real_cwd, home=real_home)
-    )
+    if kind == "root":
+        layout = layouts.for_root(mounts, facts, work=(real_cwd, real_home))
+    else:
+        layout = layouts.for_user(mounts, facts, cwd=real_cwd, home=real_home)
     own = base_for(state_dir_made(state_dir), state_dir, mounts=mounts)
     work = {_holder(path, layout) for path in (real_cwd, real_home) if path}
     bases = {place.root: _base(place, work, own, state_dir, mounts) for place in layout.overlays}

@@ -11,7 +11,6 @@ from msgspec.structs import replace as with_fields
 from agent.execution import state as shell_state
 from agent.execution.rehearsal import not_shown, scratches
 from agent.execution.rehearsal.model import Layer, Step
-from agent.execution.rehearsal.places import state_base
 from agent.execution.rehearsal.reader import read_steps
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.rehearsal.settings import RehearsalSettings
@@ -27,7 +26,6 @@ from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
 
 LONGEST_ARGUMENT = 120_000
-_TOO_LARGE = 128 + 25  # SIGXFSZ: a file was about to grow beyond the budget
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 
 
@@ -66,7 +64,7 @@ class Rehearser:
         self._budget = settings.budget
         self._held: dict[str, _Held] = {}
         self._kinds = ["root", "user"] if os.geteuid() == 0 else ["user"]
-        self._swept = False
+        self._swept: set[bytes] = set()
         self._count = 0
 
     async def rehearse(
@@ -134,11 +132,8 @@ class Rehearser:
         state = self._bench.state()
 
         def make() -> Sandbox:
-            if not self._swept:
-                self._swept = True
-                scratches.sweep(state_base(os.fsencode(self._state_dir)))
             home = state.env.get("HOME", "")
-            return Sandbox(
+            sandbox = Sandbox(
                 kind,
                 cwd=state.cwd,
                 home=home if os.path.isabs(home) else "",
@@ -146,6 +141,11 @@ class Rehearser:
                 budget=self._budget,
                 network=command.network,
             )
+            # What another process of ours left when it was killed goes now; what is still locked is somebody's.
+            for base in {base.folder for base in sandbox.planned.bases.values()} - self._swept:
+                self._swept.add(base)
+                scratches.sweep(base)
+            return sandbox
 
         try:
             return await in_thread(make)
@@ -184,7 +184,7 @@ class Rehearser:
         """One try: the rehearsal, or what of its sandbox cannot be had."""
         result = await self._bench.run(launch, sink, cancel)
         ran = await in_thread(sandbox.collect)
-        if not ran.started:
+        if not ran.started and not result.interrupted:
             return Trouble(sandbox.planned.spec.layout, *ran.failure)
         return await in_thread(lambda: self._finish(sandbox, ran, result, command))
 
@@ -231,8 +231,6 @@ class Rehearser:
             return "it was ended after its time-out, so this is not all that it would do"
         if result.interrupted:
             return "it was interrupted, so this is not all that it would do"
-        if result.exit_code == _TOO_LARGE:
-            return self._budget.exceeded("bytes")
         if ran.said("ended") is None:
             return "the process that guards the rehearsal was ended, so this is not all that it would do"
         return ""

@@ -28,15 +28,13 @@ class Ran:
     @property
     def started(self) -> bool:
         """Whether the command itself was reached: everything around it was there."""
-        return not any(report["event"] == "failed" for report in self.reports)
+        return self.said("built") is not None and self.said("failed") is None
 
     @property
     def failure(self) -> tuple[str, int]:
         """The step that failed, and the errno."""
-        for report in self.reports:
-            if report["event"] == "failed":
-                return str(report["step"]), int(report["errno"])
-        return "", 0
+        failed = self.said("failed")
+        return (str(failed["step"]), int(failed["errno"])) if failed else ("", 0)
 
     def said(self, event: str) -> dict[str, Any] | None:
         """The first line of this kind."""

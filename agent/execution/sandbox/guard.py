@@ -34,6 +34,7 @@ def enter(message: dict[str, object], report_fd: int) -> None:
     try:
         guard = _Guard(spec, report)
         guard.build()
+        report.say("built")
         pid, channel = guard.fork(report_fd)
     except OSError as error:
         report.say("failed", step=str(error.filename or "")[:200], errno=error.errno or 0)

@@ -110,10 +110,6 @@ def _become_innocent(spec: Spec, terminal: bool) -> None:
             os.close(fd)
     # 1, and not 0: at 1 the kernel does not start the system's crash handler either, which lives outside.
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if hard == resource.RLIM_INFINITY or hard > spec.most_bytes:
-        hard = spec.most_bytes
-    resource.setrlimit(resource.RLIMIT_FSIZE, (hard if soft == resource.RLIM_INFINITY else min(soft, hard), hard))
     taken = _ALL if spec.layout == "user" else _TAKEN
     for capability in taken:
         try:

@@ -36,14 +36,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder to overlay. `point` is the mount that holds it; `flags` are that mount's own (nosuid, nodev, noexec)."""
+    """A folder to overlay. `point` is the mount that holds it; `flags` are that mount's own (ro, nosuid, nodev, noexec)."""
 
     root: bytes
     mount: Mount
 
     @property
     def flags(self) -> frozenset[str]:
-        return self.mount.options & {"nosuid", "nodev", "noexec"}
+        return (self.mount.options & {"nosuid", "nodev", "noexec"}) | ({"ro"} if self.mount.read_only else frozenset())
 
 
 @dataclass(slots=True)
@@ -55,8 +55,11 @@ class Layout:
     left_out: list[tuple[bytes, str]] = field(default_factory=list)
 
 
-def for_root(mounts: list[Mount], facts: Facts) -> Layout:
-    """Everything is overlaid: `/`, and each real writable mount. `mounts` are the visible ones, parents first."""
+def for_root(mounts: list[Mount], facts: Facts, *, work: tuple[bytes, ...] = ()) -> Layout:
+    """Everything is overlaid: `/`, and each real writable mount, up to a number; what holds a path of `work` in any case.
+
+    `mounts` are the visible ones, parents first.
+    """
     layout = Layout()
     hidden: list[bytes] = []
     for mount in mounts:
@@ -70,8 +73,11 @@ def for_root(mounts: list[Mount], facts: Facts) -> Layout:
         elif point != b"/" and not facts.is_folder(point):
             layout.read_only.append(mount)
             layout.left_out.append((point, "a file mounted by itself stays read-only"))
-        else:
+        elif len(layout.overlays) < _MOST_PLACES or any(is_within(path, point) for path in work):
             layout.overlays.append(Place(point, mount))
+        else:
+            layout.read_only.append(mount)
+            layout.left_out.append((point, "there are too many mounts; this one stays read-only"))
     return layout
 
 

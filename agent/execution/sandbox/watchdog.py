@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-FIRST, SHORTEST = 0.1, 0.2  # seconds before the first look and between looks
+FIRST, SHORTEST = 0.05, 0.1  # seconds before the first look and between looks
 _SHARE = 6  # a look may take one part in so many of the time
 LEAST_FREE = 64 << 20
 
