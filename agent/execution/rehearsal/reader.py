@@ -22,12 +22,13 @@ DEFAULT_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """Steps in the order in which they are to be done. `remarks`: what they do not show, in words.
+    """Steps in the order in which they are to be done, and the layers that they count. `remarks`: what they do not show, in words.
 
     `obstacle`: why they are not all there and may not be committed, "" if they are.
     """
 
     steps: tuple[Step, ...]
+    layers: tuple[Layer, ...] = ()
     remarks: tuple[str, ...] = ()
     obstacle: str = ""
 
@@ -43,24 +44,28 @@ def read_steps(
     limits = Limits(limit_files, Budget(limit_bytes))
     steps: list[Step] = []
     remarks: list[str] = []
+
+    def stopped(reason: str) -> ReadResult:
+        return ReadResult(tuple(steps), tuple(layers), tuple(remarks), reason)
+
     for number, layer in enumerate(layers):
         try:
             tree = UpperTree(layer, limits)
         except OSError as error:
-            return ReadResult(tuple(steps), tuple(remarks), f"cannot read what changed: {error}")
+            return stopped(f"cannot read what changed: {error}")
         try:
             tree.read()
             ordering = Ordering(tree, identify(tree, limit_files), number)
             steps.extend(ordering.order())
             remarks.extend(ordering.remarks)
         except Unreadable as error:
-            return ReadResult(tuple(steps), tuple(remarks), f"below {os.fsdecode(layer.root)!r}: {error}")
+            return stopped(f"below {os.fsdecode(layer.root)!r}: {error}")
         except OSError as error:
-            return ReadResult(tuple(steps), tuple(remarks), f"cannot read what changed: {error}")
+            return stopped(f"cannot read what changed: {error}")
         finally:
             tree.close()
     if limits.budget.ran_out:
         remarks.append(
             "some large files were not compared and are shown as modified, though their content may be the same"
         )
-    return ReadResult(tuple(steps), tuple(dict.fromkeys(remarks)))
+    return ReadResult(tuple(steps), tuple(layers), tuple(dict.fromkeys(remarks)))

@@ -1,0 +1,180 @@
+"""Unified diffs of text in bounded time and length.
+
+The shortest edit is looked for with a bound on the work (Myers' greedy search from the start); beyond it, lines are compared one by one
+where there are equally many, and else shown as replaced. Lines keep their text; what a terminal must not see is for whoever shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+CONTEXT = 3
+MOST_LINES = 400  # of one diff
+LONGEST_LINE = 2000  # characters
+LARGEST_TEXT = 200_000  # bytes
+_MOST_WORK = 150_000  # steps of the search
+_NO_NEWLINE = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Lines old[a:b] become new[c:d]."""
+
+    a: int
+    b: int
+    c: int
+    d: int
+
+
+def as_text(data: bytes) -> str | None:
+    """The text that bytes are; None for what is too long, holds NULs or is not UTF-8."""
+    if len(data) > LARGEST_TEXT or b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def unified(before: str, after: str, *, most_lines: int = MOST_LINES) -> str:
+    """The hunks of a unified diff without file names, "" where the texts are equal. Longer ones are cut, and say so."""
+    old, new = _lines(before), _lines(after)
+    out: list[str] = []
+    left_out = 0
+    for line in _hunks(old, new, changed_runs(old, new)):
+        if len(out) < most_lines:
+            out.append(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…")
+        else:
+            left_out += 1
+    if left_out:
+        out.append(f"… {left_out:,} more lines of this diff")
+    return "".join(f"{line}\n" for line in out)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends, split at newlines only: other separators are part of a line."""
+    parts = text.split("\n")
+    lines = [f"{part}\n" for part in parts[:-1]]
+    return [*lines, parts[-1]] if parts[-1] else lines
+
+
+def changed_runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+    """What differs, in order; lines between the runs are equal."""
+    start = 0
+    end = min(len(old), len(new))
+    while start < end and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < end - start and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    one, other = old[start : len(old) - tail], new[start : len(new) - tail]
+    if not one and not other:
+        return []
+    found = _shortest_edit(one, other)
+    if found is None:
+        found = _line_by_line(one, other)
+    return [Run(run.a + start, run.b + start, run.c + start, run.d + start) for run in found]
+
+
+def _shortest_edit(old: Sequence[str], new: Sequence[str]) -> list[Run] | None:
+    """Myers' search for the fewest removed and added lines; None where it would take too long."""
+    trail: list[dict[int, int]] = []
+    furthest = {1: 0}
+    work = 0
+    for distance in range(len(old) + len(new) + 1):
+        trail.append(dict(furthest))
+        work += len(furthest)
+        for diagonal in range(-distance, distance + 1, 2):
+            down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+            x = furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
+            y = x - diagonal
+            begun = x
+            while x < len(old) and y < len(new) and old[x] == new[y]:
+                x += 1
+                y += 1
+            work += 1 + x - begun
+            furthest[diagonal] = x
+            if x >= len(old) and y >= len(new):
+                return _walk_back(trail, len(old), len(new))
+        if work > _MOST_WORK:
+            return None
+    return None
+
+
+def _line_by_line(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+    """Without a search: as one replacement, or, of equally many lines, those that are not the same."""
+    if len(old) != len(new):
+        return [Run(0, len(old), 0, len(new))]
+    runs: list[Run] = []
+    for n, (one, other) in enumerate(zip(old, new, strict=True)):
+        if one == other:
+            continue
+        if runs and runs[-1].b == n:
+            runs[-1] = Run(runs[-1].a, n + 1, runs[-1].c, n + 1)
+        else:
+            runs.append(Run(n, n + 1, n, n + 1))
+    return runs
+
+
+def _walk_back(trail: list[dict[int, int]], x: int, y: int) -> list[Run]:
+    runs: list[Run] = []
+    for distance in range(len(trail) - 1, 0, -1):
+        furthest = trail[distance]
+        diagonal = x - y
+        down = diagonal == -distance or (diagonal != distance and furthest[diagonal - 1] < furthest[diagonal + 1])
+        before = diagonal + 1 if down else diagonal - 1
+        old_x = furthest[before]
+        old_y = old_x - before
+        run = Run(old_x, old_x, old_y, old_y + 1) if down else Run(old_x, old_x + 1, old_y, old_y)
+        if runs and (runs[-1].a, runs[-1].c) == (run.b, run.d):
+            run = _joined(run, runs.pop())
+        runs.append(run)
+        x, y = old_x, old_y
+    return runs[::-1]
+
+
+def _joined(first: Run, second: Run) -> Run:
+    return Run(first.a, second.b, first.c, second.d)
+
+
+def _hunks(old: Sequence[str], new: Sequence[str], runs: list[Run]) -> Iterator[str]:
+    for group in _near(runs):
+        first, last = group[0], group[-1]
+        head = min(CONTEXT, first.a)
+        tail = min(CONTEXT, len(old) - last.b)
+        a, b, c, d = first.a - head, last.b + tail, first.c - head, last.d + tail
+        yield f"@@ -{_span(a, b)} +{_span(c, d)} @@"
+        at = a
+        for run in group:
+            yield from _marked(" ", old[at : run.a])
+            yield from _marked("-", old[run.a : run.b])
+            yield from _marked("+", new[run.c : run.d])
+            at = run.b
+        yield from _marked(" ", old[at:b])
+
+
+def _near(runs: list[Run]) -> Iterator[list[Run]]:
+    """Runs whose context would touch, together."""
+    group: list[Run] = []
+    for run in runs:
+        if group and run.a - group[-1].b > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append(run)
+    if group:
+        yield group
+
+
+def _span(start: int, end: int) -> str:
+    length = end - start
+    return f"{start + 1}" if length == 1 else f"{start + 1 if length else start},{length}"
+
+
+def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        if line.endswith("\n"):
+            yield mark + line[:-1]
+        else:
+            yield mark + line
+            yield _NO_NEWLINE

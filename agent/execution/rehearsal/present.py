@@ -1,0 +1,194 @@
+"""The steps of a rehearsal as people and programs are shown them: changes by path, with states before and after, diffs and totals.
+
+To be called before the steps are done, as it reads what is there now. Files are read in bounded parts, and never followed or waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from msgspec.structs import replace
+
+from agent.execution.rehearsal.diffs import LARGEST_TEXT, as_text, unified
+from agent.execution.rehearsal.facts import bytes_at, entries_below, state_at, state_in
+from agent.execution.rehearsal.model import Step
+from agent.execution.rehearsal.reader import ReadResult
+from agent.protocol.rehearsals import Change, FileState, Totals
+
+MOST_CHANGES = 2_000
+MOST_COUNTED = 200_000  # entries of removed folders that are counted, all together; beyond it the counts are a minimum
+MOST_DIFF_TEXT = 512 * 1024  # characters of diffs, all together
+
+_FIELD_OF = {
+    "create": "created",
+    "modify": "modified",
+    "delete": "deleted",
+    "meta": "meta",
+    "rename": "renamed",
+    "type": "retyped",
+}
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Totals as they grow."""
+
+    created: int = 0
+    modified: int = 0
+    deleted: int = 0
+    meta: int = 0
+    renamed: int = 0
+    retyped: int = 0
+    bytes_written: int = 0
+    bytes_lost: int = 0
+
+    def add(self, change: Change) -> None:
+        name = _FIELD_OF[change.op]
+        setattr(self, name, getattr(self, name) + 1)
+        before, after = change.before, change.after
+        if change.op in ("create", "modify", "type") and after is not None:
+            self.bytes_written += after.size
+        if change.op in ("delete", "type") and before is not None:
+            self.bytes_lost += before.total_bytes if before.kind == "dir" else before.size
+        elif change.op == "modify" and before is not None and after is not None:
+            self.bytes_lost += max(0, before.size - after.size)
+
+    def totals(self) -> Totals:
+        return Totals(**{each.name: getattr(self, each.name) for each in fields(self)})
+
+
+def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tuple[Change, ...], Totals, int]:
+    """Changes ordered by path, the totals over all of them, and how many are not among those returned.
+
+    A new folder is one change, and so is each file in it; a removed one is a single change that counts what was in it.
+    """
+    view = _View(result)
+    total = _Sum()
+    found: list[tuple[Change, Step, bytes]] = []
+    more = 0
+    for step in result.steps:
+        if step.quiet:
+            continue
+        for change, image in view.changes_of(step):
+            total.add(change)
+            if len(found) < most_changes:
+                found.append((change, step, image))
+            else:
+                more += 1
+    found.sort(key=lambda each: os.fsencode(each[0].path))
+    return tuple(view.with_diff(*each) for each in found), total.totals(), more
+
+
+class _View:
+    def __init__(self, result: ReadResult) -> None:
+        self._layers = result.layers
+        self._may_count = MOST_COUNTED
+        self._diff_room = MOST_DIFF_TEXT
+        self._moved = tuple(step.was for step in result.steps if step.op == "rename" and step.was and not step.quiet)
+
+    def changes_of(self, step: Step) -> Iterator[tuple[Change, bytes]]:
+        """The changes that a step stands for, each with the path of its image ("" for none)."""
+        before, after = self._before(step), self._after(step)
+        known = after or before
+        assert known is not None
+        image = step.image or b""
+        source = step.was or step.source or b"" if step.op == "rename" else b""
+        change = Change(
+            path=os.fsdecode(step.path),
+            op=step.op,
+            kind=known.kind,
+            before=before,
+            after=after,
+            source=os.fsdecode(source),
+            flags=_flags(before, after, step),
+        )
+        yield change, image
+        if image and step.whole:
+            for inner, status, folder, name in entries_below(image):
+                state = state_in(folder, name, status, userxattr=self._layers[step.layer].userxattr)
+                path = os.fsdecode(step.path + b"/" + inner)
+                flags = _flags(None, state, None)
+                yield (
+                    Change(path=path, op="create", kind=state.kind, after=state, flags=flags),
+                    image + b"/" + inner,
+                )
+
+    def _before(self, step: Step) -> FileState | None:
+        if step.before is None:
+            return None
+        path = step.was or step.path
+        state = state_at(path, step.before, userxattr=self._layers[step.layer].userxattr)
+        return self._counting(state, path) if step.op in ("delete", "type") and state.kind == "dir" else state
+
+    def _after(self, step: Step) -> FileState | None:
+        if step.after is None or step.op == "delete":
+            return None
+        userxattr = self._layers[step.layer].userxattr
+        state = state_at(step.image or step.was or step.path, step.after, userxattr=userxattr)
+        if step.before is not None and (step.in_place or step.op == "meta"):
+            state = replace(state, links=state.links if state.kind == "dir" else step.before.st_nlink)
+        return self._counting(state, step.image) if step.whole and step.image else state
+
+    def _counting(self, state: FileState, path: bytes) -> FileState:
+        """The state with what lies below the folder counted, but for what is moved out of it."""
+        entries = size = 0
+        elsewhere = [each for each in self._moved if each.startswith(path + b"/")]
+        for inner, status, _, _ in entries_below(path):
+            if entries >= self._may_count:
+                break
+            if any(_is_at_or_below(path + b"/" + inner, each) for each in elsewhere):
+                continue
+            entries += 1
+            size += status.st_size if stat.S_ISREG(status.st_mode) else 0
+        self._may_count -= entries
+        return replace(state, entries=entries, total_bytes=size)
+
+    def with_diff(self, change: Change, step: Step, image: bytes) -> Change:
+        """The change with its diff, if it is one of text and there is room left for it."""
+        if change.kind != "file" or change.op not in ("create", "modify", "delete") or self._diff_room <= 0:
+            return change
+        if any(each is not None and each.size > LARGEST_TEXT for each in (change.before, change.after)):
+            return change
+        old = _text(step.was or step.path) if change.before is not None else ""
+        new = _text(image) if change.after is not None else ""
+        if old is None or new is None:
+            return change
+        diff = unified(old, new)
+        self._diff_room -= len(diff)
+        return replace(change, diff=diff)
+
+
+def _is_at_or_below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder + b"/")
+
+
+def _text(path: bytes) -> str | None:
+    data = bytes_at(path, LARGEST_TEXT + 1)
+    return None if data is None else as_text(data)
+
+
+def _flags(before: FileState | None, after: FileState | None, step: Step | None) -> tuple[str, ...]:
+    """What deserves a second look. `step` is None for what lies in a new folder."""
+    flags: list[str] = []
+    if after is not None and after.kind == "file":
+        if after.mode & stat.S_ISUID:
+            flags.append("setuid")
+        if after.mode & stat.S_ISGID:
+            flags.append("setgid")
+        if "security.capability" in after.xattrs:
+            flags.append("capabilities")
+    if after is not None and _anybody_may_write(after):
+        flags.append("world-writable")
+    if after is not None and after.kind == "device":
+        flags.append("device")
+    if (before is not None and before.links > 1) or (step is not None and step.link_to is not None):
+        flags.append("many-names")
+    return tuple(flags)
+
+
+def _anybody_may_write(state: FileState) -> bool:
+    sticky_folder = state.kind == "dir" and state.mode & stat.S_ISVTX
+    return bool(state.kind != "link" and state.mode & stat.S_IWOTH and not sticky_folder)
