@@ -144,7 +144,7 @@ def make(*, limits: bool = False) -> Group | None:
 
 def _make_in(parent: str) -> Group | None:
     """A group below `parent` that can be killed as one; None where the kernel or its rights say no."""
-    name = f"{PREFIX}{os.getpid()}-{_started(os.getpid())}-{os.urandom(4).hex()}"
+    name = f"{PREFIX}{os.getpid()}-{_start_of(os.getpid())}-{os.urandom(4).hex()}"
     group = Group(os.path.join(parent, name))
     try:
         os.mkdir(group.path)
@@ -182,24 +182,35 @@ def _below(mount: str, root: str, own: str) -> str | None:
     return mount + inside.rstrip("/") if inside != "/" else mount
 
 
+def groups_of(watcher: int) -> list[Group]:
+    """Groups that the process `watcher` made, from below ours or beside it; it may be gone."""
+    return [group for group, pid, _start in _all_of_ours() if pid == watcher]
+
+
 def remove_abandoned() -> None:
     """Remove empty groups whose watcher was killed. Never raises."""
+    for group, pid, started in _all_of_ours():
+        if _start_of(pid) != started:
+            group.remove()
+
+
+def _all_of_ours() -> list[tuple[Group, int, str]]:
+    """Every group with a name of ours: its watcher's pid, and when that started."""
     own = own_folder()
-    if own is None:
-        return
-    for parent in (own, os.path.dirname(own)):
+    found = []
+    for parent in (own, os.path.dirname(own)) if own is not None else ():
         try:
             names = [name for name in os.listdir(parent) if name.startswith(PREFIX)]
         except OSError:
             continue
         for name in names:
             pid, _, rest = name[len(PREFIX) :].partition("-")
-            started = rest.partition("-")[0]
-            if pid.isdigit() and _started(int(pid)) != started:
-                Group(os.path.join(parent, name)).remove()
+            if pid.isdigit():
+                found.append((Group(os.path.join(parent, name)), int(pid), rest.partition("-")[0]))
+    return found
 
 
-def _started(pid: int) -> str:
+def _start_of(pid: int) -> str:
     """When a process started, in clock ticks since boot; "" for one that is gone. It tells a reused pid apart."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:

@@ -19,6 +19,7 @@ from agent.execution.capture import HeadTail
 from agent.execution.helper import Helper
 from agent.execution.jobs.handing import Handing
 from agent.execution.jobs.table import JobTable
+from agent.execution.limits import UNLIMITED, RunLimits, ended_for, failed_for
 from agent.execution.pump import Channels, Ending, Pump
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
 from agent.protocol.ports import OutputSink
@@ -27,6 +28,7 @@ PIPE_SIZE = 1 << 20
 CANNOT_RUN = 126
 NOT_FOUND = 127
 _LOST = 125
+_ENDED = 137  # as by SIGKILL, whatever it made of our wish that it end
 _F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 
 
@@ -49,6 +51,7 @@ class Launch:
     command: str = ""
     command_id: str = ""
     sandbox: dict[str, Any] | None = None
+    limits: RunLimits = UNLIMITED
 
 
 def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ()) -> ExecutionResult:
@@ -65,11 +68,6 @@ def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ())
 def encoded(text: str) -> str:
     """Text as bytes-in-latin-1, the form in which the helper takes words. Raises UnicodeEncodeError for real surrogates."""
     return text.encode("utf-8", "surrogateescape").decode("latin-1")
-
-
-def decoded(text: str) -> str:
-    """The reverse of `encoded`."""
-    return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 class RunningCommand:
@@ -170,6 +168,7 @@ class RunningCommand:
         pass_through = self._launch.pass_through and real is not None
         screen = self._launch.screen and real is not None and not pass_through
         channels = Channels(control=self._ours, outputs={}, real=real, pass_through=pass_through, screen=screen)
+        channels.output_limit = self._launch.limits.output
         if real is not None:
             master, slave = terminals.open_pty(real, keep_suspend_key=pass_through, bare_newlines=screen)
             ours.append(master)
@@ -209,6 +208,8 @@ class RunningCommand:
             "strays": launch.strays,
             "background": "end" if self._handing is None else "keep",
         }
+        if any(limit is not None for limit in launch.limits):
+            request["limits"] = launch.limits.encoded()
         if launch.sandbox is not None:
             request["sandbox"] = launch.sandbox
         try:
@@ -296,6 +297,13 @@ class RunningCommand:
                 f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",
             )
         timed_out = bool(message["timed_out"])
+        limit = "output" if ending.over_output else message["limit"]
+        if limit:
+            notes += (ended_for(limit, self._launch.limits),)
+            code = _ENDED
+        elif code and any(bound is not None for bound in self._launch.limits):
+            said = captures["stderr"].result()
+            notes += failed_for(self._launch.limits, exit_code=code, said=said.head + said.tail)
         if timed_out:
             notes += (f"ended after its time-out of {self._launch.timeout:g} s",)
         return ExecutionResult(
@@ -312,11 +320,10 @@ class RunningCommand:
     def _sweep_after_loss(self) -> None:
         """End what a killed keeper can no longer end: its group, else its session (which daemons leave)."""
         from agent.execution import sweep
-        from agent.execution.cgroups import Group
+        from agent.execution.cgroups import groups_of
         from agent.execution.tree import GONE_WITHIN
 
-        if self._watched.get("group"):
-            group = Group(decoded(self._watched["group"]))
+        for group in groups_of(self._session):  # it may have been killed before it said anything
             group.kill()
             sweep.kill_all(group.members)
             group.remove(GONE_WITHIN)

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 
-from agent.execution import wire
+from agent.execution import cgroups, wire
 from agent.execution.keeper import Keeper
 
 MAX_FDS = 8
@@ -24,6 +24,13 @@ def main(fd: int) -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
+    try:
+        _serve(channel)
+    finally:
+        cgroups.remove_abandoned()
+
+
+def _serve(channel: socket.socket) -> None:
     while (request := wire.receive(channel, MAX_FDS)) is not None:  # an error ends us, which is the right answer too
         message, fds = request
         if "sandbox" in message:

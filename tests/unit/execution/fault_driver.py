@@ -1,6 +1,6 @@
 """Runs stubborn commands side by side, as whoever starts it; started by test_stopping_faults.py.
 
-Arguments: rung, mode (time-out, cancel or wait), folder for flags, then pairs of a marker's name and a command. Prints one line of JSON: per
+Arguments: rung, mode (time-out, cancel or wait), folder for flags, then pairs of a marker and a command. Prints one line of JSON: per
 command its result, the rung that it stood on and its control group. In mode `wait` it prints that it has begun, and waits to be killed.
 """
 

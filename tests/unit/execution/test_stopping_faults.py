@@ -37,7 +37,7 @@ FAULTS = {
     "5 job control": "set -m; sleep 1000 & sleep 1000",
     "6 stopped child": "sleep 1000 & kill -STOP $!; sleep 1000",
     "6 stopped itself": "kill -STOP $$",
-    "7 forks while it is killed": "trap '' TERM INT; for i in $(seq 12); do (while :; do sleep 0.01 & sleep 1000 & wait $!; done) & done; wait",
+    "7 forks while it is killed": "trap '' TERM INT; for i in $(seq 12); do (while sleep 0.01; do sleep 1000 & done) & done; wait",
     "8 disowned, holds the output": "nohup sleep 1000 & disown; sleep 1000",
 }
 # The last rung has no hold on a daemon that nobody saw under its parents: the documents say so.
