@@ -245,6 +245,7 @@ class ShellExecutor:
             command_id=command.command_id,
             head_bytes=self._head_bytes,
             tail_bytes=self._tail_bytes,
+            limits=self._limits,
         )
 
     async def close(self) -> None:
