@@ -87,7 +87,17 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
     if sub == "exec":
         from agent.frontends.one_shot import exec_command
 
-        return asyncio.run(exec_command(services, goal if len(words) == 1 else _shell_words(words)))
+        command = goal if len(words) == 1 else _shell_words(words)
+        return asyncio.run(exec_command(services, command, via_rehearsal=options.via_rehearsal))
+    if sub == "rehearse":
+        from agent.frontends.rehearse_cli import run_rehearse
+
+        command = goal if len(words) == 1 else _shell_words(words)
+        return asyncio.run(run_rehearse(services, command, network=options.network))
+    if sub == "undo":
+        from agent.frontends.undo_cli import run_undo
+
+        return asyncio.run(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
     if words:
         from agent.frontends.one_shot import run_goal
 
@@ -141,6 +151,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         is_root=parts.is_root,
         first_run=parts.first_run,
         rules=parts.rule_desk(),
+        undo=parts.undo_store,
         jobs=lambda: parts.jobs,
     )
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
-    "rehearse", "undo", "sessions", "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
+    "sessions", "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
     "mcp", "guard", "init",
 )  # fmt: skip
 
@@ -41,6 +41,17 @@ EXAMPLES: dict[str, str] = {
   agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
   agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
   agent-shell exec --dry-run 'rm -r build'        rated only
+  agent-shell exec --via-rehearsal 'make clean'   see what it would change, then say whether it counts
+""",
+    "rehearse": """\
+  agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
+  agent-shell rehearse --json 'make install'      one JSON object
+  agent-shell rehearse --network 'npm install'    with the network on
+""",
+    "undo": """\
+  agent-shell undo                                take back the newest run, after asking
+  agent-shell undo --list                         what can be taken back, newest first
+  agent-shell undo --yes 6k2m                     that one, without asking; again: do it again
 """,
     "config": """\
   agent-shell config                              every setting, its value and where it comes from
@@ -155,7 +166,7 @@ def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
         options.words += rest
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if sub == "exec" and not options.words:
+    if sub in ("exec", "rehearse") and not options.words:
         parser.error("a command is needed")
     return options
 
@@ -231,20 +242,28 @@ def build_parser(sub: str = "") -> argparse.ArgumentParser:
     )
     if sub in ("", "plan", "exec"):
         _add_settings(parser)
+    elif sub in ("rehearse", "undo"):
+        _add_settings(parser, only=_OF_SESSION)
     _ADD.get(sub, _add_goal)(parser)
     if not sub:
         parser.add_argument("-V", "--version", action="store_true", help="print the version")
     return parser
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
+_OF_SESSION = frozenset(
+    ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
+)
+
+
+def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None = None) -> None:
     from agent.config.table import SETTINGS
 
     titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
-    groups = {name: parser.add_argument_group(title) for name, title in titles.items()}
-    for setting in SETTINGS:
-        if setting.flag is None:
-            continue
+    given = [setting for setting in SETTINGS if setting.flag is not None and (only is None or setting.name in only)]
+    used = {setting.group for setting in given}
+    groups = {name: parser.add_argument_group(title) for name, title in titles.items() if name in used}
+    for setting in given:
+        assert setting.flag is not None
         names = [name for name in (setting.short, setting.flag) if name]
         keywords: dict[str, Any] = {"dest": setting.name, "help": setting.help, "default": None}
         if setting.kind == "bool":
@@ -278,7 +297,22 @@ def _add_risk(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_rehearse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--network", action="store_true", help="let it use the network")
+    parser.add_argument(
+        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
+    )
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--list", action="store_true", help="what can be taken back")
+    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
+    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -298,6 +332,8 @@ _ADD = {
     "plan": _add_plan,
     "risk": _add_risk,
     "exec": _add_exec,
+    "rehearse": _add_rehearse,
+    "undo": _add_undo,
     "doctor": _add_doctor,
     "config": _add_config,
     "completions": _add_completions,

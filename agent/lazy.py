@@ -7,21 +7,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from agent.protocol.cancel import CancellationToken
-    from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
+    from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Confinement, Confining, RiskReport
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Executor, OutputSink, Processes
+    from agent.protocol.ports import Executor, OutputSink, Processes, Rehearser
+    from agent.protocol.rehearsals import Committed, Rehearsal
+
+    class Shell(Executor, Rehearser, Protocol):
+        """What runs commands, for real or over an overlay, in one shell state."""
 
 
 class LazyExecutor:
-    """ports.Executor, built when the first command runs or in the background: the first frame does not wait for it."""
+    """ports.Executor and ports.Rehearser, built when the first command runs or in the background: the first frame does not wait for it."""
 
-    def __init__(self, cwd: str, build: Callable[[str], Executor], *, path: str = "") -> None:
+    def __init__(self, cwd: str, build: Callable[[str], Shell], *, path: str = "") -> None:
         self._cwd = cwd
         self._build = build
         # As the executor says it: a PATH that follows the working folder lets that choose what runs.
         self._exports = {"PATH": path} if path and follows_folder(path) else {}
-        self._built: Executor | None = None
+        self._built: Shell | None = None
         self._lock = threading.Lock()
 
     @property
@@ -45,6 +51,17 @@ class LazyExecutor:
     ) -> ExecutionResult:
         return await self._real().execute(command, sink, cancel)
 
+    async def rehearse(
+        self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
+    ) -> Rehearsal:
+        return await self._real().rehearse(command, sink, cancel)
+
+    async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
+        return await self._real().commit(rehearsal, command, session=session)
+
+    async def discard(self, rehearsal: Rehearsal) -> None:
+        await self._real().discard(rehearsal)
+
     @property
     def tty(self) -> str | None:
         """Which terminal commands get, None where there is none to give."""
@@ -67,7 +84,7 @@ class LazyExecutor:
         if self._built is not None:
             await self._built.close()
 
-    def _real(self) -> Executor:
+    def _real(self) -> Shell:
         with self._lock:  # the background warms it while the first command may already want it
             if self._built is None:
                 self._built = self._build(self._cwd)

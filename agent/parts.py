@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from agent.engine.engine import Engine
     from agent.execution.confine.grounds import Grounds
     from agent.execution.jobs.table import JobTable
+    from agent.execution.limits import RunLimits
+    from agent.execution.rehearsal.settings import RehearsalSettings
     from agent.frontends.rule_desk import RuleDesk
+    from agent.lazy import Shell
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
-    from agent.protocol.ports import Emitter, Executor, Recorder, StreamRedaction
+    from agent.protocol.ports import Emitter, Recorder, StreamRedaction, UndoStore
     from agent.recording.redaction import SecretRedactor
 
 
@@ -134,6 +137,8 @@ class Parts:
             recorder=recorder,
             planner=planner,
             executor=executor,
+            rehearser=executor,
+            rehearse=settings.rehearse,  # type: ignore[arg-type]  # likewise
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
             confine=settings.confine,  # type: ignore[arg-type]  # likewise
@@ -146,7 +151,7 @@ class Parts:
         self._contexts.append(context)
         return context
 
-    def _make_executor(self, cwd: str) -> Executor:
+    def _make_executor(self, cwd: str) -> Shell:
         from agent.config.paths import state_dir
         from agent.execution.executor import ShellExecutor
         from agent.execution.jobs.table import JobTable
@@ -163,6 +168,41 @@ class Parts:
             stdin="null",
             jobs=self.jobs,
             grounds=self._grounds(cwd),
+            rehearsals=self._rehearsals(),
+            limits=self._limits(),
+        )
+
+    def _rehearsals(self) -> RehearsalSettings:
+        from agent.config.paths import state_dir
+        from agent.execution.rehearsal.settings import RehearsalSettings
+
+        settings = self._settings
+        return RehearsalSettings(
+            state_dir=state_dir(self._loaded.environ),
+            redact=self.redactor.redact,
+            keep_bytes=settings.undo_keep_bytes,
+            keep_days=settings.undo_keep_days,
+        )
+
+    def undo_store(self) -> UndoStore:
+        """The runs that can be taken back, of every session."""
+        from agent.config.paths import state_dir
+        from agent.execution.journal.store import Journals
+
+        settings = self._settings
+        return Journals(
+            state_dir(self._loaded.environ), keep_bytes=settings.undo_keep_bytes, keep_days=settings.undo_keep_days
+        )
+
+    def _limits(self) -> RunLimits:
+        from agent.execution.limits import RunLimits
+
+        settings = self._settings
+        return RunLimits(
+            output=settings.limit_output,
+            memory=settings.limit_memory,
+            file_size=settings.limit_file_size,
+            processes=settings.limit_processes,
         )
 
     def _grounds(self, cwd: str) -> Grounds:

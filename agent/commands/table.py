@@ -105,6 +105,10 @@ COMMANDS: tuple[CommandRow, ...] = (
     ),
     CommandRow(("jobs",), "[ID]", "what runs in the background; one with the end of its output"),
     CommandRow(("kill",), "ID...|all", "end background jobs", choices=("all",)),
+    CommandRow(
+        ("rehearse",), "[MODE|COMMAND]", "see what would change; mode is auto, ask or off", choices=("auto", "ask", "off")
+    ),
+    CommandRow(("undo",), "[list|ID]", "take back a run; the newest one, or another", choices=("list",)),
     CommandRow(("history",), "", "goals of this session and how they ended"),
     CommandRow(("quit", "exit", "q"), "", "leave"),
     CommandRow(

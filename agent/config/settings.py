@@ -35,6 +35,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     safety_off: bool = False
     safety_policy: str | None = None
     dry_run: bool = False
+    rehearse: str = "ask"
+    undo_keep_bytes: int = 2 << 30
+    undo_keep_days: int = 30
     max_steps: int = 25
     time_budget: float | None = None
     token_budget: int | None = None

@@ -8,6 +8,11 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
         "rate a command; run nothing",
     ),
     "exec": ("[options] COMMAND", "run your own command through gate, executor and log"),
+    "rehearse": (
+        "[--json] [--network] [--cwd DIR] [--timeout SECONDS] COMMAND",
+        "show what a command would change; change nothing",
+    ),
+    "undo": ("[--list] [--yes] [--json] [ID]", "take back a run: the newest one, or ID"),
     "doctor": ("[--json]", "what works here, and what to do about the rest"),
     "config": ("[show|path|edit] [--json]", "settings and where each came from"),
     "completions": ("bash|zsh|fish", "a completion script for your shell"),

@@ -106,6 +106,12 @@ SETTINGS: tuple[Setting, ...] = (
         help="plan and rate, run nothing",
     ),
     Setting(
+        name="rehearse", kind="choice", choices=("auto", "ask", "off"), flag="--rehearse", group="safety",
+        help="try commands that write over an overlay first: always (auto), as an offer (ask), when told to (off)",
+    ),
+    Setting(name="undo_keep_bytes", kind="size", group="safety", help="what undo may hold on disk; the oldest goes first"),
+    Setting(name="undo_keep_days", kind="int", group="safety", help="how long runs can be taken back"),
+    Setting(
         name="max_steps", kind="int", flag="--max-steps", metavar="N", group="safety", from_project="lower",
         help="planner calls a goal may take",
     ),

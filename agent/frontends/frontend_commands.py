@@ -1,4 +1,5 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`, `:kill`, `:history`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`, `:kill`, `:rehearse`,
+`:undo`, `:history`."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ _TYPED = (
     ("!COMMAND", "your own command, through the same gate"),
     ("!!COMMAND", "the same, kept from planner and input history"),
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
-    ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make a running command a job"),
+    ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make what runs a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
-    ("F1, F2, F8", "at a command: its keys; explain it; always allow it"),
+    ("F1, F2, F8, F9", "at a command: keys, explain, always allow, rehearse"),
 )
 _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
 # Rows that share a line, so that the whole stays on one screen: by the name that begins it.
@@ -66,6 +67,10 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
 
             await kill_jobs(desk.jobs, argument, desk.tell)
             await desk.record_jobs()
+        case "rehearse" | "undo":
+            from agent.frontends.rehearse_commands import run_rehearse_command
+
+            await run_rehearse_command(desk, command, show)
         case "history":
             await show(history_text(desk))
         case other:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from agent.emitters.console import complain, complain_about
 from agent.frontends.descriptor import read_lines
@@ -20,11 +20,12 @@ from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode
+from agent.protocol.ports import Confirmer, Emitter
 
 
 async def run_goal(services: Services, goal: str) -> int:
     """One goal; piped standard input is its context. The exit code."""
-    async with _opened(services) as desk:
+    async with open_desk(services) as desk:
         context = await _piped_context(desk)
         if desk.signals.ended_by is not None or desk.interrupted:
             return ExitCode.CANCELLED
@@ -34,17 +35,17 @@ async def run_goal(services: Services, goal: str) -> int:
         return _code(desk, outcome.exit_code)
 
 
-async def exec_command(services: Services, command: str) -> int:
-    """The person's own command through gate, executor and log. The exit code."""
-    async with _opened(services) as desk:
-        outcome = await desk.run(OwnCommand(command))
+async def exec_command(services: Services, command: str, *, via_rehearsal: bool = False) -> int:
+    """The person's own command through gate, executor and log; `via_rehearsal`: rehearsed, and then made real. The exit code."""
+    async with open_desk(services) as desk:
+        outcome = await desk.run(OwnCommand(command), rehearse="always" if via_rehearsal else None)
         return _code(desk, outcome.exit_code)
 
 
 async def run_lines(services: Services) -> int:
     """Goals from standard input, one a line, in one session; the last exit code that is not 0. Stops when cancelled."""
     worst = 0
-    async with _opened(services) as desk:
+    async with open_desk(services) as desk:
         try:
             descriptor = sys.stdin.fileno()
         except (AttributeError, ValueError, OSError):  # closed before we came
@@ -91,17 +92,23 @@ async def _show(text: str) -> None:
 
 
 @asynccontextmanager
-async def _opened(services: Services) -> AsyncIterator[SessionDesk]:
-    """A session with its confirmer and signals, closed in order whatever happens."""
+async def open_desk(
+    services: Services, *, emitter: Emitter | None = None, confirmer: Confirmer | None = None
+) -> AsyncIterator[SessionDesk]:
+    """A session with its confirmer and signals, closed in order whatever happens.
+
+    `emitter`: instead of the one for this terminal. `confirmer`: asks instead of the person, who then counts as not there.
+    """
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
     signals = Signals()
-    with confirmer_for(services) as (confirmer, interactive), signals.installed():
+    someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
+    with someone as (asked, interactive), signals.installed():
         desk = SessionDesk(
             services=services,
             ctx=services.open_context(services.settings.session_id),
-            emitter=services.make_emitter(),
-            confirmer=confirmer,
+            emitter=emitter or services.make_emitter(),
+            confirmer=asked,
             signals=signals,
             tell=lambda text: complain(shown(text)),
             interactive=interactive,

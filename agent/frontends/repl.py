@@ -58,33 +58,16 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
 
 async def _ask(screen: Screen, question: str) -> bool:
     """Whether the person says yes; Enter alone is no."""
-    try:
-        answer = await _answer(screen, f"{question} [y/N]")
-    except EOFError:
-        return False
-    return (answer or "").strip().lower() in ("y", "yes")
+    from agent.frontends.yes_no import ask_yes
 
-
-async def _answer(screen: Screen, question: str) -> str | None:
-    """A line typed after a question; None for Ctrl-C. Raises EOFError where nobody is there."""
-    screen.discard_typed_ahead()
-    if screen.dumb:
-        from agent.frontends.plain_line import read_plain_line
-
-        answer = await read_plain_line(screen, question)
-        if answer is None:
-            raise EOFError
-        return answer
-    from agent.frontends.questions import ask_line
-
-    return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")])
+    return await ask_yes(screen, question)
 
 
 class LateConfirmer:
     """ports.Confirmer and Reviewer: the confirmation prompt, imported when there is something to confirm. The first frame does without."""
 
     def __init__(self, screen: Screen, services: Services) -> None:
-        self._screen = screen
+        self.screen = screen
         self._services = services
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
@@ -101,7 +84,7 @@ class LateConfirmer:
 
         services = self._services
         return PromptConfirmer(
-            self._screen,
+            self.screen,
             services.processes,
             services.loaded.environ,
             services.rate,
@@ -158,7 +141,9 @@ class Repl:
             return True
 
         async def choose(question: str) -> str | None:
-            return await _answer(self._screen, question)
+            from agent.frontends.yes_no import ask_words
+
+            return await ask_words(self._screen, question)
 
         try:
             return await self._desk.jobs.ask_before_leaving(choose, self._desk.tell) == "go"

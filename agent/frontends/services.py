@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.rating import no_context
-from agent.protocol.ports import Emitter, Jobs, Processes
+from agent.protocol.errors import InvalidState
+from agent.protocol.ports import Emitter, Jobs, Processes, UndoStore
 
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
@@ -33,6 +34,10 @@ def _no_rules() -> SessionRules:
     return SessionRules()
 
 
+def _no_undo() -> UndoStore:
+    raise InvalidState(expected="a store of runs that can be taken back", found="none")
+
+
 @dataclass(frozen=True)
 class Services:
     """The engine with what a front end needs beside it.
@@ -44,6 +49,7 @@ class Services:
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
     `warm()` loads in the background what the first goal will need.
     `jobs()` is what runs in the background, None as long as no command was run.
+    `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
     `rules` is where "always allow" and `:policy` find rules; without it neither is there.
     """
 
@@ -63,6 +69,7 @@ class Services:
     rules: RuleDesk | None = None
     jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
+    undo: Callable[[], UndoStore] = _no_undo
 
     @cached_property
     def engine(self) -> Engine:

@@ -18,11 +18,11 @@ from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Notice, Warned
+from agent.protocol.events import Event, Notice, Warned
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
-from agent.protocol.requests import RunOptions, RunRequest
+from agent.protocol.requests import RehearseMode, RunOptions, RunRequest
 
 
 @dataclass
@@ -48,20 +48,40 @@ class SessionDesk:
     def __post_init__(self) -> None:
         self.jobs = JobDesk(self.services.jobs)
 
-    async def run(self, line: Goal | OwnCommand | CoreLine, *, context: tuple[ContextBlock, ...] = ()) -> RunOutcome:
-        """A goal, an own command or a core command, through the engine. Signals cancel it."""
+    async def run(
+        self,
+        line: Goal | OwnCommand | CoreLine,
+        *,
+        context: tuple[ContextBlock, ...] = (),
+        rehearse: RehearseMode | None = None,
+        network: bool = False,
+    ) -> RunOutcome:
+        """A goal, an own command or a core command, through the engine. Signals cancel it.
+
+        `rehearse` instead of what counts in this session, for an own command; `network`: the rehearsal may use it.
+        """
         match line:
             case Goal(text=text):
                 return await self.send(replace(UserInput.from_text(text), context=context))
             case OwnCommand(command=text, private=private):
-                return await self.send(UserInput.from_shell(text, private=private))
+                given = UserInput.from_shell(text, private=private)
+                return await self.send(given, rehearse=rehearse, network=network)
             case CoreLine(command=command):
                 return await self.send(None, command)
 
-    async def send(self, given: UserInput | None, command: CoreCommand | None = None) -> RunOutcome:
+    async def send(
+        self,
+        given: UserInput | None,
+        command: CoreCommand | None = None,
+        *,
+        rehearse: RehearseMode | None = None,
+        network: bool = False,
+    ) -> RunOutcome:
         """One `Engine.run`; commands that ran are offered to the person's shell history."""
         token = CancellationToken()
-        request = RunRequest(input=given, command=command, options=self._options(token))
+        options = self._options(token)
+        approval = replace(options.approval, rehearse=rehearse or self.ctx.rehearse, network=network)
+        request = RunRequest(input=given, command=command, options=replace(options, approval=approval))
         with self.signals.cancelling(token):
             outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
         self.interrupted = token.cancelled
@@ -114,6 +134,12 @@ class SessionDesk:
         if self.ctx.executor is not None:
             await self.ctx.executor.close()
         self.ctx = opened
+
+    async def record(self, event: Event) -> None:
+        """Record an event of the front end's own, then show it. Raises RecordingError."""
+        from agent.engine.stream import EventStream
+
+        await EventStream(self.ctx.recorder, self.emitter, run="").send(event)
 
     async def set_safety(self, *, off: bool) -> None:
         """Record the change before it counts. Raises RecordingError, and then nothing changed."""
