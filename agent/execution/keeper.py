@@ -19,6 +19,7 @@ import time
 
 from agent.execution import sandbox_entry, sweep, wire
 from agent.execution.jobs.watch import MAX_FDS, JobWatch
+from agent.execution.limits import RunLimits, Watch, fence
 from agent.execution.tree import RUNGS, Tree
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
@@ -49,6 +50,7 @@ class Keeper:
         self._stage = 0  # 0 running, 1 interrupted, 2 terminated, 3 killed
         self._deadline: float | None = None
         self._timed_out = False
+        self._over = ""  # the limit for which it was ended
         self._kept: tuple[wire.Message, list[int]] | None = None
 
     def run(self) -> None:
@@ -59,7 +61,13 @@ class Keeper:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
-        self._tree = Tree(self._request.get("strays", RUNGS[0]))
+        limits = RunLimits(**self._request.get("limits", {}))
+        self._tree = Tree(
+            self._request.get("strays", RUNGS[0]), limits=limits.memory is not None or limits.processes is not None
+        )
+        own = self._tree.group
+        held = () if own is None else own.limit(memory=limits.memory, processes=limits.processes)
+        self._limits, self._watch_limits = (limits, held), Watch(limits, held)
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
         failure = self._spawn()
@@ -107,7 +115,7 @@ class Keeper:
 
     def _patience(self) -> float | None:
         """Milliseconds until something has to be done unasked."""
-        moments = [moment for moment in (self._deadline, self._expires) if moment is not None]
+        moments = [moment for moment in (self._deadline, self._expires, self._watch_limits.due) if moment is not None]
         return max(0.0, (min(moments) - time.monotonic()) * 1000) if moments else None
 
     def _obey(self) -> bool:
@@ -134,6 +142,11 @@ class Keeper:
             self._expires = None
             if self._stage == 0:
                 self._timed_out = True
+                self._escalate()
+        if self._watch_limits.due is not None and now >= self._watch_limits.due and not self._over:
+            self._over = self._watch_limits.broken(self._tree.members(), now)
+            if self._over:
+                self._stage = 2  # it takes what others need: no time to say goodbye
                 self._escalate()
         if self._deadline is not None and now >= self._deadline:
             self._escalate()
@@ -199,6 +212,8 @@ class Keeper:
             stuck = self._tree.kill()
             background = False
         self._let_go_of_terminal()
+        if not self._over and self._tree.group is not None and "memory" in self._tree.group.exceeded():
+            self._over = "memory"
         first = self._tree.first() if background else 0
         self._say(
             {
@@ -209,6 +224,7 @@ class Keeper:
                 "ended_with_it": ended_with_it,
                 "stuck": len(stuck),
                 "timed_out": self._timed_out,
+                "limit": self._over,
                 "stopped": self._stage > 0,
             }
         )
@@ -297,6 +313,9 @@ class Keeper:
             self._tree.enter()
             for target, source in enumerate(self._stdio):
                 os.dup2(source, target)
+            if "limits" in self._request:
+                stage = "limits"
+                fence(self._limits[0], held=self._limits[1])
             if "sandbox" in self._request:
                 stage = "sandbox"
                 try:

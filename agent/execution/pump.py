@@ -35,6 +35,7 @@ class Channels:
     """What the pump serves. `outputs`: read end -> stream name. `real` is None where the person has no terminal.
 
     `master` is the PTY's: of keys and echo only, of standard output too (`screen`), or of everything (`pass_through`).
+    `output_limit`: bytes after which the command is stopped.
     """
 
     control: socket.socket
@@ -43,13 +44,14 @@ class Channels:
     real: terminals.RealTerminal | None = None
     pass_through: bool = False
     screen: bool = False
+    output_limit: int | None = None
 
 
 @dataclass
 class Ending:
     """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds.
 
-    `kept`: it did not end, the keeper goes on with it in the background.
+    `over_output`: it wrote more than it may. `kept`: it did not end, the keeper goes on with it in the background.
     `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
     """
 
@@ -59,6 +61,7 @@ class Ending:
     saw_interrupt_key: bool = False
     sink_failure: str = ""
     kept: bool = False
+    over_output: bool = False
 
 
 class Pump:
@@ -184,9 +187,19 @@ class Pump:
     def _take(self, stream: str, data: bytes) -> None:
         """Keep a piece of output and hand it on."""
         self._captures[stream].feed(data)
+        self._count()
         self._frames.add(stream, data, time.monotonic() - self._started)
         if self._hint is not None:
             self._hint.shown(data)
+
+    def _count(self) -> None:
+        """End a command that writes more than it may."""
+        limit = self._channels.output_limit
+        if limit is None or self._ending.over_output:
+            return
+        if sum(capture.total for capture in self._captures.values()) > limit:
+            self._ending.over_output = True
+            self._stop()
 
     def _on_master(self, fd: int) -> None:
         try:
@@ -205,6 +218,7 @@ class Pump:
             return
         if self._channels.pass_through:
             self._captures["stdout"].feed(data)
+            self._count()
         if real is None:
             return
         self._frames.flush()  # what came before through the sink belongs above it

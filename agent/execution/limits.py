@@ -1,0 +1,137 @@
+"""How much one command may take: output, memory, processes, size of a file. Standard library only: the helper uses it too.
+
+Where a control group with controllers can be had, the kernel holds memory and processes for the whole tree. Else each process gets
+resource limits, as a fence against sudden growth, and the keeper counts what the tree takes, which also works for root.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+INTERVAL = 0.2  # seconds between two looks at a tree
+_SPARE_THREADS = 64  # the kernel counts threads, and per user: the fence stands well behind the limit
+_UNITS = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+
+
+class RunLimits(NamedTuple):
+    """Bytes and counts; None where nothing is limited."""
+
+    output: int | None = None
+    memory: int | None = None
+    file_size: int | None = None
+    processes: int | None = None
+
+    def encoded(self) -> dict[str, int | None]:
+        """As the `limits` key of a launch request."""
+        return self._asdict()
+
+
+UNLIMITED = RunLimits()
+
+
+def fence(limits: RunLimits, *, held: tuple[str, ...]) -> None:
+    """Limit this process and all it will start. `held`: what a control group limits already. Raises OSError or ValueError."""
+    import resource
+
+    if limits.file_size is not None:
+        _lower(resource.RLIMIT_FSIZE, limits.file_size)
+    if limits.memory is not None and "memory" not in held:
+        _lower(resource.RLIMIT_DATA, limits.memory)
+    if limits.processes is not None and "processes" not in held and os.geteuid() != 0:
+        _lower(resource.RLIMIT_NPROC, _threads_of_user() + 4 * limits.processes + _SPARE_THREADS)
+
+
+def _lower(kind: int, value: int) -> None:
+    import resource
+
+    _soft, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _threads_of_user() -> int:
+    count = 0
+    uid = os.geteuid()
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit():
+            try:
+                if os.stat(f"/proc/{name}").st_uid == uid:
+                    count += len(os.listdir(f"/proc/{name}/task"))
+            except OSError:
+                continue  # it ended meanwhile
+    return count
+
+
+class Watch:
+    """Looks at a tree from time to time. `held`: what the kernel limits already."""
+
+    def __init__(self, limits: RunLimits, held: tuple[str, ...] = ()) -> None:
+        self._memory = limits.memory if "memory" not in held else None
+        self._processes = limits.processes if "processes" not in held else None
+        watches = self._memory is not None or self._processes is not None
+        self.due: float | None = time.monotonic() + INTERVAL / 4 if watches else None
+
+    def broken(self, members: Iterable[int], now: float) -> str:
+        """Which limit `members` are over now, "" for none; not before it is due."""
+        if self.due is None or now < self.due:
+            return ""
+        self.due = now + INTERVAL
+        members = set(members)
+        if self._processes is not None and len(members) > self._processes:
+            return "processes"
+        if self._memory is not None and sum(map(_held_by, members)) > self._memory:
+            return "memory"
+        return ""
+
+
+def _held_by(pid: int) -> int:
+    """Bytes of memory that a process has to itself."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            fields = file.read().split()
+        return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def shown(size: int) -> str:
+    """A size for people: 500 MB."""
+    for unit, factor in _UNITS:
+        if size >= factor:
+            value = size / factor
+            return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def ended_for(name: str, limits: RunLimits) -> str:
+    """Why a command was ended."""
+    if name == "output":
+        return f"ended: it wrote more than {shown(limits.output or 0)} of output (limit_output)"
+    if name == "memory":
+        return f"ended: it held more than {shown(limits.memory or 0)} of memory (limit_memory)"
+    return f"ended: it had more than {limits.processes} processes at a time (limit_processes)"
+
+
+def failed_for(limits: RunLimits, *, exit_code: int, said: str) -> tuple[str, ...]:
+    """Which limit a failed command probably met, where the kernel only told the program."""
+    import signal
+
+    notes = []
+    if limits.file_size is not None and (
+        exit_code == 128 + getattr(signal, "SIGXFSZ", 25) or "File too large" in said or "File size limit" in said
+    ):
+        notes.append(
+            f"a file may be no larger than {shown(limits.file_size)} (limit_file_size); one it wrote reached that"
+        )
+    out = ("Cannot allocate memory", "MemoryError", "out of memory", "bad_alloc", "memory exhausted")
+    if limits.memory is not None and any(text in said for text in out):
+        notes.append(
+            f"a process may hold no more than {shown(limits.memory)} of memory (limit_memory); it asked for more"
+        )
+    if limits.processes is not None and "fork: " in said and "Resource temporarily unavailable" in said:
+        notes.append(f"no more than {limits.processes} processes at a time (limit_processes); it wanted more")
+    return tuple(notes)
