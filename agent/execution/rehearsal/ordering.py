@@ -284,7 +284,10 @@ class Ordering:
         """Mode, owner and attributes of a folder that was there before; its mtime where nothing in it explains that it is another."""
         before = node.lower_status
         assert before is not None
-        touched = id(node) not in self._disturbed and node.status.st_mtime_ns != before.st_mtime_ns
+        start = self.layer.start
+        # Somebody else made or removed files there since the start (in /tmp, say): then its mtime says nothing about the command.
+        theirs = start is not None and before.st_ctime_ns > start.st_ctime_ns
+        touched = not theirs and id(node) not in self._disturbed and node.status.st_mtime_ns != before.st_mtime_ns
         if node.differs == "meta" or touched:
             self._folders.append(self._meta_of(node))
 
