@@ -1,6 +1,7 @@
 """Writing a command differently never lowers its rating: every variation of every command of our own sets, and pairs of them.
 
-`python -m benchmarks.risk_metamorphic [--cases N] [--seed N] [--show N]` prints how many cases there were and how many were lowered.
+`python -m benchmarks.risk_metamorphic [--cases N] [--pairs N] [--seed N] [--show N]` prints how many cases there were, how many of
+them were variations of variations, and how many were lowered.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from agent.risk.classifier import classify
 from benchmarks.figures import Figure
@@ -19,22 +21,24 @@ Case = tuple[str, str, str]
 """The name of the variation, the text before, the text after."""
 
 
-def cases(count: int, seed: int) -> Iterator[Case]:
-    """Each variation of each command once, then variations of variations, `count` cases in all."""
+def singles(seed: int) -> Iterator[Case]:
+    """Each variation of each command once."""
     dice = random.Random(seed)
     ways = variations()
-    commands = originals()
-    given = 0
-    for command in commands:
+    for command in originals():
         for name, vary in ways.items():
             varied = None if excluded(name, command) else vary(command, dice)
             if varied is not None and varied != command:
                 yield name, command, varied
-                given += 1
-                if given >= count:
-                    return
+
+
+def pairs(seed: int) -> Iterator[Case]:
+    """Two or three variations of a command, one on top of the other, without end."""
+    dice = random.Random(seed)
+    ways = variations()
     names = list(ways)
-    while given < count:
+    commands = originals()
+    while True:
         command = dice.choice(commands)
         used = []
         varied = command
@@ -45,15 +49,14 @@ def cases(count: int, seed: int) -> Iterator[Case]:
                 used.append(name)
         if len(used) > 1 and varied != command:
             yield " + ".join(used), command, varied
-            given += 1
 
 
-def run(count: int, seed: int) -> tuple[int, list[Case]]:
+def run(tries: Iterable[Case]) -> tuple[int, list[Case]]:
     """How many cases were tried, and those that were rated lower."""
     ranks: dict[str, int] = {}
     lowered = []
     tried = 0
-    for name, before, after in cases(count, seed):
+    for name, before, after in tries:
         tried += 1
         rank = ranks.get(before)
         if rank is None:
@@ -66,18 +69,25 @@ def run(count: int, seed: int) -> tuple[int, list[Case]]:
 def main(arguments: list[str] | None = None) -> list[Figure]:
     """Print the cases that were lowered; figures for `benchmarks.run`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=300_000)
+    parser.add_argument("--cases", type=int, default=300_000, help="variations of commands, at most")
+    parser.add_argument("--pairs", type=int, default=150_000, help="pairs and triples of variations")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=20)
     options = parser.parse_args(arguments or [])
-    tried, lowered = run(options.cases, options.seed)
+    alone, lowered_alone = run(islice(singles(options.seed), options.cases))
+    together, lowered_together = run(islice(pairs(options.seed), options.pairs))
+    lowered = lowered_alone + lowered_together
     for name, count in Counter(name for name, _, _ in lowered).most_common(options.show):
         print(f"{count:6}  {name}")
     for name, before, after in lowered[: options.show]:
         print(f"{name}\n    {before!r}\n    {after!r}")
-    print(f"{tried:,} cases, {len(lowered)} lowered")
+    tried = alone + together
+    print(
+        f"{alone:,} variations, {len(lowered_alone)} lowered; {together:,} pairs and triples, {len(lowered_together)} lowered"
+    )
     return [
         Figure("risk: metamorphic cases", tried, 0, "", ">= 200,000", tried >= 200_000),
+        Figure("risk: metamorphic cases, pairs and triples", together, 0, "", ">= 150,000", together >= 150_000),
         Figure("risk: metamorphic cases rated lower", len(lowered), 0, "", "none", not lowered),
     ]
 

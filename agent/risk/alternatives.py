@@ -17,6 +17,7 @@ Choices = list[list[Word]]
 """The values that one written word may have, each the arguments that it becomes."""
 
 _MAX_READINGS = 64
+_FEW_READINGS = 4
 _RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
 # Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
 _CARRIERS = ("wrappers:", "interpreters:", "handlers_elsewhere:", "handlers_containers:", "handlers_net:behind_options")
@@ -29,11 +30,12 @@ def readings(words: list[Choices]) -> list[list[Word]]:
     heads, arguments = words[0], words[1:]
     together = [_side_by_side(choices) for choices in arguments]
     joined = [[*head, *itertools.chain.from_iterable(together)] for head in heads]
-    if not any(_decides(head, arguments) for head in heads):
-        return joined
     count = 1
     for choices in words:
         count *= len(choices)
+    # Few are always told apart: side by side, two modes or two places to unpack to mean something else than each alone.
+    if count > _FEW_READINGS and not any(_decides(head, arguments) for head in heads):
+        return joined
     if count <= _MAX_READINGS:
         apart = [list(itertools.chain.from_iterable(chosen)) for chosen in itertools.product(*words)]
     else:  # each value at least once

@@ -27,6 +27,8 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
             walker.work.spend(len(saved.variables) / 16)
             walker.state = walker.expander.state = saved.copy()
             flow = walker.node(command, flow)
+            if walker.state.functions:  # what is only defined here may be called in ways that are not seen
+                walker.finish()
             walker.state = walker.expander.state = saved
         else:
             flow = walker.node(command, flow)

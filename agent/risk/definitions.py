@@ -8,6 +8,7 @@ from agent.risk import shell_builtins
 from agent.risk.invocation import Invocation, Output
 from agent.risk.judge import judge
 from agent.risk.knowledge_store import program as find_program
+from agent.risk.state import ProgramFile
 from agent.risk.tree import Function
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def dispatch_here(walker: Walker, invocation: Invocation, *, direct: bool) -> Ou
         alias = state.aliases.get(name)
         if isinstance(function, Function):
             output = call(walker, name, function, invocation)
-        elif alias is not None and not invocation.words[0].quoted and name not in walker.calls:
+        elif alias is not None and name not in walker.calls and _expands(alias, invocation):
             output = expand_alias(walker, name, alias, invocation)
         else:
             return judge(walker, invocation)
@@ -33,6 +34,10 @@ def dispatch_here(walker: Walker, invocation: Invocation, *, direct: bool) -> Ou
             judge(walker, invocation)
         return output
     return judge(walker, invocation)
+
+
+def _expands(alias: str, invocation: Invocation) -> bool:
+    return not invocation.words[0].quoted or isinstance(alias, ProgramFile)
 
 
 def expand_alias(walker: Walker, name: str, alias: str, invocation: Invocation) -> Output:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 _CONSTANT = frozenset(("true", ":", "false"))
+_SUCCEEDS = _CONSTANT | frozenset(("echo", "printf", "date", "pwd"))
 _ARITHMETIC_WITHOUT_END = r"for\s*\(\(\s*[^;)]*;\s*1?\s*;"
 _WAITS = frozenset(("sleep", "wait", "read", "inotifywait", "usleep", "select", "nc", "ncat", "socat", "timeout"))
 
@@ -91,7 +92,11 @@ def _never_ends(text: str, loop: Loop, last: str) -> bool:
     """`while true`, `while :`, `until false`, `for ((;;))`."""
     if loop.condition is None:
         return re.match(_ARITHMETIC_WITHOUT_END, text[loop.start : loop.start + 100]) is not None
-    return len(list(_names(loop.condition))) == 1 and last.rpartition("/")[2] in _CONSTANT
+    names = [name for name, _ in _names(loop.condition)]
+    if any(name in _WAITS for name in names) or last.rpartition("/")[2] not in _SUCCEEDS:
+        return False
+    joined = any(joiner in ("&&", "||") for joiner, _, _ in loop.condition.items)
+    return not joined or len(_SUCCEEDS.intersection(names)) >= len(set(names)) - 1
 
 
 def _floods(body: Sequence) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
+from agent.risk.state import ProgramFile
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _hash(walker: Walker, invocation: Invocation) -> None:
         walker.dispatch(target)
         name = invocation.words[-1].text
         if word.known and name != word.text:
-            walker.state.aliases[name] = word.text
+            walker.state.aliases[name] = ProgramFile(word.text)
 
 
 def _callback(walker: Walker, invocation: Invocation) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.budget import SCRIPT
 from agent.risk.expansions import decode_ansi_c
 from agent.risk.inert_code import only_prints
 from agent.risk.inline_files import judge_deletions, judge_files
@@ -39,6 +40,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
     if not taint and UNKNOWN not in code and only_prints(code, language):
         return
+    walker.work.spend(SCRIPT)
     signs = patterns()
     runs = bool(signs["runs"].search(code) or signs["pipes"].search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code

@@ -17,6 +17,12 @@ class Value:
         self.array = array
 
 
+class ProgramFile(str):
+    """A file that a name stands for since `hash -p file name`: unlike an alias, also where the name is quoted."""
+
+    __slots__ = ()
+
+
 def elements(texts: list[str]) -> list[str]:
     """Elements of an array, no more than can be followed: what is left out stands as one unknown."""
     return texts if len(texts) <= MAX_FIELDS else [*texts[:MAX_FIELDS], UNKNOWN]

@@ -156,14 +156,15 @@ def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> In
         inner.elevated = True
         walker.add("elevate", args.rest[:1], invocation.place, rule="elevate.su")
         return inner
-    stdin = invocation.stdin
-    if stdin is not None and stdin[0]:
-        return walker.script(stdin[0], invocation.place, inner)
     if invocation.words[0].text.endswith("sg") and len(args.operands) > 1:  # another program has this name too
         walker.add("run-unknown", invocation.words[:1], invocation.place)
         if " " in args.operands[1].text:
             walker.script(args.operands[1].text, invocation.place, inner)
         return None, ""
+    stdin = invocation.stdin
+    if stdin is not None and stdin[0]:
+        walker.add("elevate", [], invocation.place, rule="elevate.su")
+        return walker.script(stdin[0], invocation.place, inner)
     walker.add("elevate-shell", [], invocation.place)
     return None, ""
 

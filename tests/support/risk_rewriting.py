@@ -63,6 +63,10 @@ def _words(text: str) -> list[WordNode]:
         if isinstance(node, Simple):
             for word in node.words:
                 literal = word.literal()
+                if any(
+                    other.parts[:1] and other.parts[0][0] == "assign" for other in node.words
+                ):  # a list in brackets needs the plain word `declare` in front
+                    continue
                 if literal is not None and _PLAIN_WORD.match(literal) and text[word.start : word.end] == literal:
                     found.append(word)
     return found
@@ -147,20 +151,30 @@ def _simple(text: str, *, alone: bool) -> list[Simple]:
     return [n for n in found if isinstance(n, Simple) and n.words and not (alone and id(n) in piped)]
 
 
+# What a name means to this shell, and to no program that is put in front of it.
+_ONLY_THE_SHELL = re.compile(r"\bhash\b|command_not_found_handle")
+
+
+def _may_be(word: WordNode, functions: set[str]) -> bool:
+    name = word.unquoted()
+    return bool(functions) and (name is None or name in functions)
+
+
 def _in_front(prefix: str) -> Variation:
     """In front of one simple command, of those that begin with a word."""
 
     def vary(text: str, dice: random.Random) -> str | None:
         alone = any(char in prefix for char in ";&>!")
-        functions = {
-            node.name for node in nodes(text) if isinstance(node, Function)
-        }  # which only the shell itself runs
+        functions = {node.name for node in nodes(text) if isinstance(node, Function)}
+        if _ONLY_THE_SHELL.search(text):
+            return None
         places = [
             node.start
             for node in _simple(text, alone=alone)
             if node.words[0].start == node.start
-            and node.words[0].literal() not in functions
+            and not _may_be(node.words[0], functions)  # which only the shell itself runs
             and not text.startswith("-", node.start)
+            and not (prefix.startswith(">") and text[node.start - 1 : node.start] == "&")  # `&>` is one operator
         ]
         if not places:
             return None
@@ -172,6 +186,8 @@ def _in_front(prefix: str) -> Variation:
 
 def _behind(suffix: str) -> Variation:
     def vary(text: str, dice: random.Random) -> str | None:
+        if "|" in suffix and ("while" in text or "until" in text):
+            return None  # a loop goes on by the status of its condition
         places = [node.end for node in _simple(text, alone=True) if not node.redirects]
         places = [end for end in places if ";" not in suffix or "&" not in text[end : end + 3]]
         if not places:
