@@ -19,12 +19,12 @@ from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import Entry, Run
 from agent.execution.journal.staging import Stage
 from agent.execution.journal.standing import record_how_files_stand
+from agent.execution.rehearsal.conflicts import same_as_before
 from agent.execution.rehearsal.model import Layer, Step
 from agent.protocol.errors import CommitFailed, RehearsalConflict
 from agent.protocol.rehearsals import Committed, Conflict
 
 Watch = Callable[[str], None]
-Check = Callable[[], Sequence[Conflict]]
 _SPACE = "free some space, then rehearse it again"
 _AGAIN = "rehearse it again"
 
@@ -33,26 +33,20 @@ def unwatched(_moment: str) -> None:
     """Nobody looks on."""
 
 
-def nothing_changed() -> Sequence[Conflict]:
-    """No check beyond that of the files named by the steps."""
-    return ()
-
-
 def commit(
     desk: Desk,
     layers: Sequence[Layer],
     steps: Sequence[Step],
     run: Run,
     *,
-    check: Check = nothing_changed,
     watch: Watch = unwatched,
 ) -> Committed:
-    """Do `steps`. `check` says what changed since the rehearsal; `watch` is called after each thing done (for tests of crashes).
+    """Do `steps`, if nothing that they touch changed since the rehearsal. `watch` is called after each thing done (for tests of crashes).
 
     The lock must be held. Raises RehearsalConflict (nothing was changed) and CommitFailed (rolled back; where even that failed, the
     message says that it will be resumed).
     """
-    conflicts = check()
+    conflicts = same_as_before(steps, layers)
     if conflicts:
         raise _conflict(conflicts)
     entry = _open(desk, run)

@@ -25,15 +25,15 @@ class Misplaced(Exception):
 
 
 def is_done(folders: Folders, action: Action) -> bool:
-    """Whether the action stands as done (a `meta` or `write` that was never finished counts as done: taking it back does no harm)."""
+    """Whether the action stands as done. A `meta` or `write` counts as done as soon as its file is in its place: taking back what was
+    not done, or only half, does no harm.
+    """
     if action.kind == "swap":
         _finish_exchange(folders, action)
         slot = look(folders, action.slot)
         return (slot.ino if slot else 0) == action.held
-    if action.kind in ("move", "link"):
-        here = look(folders, action.path)
-        return here is not None and here.ino == action.ino
-    return True
+    here = look(folders, action.path)
+    return here is not None and here.ino == action.ino
 
 
 def do(folders: Folders, action: Action) -> None:

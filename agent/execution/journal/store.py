@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from agent.execution.journal import commit as committing
 from agent.execution.journal import preview, publish, resume, undo
-from agent.execution.journal.commit import Check, Watch, nothing_changed, unwatched
+from agent.execution.journal.commit import Watch, unwatched
 from agent.execution.journal.desk import Busy, Desk
 from agent.execution.journal.intent import Intent
 from agent.execution.journal.records import Entry, Run
@@ -38,15 +38,13 @@ class Journals:
         self._keep_days = keep_days
         self._watch = watch
 
-    def commit(
-        self, layers: Sequence[Layer], steps: Sequence[Step], run: Run, *, check: Check = nothing_changed
-    ) -> Committed:
-        """Make a rehearsal real, all or nothing. `check` says what changed since it ran.
+    def commit(self, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
+        """Make a rehearsal real, all or nothing.
 
         Raises RehearsalConflict (nothing was changed) and CommitFailed.
         """
         with self._held(CommitFailed):
-            committed = committing.commit(self.desk, layers, steps, run, check=check, watch=self._watch)
+            committed = committing.commit(self.desk, layers, steps, run, watch=self._watch)
             self._prune()
         return committed
 
@@ -85,7 +83,7 @@ class Journals:
     def _held(self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0) -> Iterator[None]:
         try:
             with self.desk.locked(patience=patience):
-                self.resumed.extend(resume.resume_all(self.desk))
+                self.resumed.extend(resume.resume_all(self.desk, watch=self._watch))
                 yield
         except Busy:
             raise failure(_BUSY, hint="try again in a moment") from None

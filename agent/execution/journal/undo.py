@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from agent.execution.journal import publish, syscalls
 from agent.execution.journal.attributes import look, pin, read_values
@@ -20,6 +20,7 @@ from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 
 _AS_IT_IS = "left as it is"
+_TELLING = ("swap", "move", "link")  # kinds of which it can be told whether they are done
 
 
 def conflicts(desk: Desk, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
@@ -55,7 +56,7 @@ def turn(
                 conflicts=told,
                 hint="leave those files as they are, or take them back all the same",
             )
-        entry.skip = _skipped_actions(intent, left_alone, done=done)
+        entry.skip = _to_leave(entry, intent, folders, left_alone, done=done)
         entry.natural = times_changed_by_others(intent, desk.left(entry.undo_id), folders, done=done)
         if force:
             _make_room(desk, entry, intent, folders, against, done=done)
@@ -64,12 +65,11 @@ def turn(
         watch("record")
         _turn_all(desk, entry, intent, folders, done=done, watch=watch)
         restored = len(intent.actions) - len(entry.skip)
+        left_now, entry.skip = entry.skip, (entry.skip if done else [])
         entry.state, entry.phase = ("undone" if done else "committed"), ""
         entry.held_bytes = desk.held_bytes(intent)
         finish(desk, entry, intent, folders, done=not done, watch=watch)
-    skipped = tuple(
-        Conflict(path=os.fsdecode(intent.actions[index].path), reason=_AS_IT_IS) for index in sorted(entry.skip)
-    )
+    skipped = tuple(Conflict(path=os.fsdecode(intent.actions[index].path), reason=_AS_IT_IS) for index in left_now)
     return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state)
 
 
@@ -81,6 +81,7 @@ def go_on(desk: Desk, entry: Entry, intent: Intent, *, watch: Watch = unwatched)
         settle(folders, intent)
         _folder_times(intent, folders, entry, done=done)
         word = "being undone" if done else "being done again"
+        entry.skip = entry.skip if done else []
         entry.state, entry.phase = ("undone" if done else "committed"), ""
         entry.note = f"it was interrupted while {word}, and finished later"
         entry.held_bytes = desk.held_bytes(intent)
@@ -108,19 +109,29 @@ def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, don
 
 
 def _pass(intent: Intent, folders: Folders, entry: Entry, *, done: bool, watch: Watch) -> None:
-    """Turn every action that still has to be turned; `done`: from done to taken back."""
+    """Turn every action that still has to be turned; `done`: from done to taken back. Goes on where an earlier pass was interrupted."""
     skip = set(entry.skip)
-    order: Iterable[int] = range(len(intent.actions))
-    for index in reversed(list(order)) if done else order:
-        if index in skip:
-            continue
-        action = intent.actions[index]
-        if done:
-            if publish.is_done(folders, action):
+    if done:
+        for index in reversed(range(len(intent.actions))):
+            action = intent.actions[index]
+            if index not in skip and publish.is_done(folders, action):
                 publish.take_back(folders, action)
-        elif not publish.is_done(folders, action) or action.kind in ("meta", "write"):
+                watch(action.kind)
+        return
+    for index in range(_first_to_do(intent, folders, skip), len(intent.actions)):
+        action = intent.actions[index]
+        if index not in skip:
             publish.do(folders, action)
-        watch(action.kind)
+            watch(action.kind)
+
+
+def _first_to_do(intent: Intent, folders: Folders, skip: set[int]) -> int:
+    """Behind the last action that is done: all before it are, too, though what they moved may have been moved on."""
+    for index in reversed(range(len(intent.actions))):
+        action = intent.actions[index]
+        if index not in skip and action.kind in _TELLING and publish.is_done(folders, action):
+            return index + 1
+    return 0
 
 
 def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool) -> None:
@@ -129,6 +140,17 @@ def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool)
         wanted = each.undone if done else each.done
         if wanted is not None and index not in natural:
             publish.set_folder_time(folders, each.undone_path if done else each.done_path, each.ino, wanted)
+
+
+def _to_leave(entry: Entry, intent: Intent, folders: Folders, skip: Sequence[bytes], *, done: bool) -> list[int]:
+    """The actions that this turn leaves alone. What an undo left alone is not done again either: it was never taken back."""
+    leave = set(_skipped_actions(intent, skip, done=done))
+    if not done:
+        leave.update(entry.skip)
+        for index, action in enumerate(intent.actions):
+            if action.kind == "swap" and publish.is_done(folders, action):
+                leave.add(index)
+    return sorted(leave)
 
 
 def _skipped_actions(intent: Intent, skip: Sequence[bytes], *, done: bool) -> list[int]:

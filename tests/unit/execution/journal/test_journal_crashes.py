@@ -1,0 +1,146 @@
+"""SIGKILL after every single thing that a commit, an undo or a resumption does: no file is lost, and the tree is one of the two."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from agent.execution.journal.records import Run
+from agent.execution.journal.store import Journals
+from agent.execution.rehearsal.reader import read_steps
+from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
+from tests.support.tree_operations import differences, listing
+
+RUN = Run("something", "/", "2026-01-01T00:00:00Z")
+# Names swapped, folders renamed into each other, a tree removed and made again, hard links written through and made, modes, owners.
+BUSY = """
+mkdir new; echo x > new/file; ln 1 new/one-more
+echo more >> hard-1; sed -i s/a/b/ plain; chmod 600 mode; touch -d 2001-01-01 mode
+rm -r gone; rm -r again; mkdir again; echo y > again/y
+mv swap-a t; mv swap-b swap-a; mv t swap-b
+mv outer/inner .; mv outer inner/; rm type; mkdir type; touch type/z; ln -s a link; chmod 1777 sticky
+"""
+BEFORE = """
+echo 1 > 1; echo a > plain; echo m > mode; echo h > hard-1; ln hard-1 hard-2
+mkdir -p gone/deep again swap-a swap-b outer/inner sticky; echo d > gone/deep/d; echo o > again/o; echo a > swap-a/a; echo b > swap-b/b
+echo i > outer/inner/i; echo t > type; touch -d 2000-01-01 . plain again outer
+"""
+
+
+@pytest.fixture
+def world() -> Iterator[OverlayWorld]:
+    if reason := why_not(FAITHFUL):
+        pytest.skip(reason)
+    made = OverlayWorld(FAITHFUL)
+    yield made
+    made.close()
+
+
+def killed_after(count: int, work: Callable[[Callable[[str], None]], object]) -> bool:
+    """Do `work` in a child that kills itself after `count` moments; whether it came to that."""
+    child = os.fork()
+    if child == 0:
+        left = [count]
+
+        def watch(_moment: str) -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            work(watch)
+        except BaseException:
+            os._exit(3)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)
+    return os.WIFSIGNALED(status)
+
+
+class Case:
+    """One rehearsed run, and the two trees between which it goes."""
+
+    def __init__(self, world: OverlayWorld, seed: int | None) -> None:
+        world.new_case()
+        if seed is None:
+            world.prepare(BEFORE)
+        else:
+            world.grow(seed)
+        self.world = world
+        self.real = os.fsencode(world.lower)
+        self.before = listing(self.real)
+        self.after = (world.run(BUSY) if seed is None else world.change(seed))["listing"]
+        self.state = str(world.lower.parent / "state")
+        self.steps = read_steps([world.layer()]).steps
+
+    def journals(self, watch: Callable[[str], None] = lambda _: None) -> Journals:
+        return Journals(self.state, watch=watch)
+
+    def commit(self, watch: Callable[[str], None] = lambda _: None) -> None:
+        self.journals(watch).commit([self.world.layer()], self.steps, RUN)
+
+    def resumed(self) -> str:
+        """The state of the entry after the next start; "" where there is none."""
+        entries = self.journals().entries()
+        assert len(entries) <= 1
+        assert all(entry.state != "pending" for entry in entries), entries[0].note
+        return entries[0].state if entries else ""
+
+    def check(self, wanted: dict[str, dict[str, object]]) -> None:
+        said = differences(wanted, listing(self.real))
+        assert not said, "\n".join(said)
+
+
+@pytest.mark.parametrize("seed", [None, 1081])
+def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
+    count, rolled_back = 1, 0
+    while True:
+        case = Case(world, seed)
+        if not killed_after(count, case.commit):
+            break
+        state = case.resumed()
+        assert state in ("", "undone", "committed")
+        case.check(case.after if state == "committed" else case.before)
+        if state == "undone":
+            rolled_back += 1
+            case.journals().undo(case.journals().entries()[0].undo_id)
+            case.check(case.after)
+        count += 1
+    assert rolled_back > 4
+    case.check(case.after)
+
+
+@pytest.mark.parametrize("seed", [None, 1081])
+@pytest.mark.parametrize("again", [False, True])
+def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool) -> None:
+    count = 1
+    while True:
+        case = Case(world, seed)
+        case.commit()
+        undo_id = case.journals().entries()[0].undo_id
+        if again:
+            case.journals().undo(undo_id)
+        ended = killed_after(count, lambda watch: case.journals(watch).undo(undo_id))  # noqa: B023
+        assert case.resumed() == ("committed" if again else "undone")
+        case.check(case.after if again else case.before)
+        if not ended:
+            break
+        count += 1
+    assert count > 10
+
+
+def test_killed_while_resuming(world: OverlayWorld) -> None:
+    count = 1
+    while True:
+        case = Case(world, None)
+        assert killed_after(20, case.commit)
+        ended = killed_after(count, lambda watch: case.journals(watch).entries())  # noqa: B023
+        assert case.resumed() == "undone"
+        case.check(case.before)
+        if not ended:
+            break
+        count += 1
+    assert count > 10
