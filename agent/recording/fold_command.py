@@ -73,7 +73,9 @@ class CommandState(Struct, kw_only=True):
     def _started(self, event: CommandStarted) -> None:
         if event.via != "rehearsal":  # else the output of the rehearsal is the command's
             self.stdout = self.stderr = ""
-        self.item = structs.replace(self.item, run=event.command, cwd=event.cwd, cwd_after=event.cwd, rehearsal="")
+        self.item = structs.replace(
+            self.item, run=event.command, cwd=event.cwd, cwd_after=event.cwd, rehearsal="", remark=""
+        )
 
     def _finished(self, event: CommandFinished) -> None:
         if event.conflict:  # nothing was done, and the person is asked again
