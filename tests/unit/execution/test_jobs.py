@@ -97,16 +97,18 @@ def test_a_job_outlives_the_executor_and_its_log_goes_on(make_run: MakeRunner, t
 
 def test_two_commands_two_jobs_each_with_its_own_log(make_run: MakeRunner, tmp_path: Path) -> None:
     run = make_run(jobs=JobTable(str(tmp_path / "jobs")))
-    run("(sleep 0.1; echo one) &")
-    run("(sleep 0.1; echo two) &")
+    run("mkfifo one two; (read x <one; echo one) &")
+    run("(read x <two; echo two) &")
+    run("echo >one; echo >two")
     assert [job.job_id for job in ended(run.jobs)] == [1, 2]
     assert [run.jobs.output(number) for number in (1, 2)] == ["one\n", "two\n"]
     assert len(list((tmp_path / "jobs").iterdir())) == 2
 
 
 def test_without_a_folder_the_output_is_kept_in_memory(run: Runner, tmp_path: Path) -> None:
-    result = run("(sleep 0.1; echo secret) &")
+    result = run("mkfifo go; (read x <go; echo secret) &")
     assert "its output is kept in memory" in result.notes[0]
+    run("echo >go")
     [job] = ended(run.jobs)
     assert (job.logged, job.log_path, job.log_bytes) == (True, "", 7)
     assert run.jobs.output(1) == "secret\n"
@@ -118,8 +120,9 @@ def test_a_folder_that_is_not_ours_is_not_used(make_run: MakeRunner, tmp_path: P
     elsewhere.mkdir()
     (tmp_path / "jobs").symlink_to(elsewhere)
     run = make_run(jobs=JobTable(str(tmp_path / "jobs")))
-    run("(sleep 0.1; echo x) &")
-    assert [job.log_path for job in ended(run.jobs)] == [""]
+    run("mkfifo go; (read x <go; echo x) &")
+    run("echo >go")
+    assert [(job.logged, job.log_path) for job in ended(run.jobs)] == [(True, "")]
     assert list(elsewhere.iterdir()) == []
 
 
