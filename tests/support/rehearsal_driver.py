@@ -1,0 +1,93 @@
+"""Rehearses commands in a real executor, as whoever starts it; a script, not a test.
+
+Standard input: {"cwd", "env", "state_dir", "budget", "terminal", "runs": [{"text", "network", "timeout", "cancel_after", "then"}]} with `then`
+one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves while it runs). Standard output: one JSON line per run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from agent.execution.executor import ShellExecutor
+from agent.execution.journal.store import Journals
+from agent.execution.rehearsal.budget import Budget
+from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.errors import CoreError
+
+
+async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -> dict[str, Any]:
+    text = wanted["text"]
+    facts = {
+        "command_id": "c1",
+        "command": text,
+        "report": RiskReport(command=text, level=Level.LOW),
+        "consent": Consent(by="person"),
+        "timeout": wanted.get("timeout"),
+    }
+    cancel = CancellationToken()
+    loop = asyncio.get_running_loop()
+    for moment in wanted.get("cancel_after", ()):
+        loop.call_later(moment, cancel.cancel)
+    if wanted.get("then") == "die":
+        path = wanted["when"]
+        asyncio.ensure_future(die_when(path))
+    if wanted.get("direct"):
+        result = await executor.execute(ApprovedCommand(**facts), None, cancel)
+        return {"result": msgspec.to_builtins(result), "cwd": executor.cwd}
+    chunks: list[bytes] = []
+    rehearsal = await executor.rehearse(
+        ApprovedRehearsal(**facts, network=wanted.get("network", False)),
+        lambda _stream, data, _offset: chunks.append(data),
+        cancel,
+    )
+    said = {**msgspec.to_builtins(rehearsal), "streamed": b"".join(chunks).decode("utf-8", "replace")}
+    if wanted.get("then") in ("commit", "undo"):
+        committed = await executor.commit(rehearsal, ApprovedCommand(**facts), session="s1")
+        said["committed"] = msgspec.to_builtins(committed)
+        if wanted["then"] == "undo":
+            said["undone"] = msgspec.to_builtins(Journals(state_dir).undo(committed.undo_id))
+    else:
+        await executor.discard(rehearsal)
+    said["cwd_now"] = executor.cwd
+    return said
+
+
+async def die_when(path: str) -> None:
+    while not os.path.exists(path):
+        await asyncio.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main() -> None:
+    wanted = json.load(sys.stdin)
+    state_dir = wanted["state_dir"]
+    executor = ShellExecutor(
+        cwd=wanted["cwd"],
+        env=wanted["env"],
+        grace=0.2,
+        rehearsals=RehearsalSettings(state_dir=state_dir, budget=Budget(**wanted.get("budget", {}))),
+        **wanted.get("options", {}),
+    )
+    for run in wanted["runs"]:
+        began = time.perf_counter()
+        try:
+            said = await one(executor, run, state_dir)
+        except CoreError as error:
+            said = {"error": error.code, "message": error.message, "hint": error.hint}
+        said["seconds"] = time.perf_counter() - began
+        print(json.dumps(said), flush=True)
+    await executor.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
