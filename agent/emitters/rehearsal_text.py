@@ -21,6 +21,7 @@ _MARKS = {
 _KINDS = {"dir": "folder", "fifo": "named pipe"}
 _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _LONGEST = 400
+_NEVER_SHOWN = "not part of any rehearsal"
 _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
 
@@ -34,8 +35,15 @@ def summary_lines(rehearsal: Rehearsal) -> list[Line]:
         lines.append([("yellow", said)])
     if rehearsal.obstacle:
         lines.append([("red", f"cannot be made real: {name(rehearsal.obstacle)}")])
-    lines += [[("yellow", f"not shown: {name(text)}")] for text in rehearsal.not_shown]
+    lines += [_not_shown(text) for text in rehearsal.not_shown]
     return lines
+
+
+def _not_shown(text: str) -> Line:
+    """What this rehearsal could not show stands out from what no rehearsal shows."""
+    if text.startswith(_NEVER_SHOWN):
+        return [("dim", name(text))]
+    return [("yellow", f"not shown: {name(text)}")]
 
 
 def change_lines(changes: Sequence[Change], *, cwd: str, more: int = 0, limit: int | None = None) -> list[Line]:

@@ -7,6 +7,10 @@ from agent.config.table import SETTINGS, Setting
 
 _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
 _PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "completions": ("bash", "zsh", "fish")}
+_OWN = {
+    "rehearse": ("--json", "--network", "--cwd", "--timeout", "--session-dir", "--no-persist", "--safety-policy"),
+    "undo": ("--list", "--yes", "--json", "--session-dir", "--no-persist"),
+}
 _RISK = ("--json", "--explain", "--policy", "--safety-policy", "--cwd", "--batch")
 
 
@@ -43,7 +47,7 @@ def _bash(subcommands: dict[str, str]) -> str:
     files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
     special = "\n".join(
         f"    {name}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
-        for name, words in {**_PLAIN, "risk": _RISK}.items()
+        for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
     )
     return f"""\
 # bash completion for agent-shell; add to ~/.bashrc:  source <(agent-shell completions bash)
@@ -57,8 +61,10 @@ _agent_shell() {{
   case ${{COMP_WORDS[1]}} in
 {special}
   esac
+  local own=
+  [[ ${{COMP_WORDS[1]}} == exec ]] && own=--via-rehearsal
   if [[ $cur == -* ]]; then
-    COMPREPLY=($(compgen -W '{flags} --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W "{flags} --help --version $own" -- "$cur"))
   elif [[ $COMP_CWORD -eq 1 ]]; then
     COMPREPLY=($(compgen -W '{" ".join(subcommands)}' -- "$cur"))
   fi
@@ -76,10 +82,12 @@ def _zsh(subcommands: dict[str, str]) -> str:
             continue
         values = f"({' '.join(_values(setting))})" if _values(setting) else "_files" if setting.name in _FILES else ""
         lines.append(f"    '{setting.flag}[{text}]:{setting.name}:{values}'")
+    lines.append("    '--via-rehearsal[exec only, rehearse it first]'")
     names = "\n".join(f"    '{name}:{_plain(text)}'" for name, text in subcommands.items())
     options = " \\\n".join(lines)
     special = "\n".join(
-        f"    {name}) compadd -- {' '.join(words)}; return ;;" for name, words in {**_PLAIN, "risk": _RISK}.items()
+        f"    {name}) compadd -- {' '.join(words)}; return ;;"
+        for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
     )
     return f"""\
 #compdef agent-shell agent_shell.py
@@ -115,7 +123,9 @@ def _fish(subcommands: dict[str, str]) -> str:
         elif setting.kind != "bool":
             line += " -r" if setting.name in _FILES else " -x"
         lines.append(line)
-    for name, words in {**_PLAIN, "risk": _RISK}.items():
+    via = "complete -c agent-shell -n '__fish_seen_subcommand_from exec' -l via-rehearsal -d 'rehearse it first'"
+    lines.append(via)
+    for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items():
         arguments = " ".join(words)
         lines.append(f"complete -c agent-shell -f -n '__fish_seen_subcommand_from {name}' -a '{arguments}'")
     return "\n".join(lines) + "\n"

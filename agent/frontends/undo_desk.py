@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent.emitters.rehearsal_text import change_lines, name, plain
-from agent.protocol.errors import InvalidRequest, NotFound, UndoConflict
+from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events import UndoFinished
 from agent.protocol.ports import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoEntry, Undone
@@ -19,7 +19,6 @@ AskYes = Callable[[str], Awaitable[bool]]
 AskChoice = Callable[[Conflict], Awaitable[Choice]]
 
 _SHOWN_CHANGES = 30
-_COLUMNS = ("id", "time", "state", "changes", "held", "command")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class UndoDesk:
     async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
         """Take back the run `wanted` (default: the newest one that counts); None where the person does not want it after all.
 
-        `sure`: it need not be asked for. Raises NotFound, InvalidRequest, UndoConflict (nothing was changed), UndoFailed.
+        `sure`: it need not be asked for. Raises InvalidRequest, UndoConflict (nothing was changed), UndoFailed.
         """
         entry = find(await asyncio.to_thread(self.store.entries), wanted)
         changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
@@ -97,11 +96,11 @@ class UndoDesk:
 
 
 def find(entries: tuple[UndoEntry, ...], wanted: str) -> UndoEntry:
-    """The entry called `wanted` or by the beginning of its name; without one the newest that counts. Raises NotFound, InvalidRequest."""
+    """The entry called `wanted` or by the beginning of its name; without one the newest that counts. Raises InvalidRequest, UndoFailed."""
     if not wanted:
         newest = next((entry for entry in entries if entry.state == "committed"), None)
         if newest is None:
-            raise NotFound("run that can be taken back", "newest", hint=_nothing(entries))
+            raise UndoFailed("there is nothing to take back", hint=_nothing(entries))
         return newest
     exact = [entry for entry in entries if entry.undo_id == wanted]
     found = exact or [entry for entry in entries if entry.undo_id.startswith(wanted)]
@@ -152,9 +151,9 @@ def list_text(entries: tuple[UndoEntry, ...]) -> str:
 
 def _nothing(entries: tuple[UndoEntry, ...]) -> str:
     if entries:
-        return "everything that is listed was taken back already, or cannot be: `agent-shell undo --list`"
+        return "everything was taken back already, or cannot be; `agent-shell undo --list` shows it"
     return (
-        "nothing was run that can be taken back: rehearsals that were made real, and runs that kept what they changed"
+        "what can be taken back: rehearsals that were made real, and runs of which the files that they name were kept"
     )
 
 
