@@ -19,6 +19,7 @@ from agent.execution.jobs.table import JobTable
 from agent.execution.limits import RunLimits
 from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
 from agent.execution.scratch import Held, Scratch, ScratchFile
+from agent.execution.shells.starting import Shells, Start
 from agent.execution.threads import in_thread
 from agent.execution.tree import RUNGS
 from agent.protocol.cancel import CancellationToken
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from agent.execution.rehearsal.rehearser import Rehearser
     from agent.execution.rehearsal.settings import RehearsalSettings
 
-# A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
-LONGEST_ARGUMENT = 120_000
 TerminalChoice = Literal["auto", "on", "off"]
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 _NO_BASH = "there is no bash here: /bin/sh runs each command, and directory and variables are not kept"
@@ -49,7 +48,8 @@ class ShellExecutor:
     between INT, TERM and KILL. `interactive_programs`: names beside the built-in list that get the whole terminal. `grounds`: where a
     confined command may write (None: in `cwd`). `jobs`: where commands that go on in the background are entered. `strays`: the rung to
     try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
-    rehearsal may go, and where its files lie (None: in the state folder that `env` names).
+    rehearsal may go, and where its files lie (None: in the state folder that `env` names). `own_shell`: bash, zsh, fish, sh or auto
+    ($SHELL), which runs what means the same there as in bash.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class ShellExecutor:
         strays: str = RUNGS[0],
         limits: RunLimits | None = None,
         rehearsals: RehearsalSettings | None = None,
+        own_shell: str = "bash",
     ) -> None:
         variables = {
             os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
@@ -88,8 +89,7 @@ class ShellExecutor:
         self._tail_bytes = tail_bytes
         self._grace = grace
         self._interactive_programs = interactive_programs
-        self._shell = shell
-        self._env_program: str | None = None
+        self._shells = Shells(shell, own_shell, self._first_env)
         self._helper = Helper()
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
@@ -112,12 +112,12 @@ class ShellExecutor:
     @property
     def functions(self) -> str:
         """Shell functions that commands defined, as bash source; what they are called no longer means a program."""
-        return self._state.functions
+        return self._shells.functions(self._state)
 
     @property
     def aliases(self) -> str:
         """Aliases that commands defined, as bash source."""
-        return self._state.aliases
+        return self._shells.aliases(self._state)
 
     @property
     def exports(self) -> dict[str, str]:
@@ -134,7 +134,7 @@ class ShellExecutor:
 
     def _warm(self) -> None:
         try:
-            self._find_programs()
+            self._shells.find()
             self._helper.start()
         except OSError:
             pass  # the first command will say what is wrong
@@ -217,7 +217,7 @@ class ShellExecutor:
         bench = Bench(
             state=lambda: self._state,
             adopt=self._take_over,
-            programs=lambda: (self._find_programs(), self._env_program or ""),
+            programs=lambda: (self._shells.find(), self._shells.env_program),
             template=self._rehearsal_launch,
             run=lambda launch, sink, cancel: self._finish(RunningCommand(launch, self._helper, sink), cancel),
         )
@@ -260,15 +260,14 @@ class ShellExecutor:
         sink: OutputSink | None,
         cancel: CancellationToken,
     ) -> ExecutionResult:
-        shell = await in_thread(self._find_programs)
+        await in_thread(self._shells.find)
         before = self._state
         files: list[Held] = [] if confined is None else [confined]
-        make: Callable[[], Scratch] = ScratchFile if confined is None else confined.file
+        make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
         try:
             try:
-                dump = make() if shell.endswith("bash") and self._env_program else None
-                launch = self._launch(shell, command, dump, files, confined)
-                running = RunningCommand(launch, self._helper, sink, self._jobs)
+                start = self._shells.start(command, before, make, files)
+                running = RunningCommand(self._launch(start, command, confined), self._helper, sink, self._jobs)
             except OSError as error:  # no memory, no disk or too many open files
                 text = f"agent-shell: the command cannot be prepared: {error.strerror or error}; nothing was run"
                 return failure(CANNOT_RUN, text, cwd=self.cwd)
@@ -277,14 +276,16 @@ class ShellExecutor:
                 self._jobs.hold(result.job, files)
                 files = []
                 return self._adopt(result, None, has_state=True)
-            after = state.parse(dump.read(), before) if dump is not None else None
+            if start.note:
+                result = with_fields(result, notes=(*result.notes, start.note))
+            after = self._shells.left(start, before)
             if confined is not None:
                 after = confined.left(after, before)
                 result = confined.explained(result, command, before.cwd)
         finally:
             for file in reversed(files):
                 file.close()
-        return self._adopt(result, after, has_state=dump is not None)
+        return self._adopt(result, after, has_state=start.dump is not None)
 
     async def _finish(self, running: RunningCommand, cancel: CancellationToken) -> ExecutionResult:
         """Run it in a thread; cancelling the token stops the command, cancelling the task stops it and goes on up."""
@@ -299,32 +300,13 @@ class ShellExecutor:
         finally:
             unsubscribe()
 
-    def _launch(
-        self,
-        shell: str,
-        command: ApprovedCommand,
-        dump: Scratch | None,
-        files: list[Held],
-        confined: Confined | None,
-    ) -> Launch:
-        make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file
-        env = dict(self._state.env) | {"PWD": self._state.cwd}
-        if dump is not None:
-            files.append(dump)
-            source = state.preamble(self._state, dump.path, self._env_program or "")
-            script = make(source.encode("utf-8", "surrogateescape"))
-            files.append(script)
-            env = state.launch_env(self._state, script.path)
-        text = command.command
-        need = self._need(text)
-        if len(text.encode("utf-8", "surrogateescape")) > LONGEST_ARGUMENT:
-            long = make(text.encode("utf-8", "surrogateescape"))
-            files.append(long)
-            text = f'eval "$(cat {long.path})"'
+    def _launch(self, start: Start, command: ApprovedCommand, confined: Confined | None) -> Launch:
+        need = self._need(command.command)
+        env = start.env
         if confined is not None:
             env = env | confined.variables
         return Launch(
-            argv=(shell, "-c", text),
+            argv=start.argv,
             sandbox=None if confined is None else confined.plan.encoded(),
             env=env,
             cwd=self._state.cwd,
@@ -380,16 +362,3 @@ class ShellExecutor:
             folder = os.path.dirname(folder)
         self._state = replace(self._state, cwd=folder)
         return f"the folder {gone} is gone; the next command would run in {folder}"
-
-    def _find_programs(self) -> str:
-        """The shell to use; looks for bash once."""
-        if self._shell is None:
-            import shutil
-
-            self._shell = shutil.which("bash") or next(
-                (path for path in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash") if os.access(path, os.X_OK)),
-                "/bin/sh",
-            )
-        if self._env_program is None:
-            self._env_program = next((path for path in ("/usr/bin/env", "/bin/env") if os.access(path, os.X_OK)), "")
-        return self._shell

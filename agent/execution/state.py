@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _END = "agent-shell-state-end"
 # Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
@@ -31,8 +31,20 @@ _TRAP = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class Definitions:
+    """What commands defined in another shell than bash, as its own source."""
+
+    options: str = ""
+    aliases: str = ""
+    functions: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShellState:
-    """What one command leaves to the next. Texts are bash source as bash itself printed it, undecodable bytes as surrogates."""
+    """What one command leaves to the next. Texts are bash source as bash itself printed it, undecodable bytes as surrogates.
+
+    `others`: by name of a shell, what was defined there.
+    """
 
     cwd: str
     env: Mapping[str, str]
@@ -41,6 +53,7 @@ class ShellState:
     options: str = ""
     aliases: str = ""
     functions: str = ""
+    others: Mapping[str, Definitions] = field(default_factory=dict)
 
 
 def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
@@ -106,4 +119,5 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
         options=options,
         aliases=aliases,
         functions=functions,
+        others=before.others,
     )

@@ -1,0 +1,78 @@
+"""The person's own shell, where it is not bash, and which commands it runs.
+
+Every command is rated as bash would read it. So another shell gets those that mean the same in both; those that bash
+cannot read at all, which are rated high and were confirmed with the typed word; and nothing else: the rest is run by bash.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from agent.execution.shells.dialect import Dialect
+from agent.execution.state import Definitions, ShellState
+from agent.protocol.decisions import ApprovedCommand, Level
+
+NAMES = ("bash", "zsh", "fish", "sh")
+
+
+@dataclass(frozen=True)
+class OwnShell:
+    """A shell that is here."""
+
+    dialect: Dialect
+    program: str
+
+    def declines(self, command: ApprovedCommand) -> str:
+        """Why bash runs this one; "" where it does not."""
+        report, name = command.report, self.dialect.name
+        if report.parse != "ok" and name != "sh":
+            unread = "bash cannot read it, and nobody confirmed that with the typed word"
+            return "" if report.level is Level.HIGH else unread
+        from agent.execution.shells.same_meaning import difference
+
+        wrong = difference(name, command.command) if report.parse == "ok" else "it"
+        if not wrong and "**" in command.command and report.level is not Level.LOW:
+            wrong = "**"
+        return f"{name} may read {wrong!r} differently than it was rated" if wrong else ""
+
+    def in_bash(self, state: ShellState) -> tuple[str, str]:
+        """Functions and aliases of this shell as bash source."""
+        return self.dialect.in_bash(state.others.get(self.dialect.name, Definitions()))
+
+
+def find(setting: str, environ: dict[str, str]) -> tuple[OwnShell | None, str]:
+    """The shell that `setting` (bash, zsh, fish, sh, auto) means; None for bash, and a note where another is not to be had.
+
+    `auto` is $SHELL where that is one of these, else bash.
+    """
+    name = setting
+    path: str | None = None
+    if setting == "auto":
+        path = environ.get("SHELL", "")
+        name = os.path.basename(path)
+        if name not in NAMES:
+            return None, ""
+    if name == "bash":
+        return None, ""
+    import shutil
+
+    if path is None or not os.access(path, os.X_OK) or not path.startswith("/"):
+        path = shutil.which(name)
+    if path is None:
+        return None, f"there is no {name} here: bash runs every command"
+    return OwnShell(_dialect(name), path), ""
+
+
+def _dialect(name: str) -> Dialect:
+    if name == "zsh":
+        from agent.execution.shells.zsh import Zsh
+
+        return Zsh()
+    if name == "fish":
+        from agent.execution.shells.fish import Fish
+
+        return Fish()
+    from agent.execution.shells.sh import Sh
+
+    return Sh()
