@@ -12,7 +12,10 @@ import pytest
 
 from tests.support.rehearsal_bench import Bench, changes, err, out, tree
 
-BRIEF = "rm -rf src && sed -i s/alpha/beta/ 2.txt 3.txt && mkdir new && echo hi > new/f && chmod 600 x && ln -s x link && mv c d && echo z >> hard"
+BRIEF = (
+    "rm -rf src && sed -i s/alpha/beta/ 2.txt 3.txt && mkdir new && echo hi > new/f && chmod 600 x && ln -s x link && "
+    "mv c d && echo z >> hard"
+)
 
 
 @pytest.fixture(params=["root", "user"])

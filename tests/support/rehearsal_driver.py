@@ -1,7 +1,8 @@
 """Rehearses commands in a real executor, as whoever starts it; a script, not a test.
 
-Standard input: {"cwd", "env", "state_dir", "budget", "terminal", "runs": [{"text", "network", "timeout", "cancel_after", "then"}]} with `then`
-one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves while it runs). Standard output: one JSON line per run.
+Standard input: {"cwd", "env", "state_dir", "budget", "options", "runs"}; a run is {"text", "network", "timeout", "cancel_after", "then"}.
+`then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file `when` is there).
+Standard output: one JSON line per run.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -
     for moment in wanted.get("cancel_after", ()):
         loop.call_later(moment, cancel.cancel)
     if wanted.get("then") == "die":
-        path = wanted["when"]
-        asyncio.ensure_future(die_when(path))
+        dying = asyncio.ensure_future(die_when(wanted["when"]))
+        assert not dying.done()
     if wanted.get("direct"):
         result = await executor.execute(ApprovedCommand(**facts), None, cancel)
         return {"result": msgspec.to_builtins(result), "cwd": executor.cwd}

@@ -1,0 +1,254 @@
+"""How a rehearsal ends: time-outs, interruptions, budgets, a killed REPL, a full disk; and that nothing of it stays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.rehearsal_bench import Bench, changes, err, out
+
+
+@pytest.fixture(params=["root", "user"])
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    bench = Bench(request.param)
+    yield bench
+    assert not survivors(bench)
+    bench.remove()
+
+
+def survivors(bench: Bench) -> list[str]:
+    """Command lines of processes that have the bench's folder in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and str(bench.base).encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def scratches(bench: Bench) -> list[Path]:
+    shelf = bench.state / "undo" / "rehearsals"
+    return list(shelf.iterdir()) if shelf.exists() else []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 60 & sleep 60",
+        "trap '' INT TERM; sleep 60; sleep 60",
+        "setsid sleep 60 & (setsid sleep 60 &) ; sleep 60",
+        "set -m; sleep 60 & sleep 60",
+        "sleep 60 & kill -STOP $!; kill -STOP $$",
+        "while :; do (sleep 60 &) ; sleep 0.02; done",
+    ],
+)
+def test_a_time_out_leaves_nothing(bench: Bench, command: str) -> None:
+    said = bench.run(command, timeout=0.4)
+    assert said["result"]["timed_out"]
+    assert said["result"]["exit_code"] == 124
+    assert said["obstacle"] == "it was ended after its time-out, so this is not all that it would do"
+    assert not survivors(bench)
+    assert not scratches(bench)
+
+
+def test_an_interruption_reaches_the_command_and_keeps_what_it_said(bench: Bench) -> None:
+    said = bench.run("trap 'echo got it; exit 5' INT; echo begun; sleep 60 & wait", cancel_after=[0.5])
+    assert out(said) == "begun\ngot it\n"
+    assert said["result"]["exit_code"] == 5
+    assert said["result"]["interrupted"]
+    assert said["obstacle"].startswith("it was interrupted")
+
+
+@pytest.mark.parametrize("command", ["exit 7", "(exit 7)", "sh -c 'exit 7'"])
+def test_the_exit_code_is_the_commands(bench: Bench, command: str) -> None:
+    assert bench.run(command)["result"]["exit_code"] == 7
+
+
+def test_death_by_signal_is_told_as_such(bench: Bench) -> None:
+    said = bench.run("kill -SEGV $$")
+    assert (said["result"]["exit_code"], said["result"]["signal"]) == (139, 11)
+    assert not said.get("obstacle")
+
+
+def test_what_went_on_in_the_background_is_named(bench: Bench) -> None:
+    said = bench.run("sleep 60 & echo begun")
+    assert out(said) == "begun\n"
+    assert "background: sleep went on after the command, and was ended with the rehearsal" in said["not_shown"]
+
+
+def test_too_many_bytes(bench: Bench) -> None:
+    said = bench.run("yes > big", budget={"bytes": 20 << 20})
+    assert said["obstacle"] == "it would write more than 20 MiB, and was ended (rehearsal_bytes)"
+    assert not scratches(bench)
+
+
+def test_too_many_files(bench: Bench) -> None:
+    said = bench.run("for i in {1..3000}; do : > $i; done; sleep 30", budget={"files": 500})
+    assert said["obstacle"] == "it would write more than 500 files, and was ended (rehearsal_files)"
+    assert not scratches(bench)
+
+
+def test_a_budget_passed_by_a_quick_command_counts(bench: Bench) -> None:
+    said = bench.run("head -c 3000000 /dev/urandom > f", budget={"bytes": 2_000_000})
+    assert said["obstacle"].startswith("it would write more than 1.9 MiB")
+
+
+def test_seconds_count_where_the_command_has_no_time_out(bench: Bench) -> None:
+    said = bench.run("sleep 60", budget={"seconds": 0.3})
+    assert said["result"]["timed_out"]
+
+
+def test_a_large_sparse_file_is_not_large(bench: Bench) -> None:
+    said = bench.run("truncate -s 10G sparse && stat -c %s sparse", budget={"bytes": 2_000_000})
+    assert out(said) == f"{10 << 30}\n", err(said)
+    assert not said.get("obstacle")
+
+
+def test_an_obstacle_forbids_the_commit(bench: Bench) -> None:
+    (said,) = bench.runs({"text": "echo x > f; sleep 60", "timeout": 0.3, "then": "commit"})
+    assert said["error"] == "commit_failed"
+    assert "time-out" in said["message"]
+    assert not any(bench.work.iterdir())
+
+
+def test_a_killed_program_takes_the_rehearsal_with_it_and_the_next_one_sweeps(bench: Bench) -> None:
+    import threading
+
+    watched = bench.base / "begun"
+    process = bench.start(
+        {"text": "setsid sleep 60 & touch f; sleep 60", "then": "die", "when": str(watched)},
+    )
+
+    def tell() -> None:
+        while not any("sleep 60" in line for line in survivors(bench)):
+            time.sleep(0.01)
+        watched.touch()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    _output, errors = process.communicate(timeout=60)
+    if b"unavailable" in errors:
+        pytest.skip("no rehearsals here")
+    assert process.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 10
+    while survivors(bench) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not survivors(bench)
+    assert len(scratches(bench)) == 1
+    bench.run("true")
+    assert not scratches(bench)
+
+
+def test_deep_and_closed_folders_are_removed(bench: Bench) -> None:
+    said = bench.run(
+        'for i in {1..400}; do mkdir d && cd d || exit 1; done; touch f; chmod 0 .; cd /; mkdir -m 0 "$OLDPWD/../x" 2>/dev/null; '
+        "cd $HOME && mkdir -p a/b && chmod 0 a/b a"
+    )
+    assert said["result"]["exit_code"] == 0, err(said)
+    assert not scratches(bench)
+    assert not any(bench.work.iterdir())
+
+
+def test_a_folder_that_is_gone_inside(bench: Bench) -> None:
+    said = bench.run("rm -rf ../work; pwd; echo $?")
+    assert ("delete", "work") in changes(said)
+    assert bench.work.is_dir()
+
+
+def test_a_full_disk_is_the_commands_own_trouble() -> None:
+    """State folder and working folder on a file system of 8 MiB, in a mount namespace that is thrown away."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare")
+    bench = Bench("root")
+    try:
+        script = 'mount --make-rprivate / && mount -t tmpfs -o size=80m none "$1" && mkdir "$1/work" "$1/state" && shift && exec "$@"'
+        bench.words = ("unshare", "-m", "sh", "-c", script, "sh", str(bench.base), sys.executable)
+        said = bench.run("head -c 200M /dev/zero > f; echo $?; sleep 30")
+        assert said["obstacle"] == "the disk that holds the rehearsal is nearly full, and it was ended"
+    finally:
+        bench.remove()
+
+
+_FORBIDDEN = """
+import ctypes, errno, os, sys
+sys.path.insert(0, {root!r})
+from agent.execution import kernel
+allow, refuse = kernel.SECCOMP_RET_ALLOW, kernel.SECCOMP_RET_ERRNO | {number}
+numbers = {{'x86_64': {{'unshare': 272, 'mount': 165}}, 'aarch64': {{'unshare': 97, 'mount': 40}}}}[kernel.machine()]
+kernel.no_new_privileges()
+kernel.seccomp_filter([(0x20, 0, 0, 0), (0x15, 0, 1, numbers[{call!r}]), (6, 0, 0, refuse), (6, 0, 0, allow)])
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "number", "reason"),
+    [
+        (
+            "unshare",
+            1,
+            "a rehearsal cannot be had here: the system forbids namespaces to this user (Operation not permitted)",
+        ),
+        (
+            "unshare",
+            28,
+            "a rehearsal cannot be had here: no more namespaces may be made (the limit in /proc/sys/user is used up)",
+        ),
+        (
+            "mount",
+            1,
+            "a rehearsal cannot be had here: the system forbids the mounts it needs (Operation not permitted)",
+        ),
+    ],
+)
+def test_where_the_kernel_forbids_it_that_is_said(bench: Bench, call: str, number: int, reason: str) -> None:
+    import json
+
+    from tests.scenarios.program import ROOT
+
+    program = _FORBIDDEN.format(root=str(ROOT), call=call, number=number)
+    bench.words = (*bench.words, "-c", program, *bench.words[-1:])
+    if bench.kind == "user" and len(bench.words) > 4:
+        bench.words = (*bench.words[:-1], shutil.which(bench.words[-1]) or bench.words[-1])
+    process = bench.start("touch /tmp/never-made")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors.decode()
+    said = json.loads(output)
+    assert said["error"] == "rehearsal_unavailable"
+    assert said["message"] == reason
+    assert said["hint"]
+    assert not os.path.lexists("/tmp/never-made")
+    assert not scratches(bench)
+
+
+def test_an_ended_guard_is_an_obstacle() -> None:
+    """Somebody kills what stands around the command: then nothing can be said of what it did."""
+    bench = Bench("root")
+    try:
+        process = bench.start("echo begun > f; sleep 60; echo end")
+        deadline = time.monotonic() + 20
+        guard = 0
+        while not guard and time.monotonic() < deadline:
+            for line in subprocess.run(
+                ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True
+            ).stdout.splitlines():
+                pid, parent, args = line.split(None, 2)
+                if "echo begun > f" in args and "bash" in args:
+                    init = parent
+                    guard = int(Path(f"/proc/{init}/stat").read_text().rpartition(")")[2].split()[1])
+            time.sleep(0.02)
+        os.kill(guard, signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+        assert b"the process that guards the rehearsal was ended" in output, errors
+    finally:
+        bench.remove()
