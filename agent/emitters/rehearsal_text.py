@@ -30,7 +30,7 @@ def summary_lines(rehearsal: Rehearsal) -> list[Line]:
     """How it ended, how much it would change, and what it cannot show."""
     result = rehearsal.result
     lines: list[Line] = [[("bold", "rehearsed, nothing was changed"), ("", f": {_counts(rehearsal)}")]]
-    if result.exit_code != 0:
+    if result.exit_code != 0 and not rehearsal.obstacle:
         said = f"it failed in the rehearsal (exit {result.exit_code}); it can be made real all the same"
         lines.append([("yellow", said)])
     if rehearsal.obstacle:
@@ -219,4 +219,5 @@ def _diff_line(line: str) -> Line:
 def _place(path: str, cwd: str) -> str:
     """`path` as seen from `cwd` where it lies below it."""
     below = cwd.rstrip("/") + "/"
-    return name(path[len(below) :] if path.startswith(below) and len(path) > len(below) else path)
+    inside = bool(cwd) and path.startswith(below) and len(path) > len(below)
+    return name(path[len(below) :] if inside else path)

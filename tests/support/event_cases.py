@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import (
@@ -28,6 +30,8 @@ from agent.protocol.events import (
     PlannerNoted,
     PlannerStarted,
     Record,
+    RehearsalFinished,
+    RehearsalStarted,
     RunFinished,
     RunStarted,
     SessionFinished,
@@ -35,10 +39,12 @@ from agent.protocol.events import (
     SessionStarted,
     ToolFinished,
     ToolStarted,
+    UndoFinished,
     UnknownEvent,
     Warned,
 )
 from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome
+from agent.protocol.rehearsals import Change, Conflict, FileState, Totals
 from agent.protocol.replies import Usage
 
 MODES = {
@@ -55,6 +61,33 @@ REPORT = RiskReport(command="rm -rf build", level=Level.MEDIUM, findings=(FINDIN
 RATED = CommandRated(command_id="c", stage="proposed", report=REPORT, verdict=Verdict(action="ask"))
 PROPOSED = CommandProposed(command_id="c", command="rm -rf build")
 STARTED = CommandStarted(command_id="c", command="rm -rf build")
+
+
+_FILE = FileState(kind="file", mode=0o644, uid=0, gid=0, size=8, mtime=1)
+_TREE = FileState(kind="dir", mode=0o755, uid=0, gid=0, entries=12, total_bytes=3_400)
+CHANGES = (
+    Change(path="/work/build", op="delete", kind="dir", before=_TREE),
+    Change(
+        path="/work/a",
+        op="modify",
+        kind="file",
+        before=_FILE,
+        after=replace(_FILE, size=1_200, mode=0o4755),
+        flags=("setuid",),
+    ),
+    Change(path="/work/b", op="rename", kind="file", source="/work/old", before=_FILE, after=_FILE),
+    Change(path="/work/c", op="meta", kind="file", before=_FILE, after=replace(_FILE, uid=1000)),
+    Change(path="/etc/d", op="create", kind="link", after=replace(_FILE, kind="link", target="/x")),
+    Change(path="/work/e", op="type", kind="dir", before=_FILE, after=replace(_TREE, entries=0)),
+)
+HOSTILE = (
+    Change(path="/work/a\n\x1b[31mb", op="create", kind="file", after=_FILE, flags=("world-writable",)),
+    Change(path="/work/l", op="create", kind="link", after=replace(_FILE, kind="link", target="\x1b]52;c;x\x07")),
+)
+REHEARSED = RehearsalFinished(
+    command_id="c", outcome="finished", exit_code=0, changes=CHANGES, more=2, not_shown=("network: curl wanted it",),
+    totals=Totals(created=1, modified=1, deleted=1, meta=1, renamed=1, retyped=1, bytes_written=1_208, bytes_lost=3_400),
+)  # fmt: skip
 
 
 def confirmed(decision: str, by: str, command: str = "") -> CommandConfirmed:
@@ -132,6 +165,26 @@ CASES: dict[str, list[Event]] = {
     "job.finished": [JobFinished(job_id=1, outcome="ended", command="make \x1b[31m-j8", exit_code=2, note="not all kept")],
     "job.finished-left": [JobFinished(job_id=1, outcome="left", command="serve")],
     "job.finished-killed": [JobFinished(job_id=2, outcome="killed", command="sleep 9", exit_code=143)],
+    "command.finished-undo": [STARTED, CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id="6k2m")],
+    "command.finished-conflict": [
+        CommandFinished(command_id="c", exit_code=126, result=ExecutionResult(exit_code=126), conflict=True)
+    ],
+    "rehearsal.started": [RehearsalStarted(command_id="c", command="rm -rf build", cwd="/work")],
+    "rehearsal.started-network": [RehearsalStarted(command_id="c", command="curl x", cwd="/work", network=True)],
+    "rehearsal.finished": [REHEARSED],
+    "command.confirmed-rehearsed-unseen": [
+        PROPOSED, RATED, RehearsalStarted(command_id="c", command="rm -rf build", cwd="/work"), REHEARSED,
+        confirmed("approved", "approve-mode", "rm -rf build"),
+    ],
+    "command.confirmed-rehearsed-hostile": [
+        PROPOSED, RATED, RehearsalFinished(command_id="c", outcome="failed", exit_code=1, changes=HOSTILE, not_shown=("\x1b[2Jx",),
+                                           reason="over \x9b31m budget"), confirmed("declined", "nobody"),
+    ],
+    "undo.finished": [UndoFinished(undo_id="6k2m", restored=3)],
+    "undo.finished-again": [UndoFinished(undo_id="6k2m", restored=1, state="committed")],
+    "undo.finished-hostile": [
+        UndoFinished(undo_id="6k2m", restored=2, skipped=(Conflict(path="/work/a\x1b]0;x\x07\nb", reason="changed \u202esince"),))
+    ],
     "core_command.finished": [CoreCommandFinished(command="Info", text="planner  offline\nsafety   on")],
     "continue.triggered": [ContinueTriggered(count=2, max=5, remaining_todos=3)],
     "compression.started": [CompressionStarted()],
