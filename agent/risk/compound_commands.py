@@ -164,7 +164,10 @@ class CompoundCommands(SimpleCommands):
             after = word.end()
             while after < self.limit and self.text[after] in " \t":
                 after += 1
-            if self.text[after : after + 1] in ("{", "(") and not RESERVED.match(self.text, self.pos, self.limit):
+            opens = self.text.startswith("(", after) or (
+                self.text.startswith("{", after) and RESERVED.match(self.text, after, self.limit)
+            )
+            if opens and not RESERVED.match(self.text, self.pos, self.limit):
                 self.pos = after
         body = self.as_parser().command() or Simple(self.pos)
         group = Sequence(start)

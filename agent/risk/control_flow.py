@@ -52,13 +52,12 @@ def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
     if node.parts:
         walker.expander.place = walker.place(node.start, node.end)
         walker.expander.join(node.parts)
-    last = ""
+    conditions: list[str] = []
     if node.condition is not None:
         before = len(walker.programs.met)
         walker.sequence(node.condition, stdin)
-        if len(walker.programs.met) > before:
-            last = walker.programs.met[-1][0].words[0].text
-    judge_loop(walker, node, last)
+        conditions = [invocation.words[0].text for invocation, _ in walker.programs.met[before:]]
+    judge_loop(walker, node, conditions)
     if node.name:
         if node.values is None:
             value = Value([UNKNOWN], "var")

@@ -24,9 +24,9 @@ def endless(tree: Sequence) -> Iterator[str]:
             yield node.name
 
 
-def judge_loop(walker: Walker, loop: Loop, last: str) -> None:
-    """A loop that starts programs without end. `last` is the program, after expansion, that decides whether it goes on."""
-    if _never_ends(walker.source, loop, last) and _floods(loop.body):
+def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> None:
+    """A loop that starts programs without end. `conditions` are the programs, after expansion, that decide."""
+    if _never_ends(walker.source, loop, [name.rpartition("/")[2] for name in conditions]) and _floods(loop.body):
         reason = "starts programs without end, and waits for none"
         walker.add("fork-bomb", [], walker.place(loop.start, loop.end), reason=reason, rule="fork-bomb.loop")
 
@@ -88,12 +88,11 @@ def _names(body: Sequence) -> Iterator[tuple[str, bool]]:
             stack.extend((part, background) for arm in node.arms for part in arm if part is not None)
 
 
-def _never_ends(text: str, loop: Loop, last: str) -> bool:
+def _never_ends(text: str, loop: Loop, names: list[str]) -> bool:
     """`while true`, `while :`, `until false`, `for ((;;))`."""
     if loop.condition is None:
         return re.match(_ARITHMETIC_WITHOUT_END, text[loop.start : loop.start + 100]) is not None
-    names = [name for name, _ in _names(loop.condition)]
-    if any(name in _WAITS for name in names) or last.rpartition("/")[2] not in _SUCCEEDS:
+    if not names or names[-1] not in _SUCCEEDS or not _WAITS.isdisjoint(names):
         return False
     joined = any(joiner in ("&&", "||") for joiner, _, _ in loop.condition.items)
     return not joined or len(_SUCCEEDS.intersection(names)) >= len(set(names)) - 1

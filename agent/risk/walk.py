@@ -259,8 +259,9 @@ class Walker:
         if kind == "proc>" and self.sinks is not None:
             self.sinks.append(body)
             return None, "proc"
-        text, taint = self.isolated(body, self.incoming if kind == "proc>" else None)
-        self.expander.place = place
+        incoming = self.incoming
+        text, taint = self.isolated(body, incoming if kind == "proc>" else None)
+        self.expander.place, self.incoming = place, incoming
         if kind == "proc<":
             return self.files.substitution((text, taint)), taint
         return text, join_taint(taint, "cmd") if text is None else taint

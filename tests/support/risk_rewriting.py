@@ -151,8 +151,11 @@ def _simple(text: str, *, alone: bool) -> list[Simple]:
     return [n for n in found if isinstance(n, Simple) and n.words and not (alone and id(n) in piped)]
 
 
-# What a name means to this shell, and to no program that is put in front of it.
-_ONLY_THE_SHELL = re.compile(r"\bhash\b|command_not_found_handle")
+def _only_the_shell(text: str) -> bool:
+    """Whether names mean something to this shell that they do not mean to a program put in front of them."""
+    if "command_not_found_handle" in text:
+        return True
+    return any(isinstance(n, Simple) and n.words and n.words[0].unquoted() == "hash" for n in nodes(text))
 
 
 def _may_be(word: WordNode, functions: set[str]) -> bool:
@@ -166,7 +169,7 @@ def _in_front(prefix: str) -> Variation:
     def vary(text: str, dice: random.Random) -> str | None:
         alone = any(char in prefix for char in ";&>!")
         functions = {node.name for node in nodes(text) if isinstance(node, Function)}
-        if _ONLY_THE_SHELL.search(text):
+        if _only_the_shell(text):
             return None
         places = [
             node.start
