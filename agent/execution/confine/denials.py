@@ -88,6 +88,8 @@ def _named(text: str, plan: Plan, cwd: str) -> Iterable[str]:
             continue
         for quoted, bare in _PATH.findall(line[:4_000])[-1:]:  # before it stand the program, and what was read
             path = os.path.normpath(os.path.join(cwd, os.path.expanduser(quoted or bare)))
+            if path.startswith(("/proc/", "/sys/", "/dev/")):
+                continue  # no folder that anybody could be let into
             if _is_outside(path, plan) and _is_plausible(path, read_only=_READ_ONLY in line):
                 yield path
 
@@ -113,7 +115,10 @@ def _planned(report: RiskReport) -> Iterable[str]:
 
 
 def _is_outside(path: str, plan: Plan) -> bool:
-    real = os.fsencode(os.path.realpath(path))
+    try:
+        real = os.fsencode(os.path.realpath(path))
+    except (OSError, ValueError):  # another process's folder under /proc, or no path at all
+        return False
     return not any(real == folder or real.startswith(folder.rstrip(b"/") + b"/") for folder in plan.writable)
 
 
@@ -129,5 +134,11 @@ def _network(text: str, report: RiskReport) -> list[str]:
         and finding.effect.kind in _NETWORK
         and 0 <= finding.program < len(report.programs)
     ]
-    who = ", ".join(dict.fromkeys(name for name in names if name)) or "it"
+    who = ", ".join(dict.fromkeys(name for name in names if name)) or _complaining(text, report) or "it"
     return [f"confined: the network is off, and {who} wanted it. To allow it: --confine without no-network"]
+
+
+def _complaining(text: str, report: RiskReport) -> str:
+    """The program that says in its own name what went wrong."""
+    names = dict.fromkeys(os.path.basename(run.words[0]) for run in report.programs if run.words)
+    return next((name for name in names if name and re.search(rf"^{re.escape(name)}:", text, re.MULTILINE)), "")

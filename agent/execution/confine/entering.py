@@ -30,6 +30,7 @@ def confine(plan: Plan) -> None:
         if not plan.network:
             _step("loopback", identity.bring_up_loopback)
     elif files and not version:
+        _step("landlock", kernel.landlock_create_ruleset, landlock.WRITE_FILE)  # says why there is none
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), "landlock")
     if not privileged:
         _step("no_new_privs", kernel.no_new_privileges)

@@ -150,7 +150,7 @@ def test_parsing_gives_the_right_type_or_a_value_error(setting, raw):
         value = parse_value(setting, raw)
     except ValueError:
         return
-    kinds = {"text": str, "choice": str, "int": int, "float": float, "bool": bool, "texts": tuple}
+    kinds = {"text": str, "choice": str, "int": int, "float": float, "bool": bool, "texts": tuple, "size": int}
     assert isinstance(value, kinds[setting.kind])
 
 

@@ -1,0 +1,78 @@
+"""Runs commands in a real, confining executor and prints what became of them as JSON: a process of its own, from which kernel
+features can be taken away. Standard input: {"commands": [[mode, command], …], "workspace": …, "without": {call: errno name}, …}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+import msgspec
+
+from agent.execution import kernel
+from agent.execution.confine import call_filter
+from agent.execution.confine.grounds import Grounds
+from agent.execution.executor import ShellExecutor
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
+from agent.risk.classifier import classify
+
+_CALLS = {"landlock_create_ruleset": 444, "seccomp": kernel.number_of("seccomp"), "mount_setattr": 442}
+
+
+def take_away(features: dict[str, str]) -> None:
+    """Make system calls fail, for this process and all it starts, as on a kernel or under a policy that lacks them."""
+    lines = [(0x20, 0, 0, 0)]
+    for name, number in features.items():
+        call = _CALLS[name] if name in _CALLS else call_filter._CALLS[name][0 if kernel.machine() == "x86_64" else 1]
+        lines += [(0x15, 0, 1, call), (0x06, 0, 0, kernel.SECCOMP_RET_ERRNO | getattr(errno, number))]
+    if features:
+        kernel.no_new_privileges()
+        kernel.seccomp_filter([*lines, (0x06, 0, 0, kernel.SECCOMP_RET_ALLOW)])
+
+
+async def run(work: dict) -> dict:
+    workspace = work["workspace"]
+    grounds = Grounds(
+        workspace=workspace,
+        also=tuple(work.get("also", ())),
+        protected=tuple(work.get("protected", ())),
+        home=work.get("home", "/nowhere"),
+    )
+    executor = ShellExecutor(cwd=work.get("cwd", workspace), env=dict(os.environ), grounds=grounds, grace=0.3)
+    results = []
+    for mode, command in work["commands"]:
+        context = RiskContext(cwd=executor.cwd, home=grounds.home, workspace=workspace)
+        report = classify(command, context)
+        confining = await executor.confining(mode, report)
+        approved = ApprovedCommand(
+            command_id="c1",
+            command=command,
+            report=report,
+            consent=Consent(by="person", word_typed=True),
+            confine=mode,
+            workspace=workspace,
+            timeout=20,
+        )
+        result = await executor.execute(approved, None, CancellationToken())
+        results.append({"result": msgspec.to_builtins(result), "confining": msgspec.to_builtins(confining)})
+    environment = dict(executor.env)
+    await executor.close()
+    return {"results": results, "environment": environment, "cwd": executor.cwd}
+
+
+def main() -> None:
+    work = json.load(sys.stdin)
+    if os.geteuid() != 0:
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    take_away(work.get("without", {}))
+    print(json.dumps(asyncio.run(run(work))))
+
+
+if __name__ == "__main__":
+    main()
