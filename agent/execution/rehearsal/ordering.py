@@ -1,7 +1,8 @@
 """From a tree of changes to steps that can be done one after the other: what must exist exists, what is in the way is gone.
 
 Third of three passes. It goes through the tree from the top. Before a name is taken, what is there is moved to where it belongs, or out of
-the way (parked in the layer's root) if its place is not ready yet, or deleted. So swaps and nested renames come out as plain renames.
+the way (parked in the layer's root) if its place is not ready yet, or deleted. What is just gone is deleted last, when everything that
+was moved out of it is out. So swaps and nested renames come out as plain renames.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Ordering:
         self._cleared: set[int] = set()  # ids of nodes whose name is free
         self._disturbed: set[int] = set()  # ids of folder nodes in which the command made, removed or moved a name
         self._stepped: set[int] = set()  # ids of folder nodes in which a step is done, which sets their mtime
+        self._removed: list[Node] = []
         self._links: list[Step] = []
         self._folders: list[Step] = []
         self._loose = loose_names(tree.root, identities)
@@ -50,6 +52,8 @@ class Ordering:
         root = self._tree.root
         self._placed.add(id(root))
         self._inside(root)
+        for node in self._removed:
+            self._clear(node, remove=True)
         self._root_itself(root)
         return [*self.steps, *self._links, *self._folders, *self._times(root)]
 
@@ -157,7 +161,7 @@ class Ordering:
                 self._disturbed.add(id(folder))
                 self._stepped.add(id(folder))
             if node.notes.whiteout:
-                self._clear(node, remove=True)
+                self._removed.append(node)  # nobody takes this name, but what is in it may be wanted elsewhere first
             elif node.is_folder:
                 self._place_folder(node)
             else:

@@ -49,7 +49,7 @@ class _Sum:
         name = _FIELD_OF[change.op]
         setattr(self, name, getattr(self, name) + 1)
         before, after = change.before, change.after
-        if change.op in ("create", "modify", "type") and after is not None:
+        if change.op in ("create", "modify", "type") and after is not None and after.kind == "file":
             self.bytes_written += after.size
         if change.op in ("delete", "type") and before is not None:
             self.bytes_lost += before.total_bytes if before.kind == "dir" else before.size
