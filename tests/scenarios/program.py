@@ -189,7 +189,8 @@ def assert_paired(events: Sequence[dict[str, Any]]) -> None:
     """Exactly one finished for each started."""
     types = [event["type"] for event in events]
     for name in {kind.rpartition(".")[0] for kind in types if kind.endswith((".started", ".finished"))} - {
-        "core_command"
+        "core_command",
+        "undo",
     }:
         assert types.count(f"{name}.started") == types.count(f"{name}.finished"), (name, types)
 
