@@ -117,9 +117,9 @@ def _action_out(action: Action) -> dict[str, Any]:
     if action.after is not None:
         out["after"] = facts_out(action.after)
     if action.old is not None:
-        out["old"] = _values_out(action.old)
+        out["old"] = values_out(action.old)
     if action.new is not None:
-        out["new"] = _values_out(action.new)
+        out["new"] = values_out(action.new)
     return out
 
 
@@ -136,8 +136,8 @@ def _action_in(found: dict[str, Any]) -> Action:
         ino=int(found.get("ino", 0)),
         before=facts_in(found.get("before")),
         after=facts_in(found.get("after")),
-        old=_values_in(found.get("old")),
-        new=_values_in(found.get("new")),
+        old=values_in(found.get("old")),
+        new=values_in(found.get("new")),
     )
 
 
@@ -153,12 +153,14 @@ def facts_in(found: list[int] | None) -> Facts | None:
     return None if found is None else Facts(*(int(number) for number in found))
 
 
-def _values_out(values: Values) -> list[Any]:
+def values_out(values: Values) -> list[Any]:
+    """Values as JSON."""
     xattrs = {_text(name): value.hex() for name, value in values.xattrs.items()}
     return [values.mode, values.uid, values.gid, values.mtime, xattrs]
 
 
-def _values_in(found: list[Any] | None) -> Values | None:
+def values_in(found: list[Any] | None) -> Values | None:
+    """Values from JSON. Raises TypeError and ValueError."""
     if found is None:
         return None
     mode, uid, gid, mtime, xattrs = found

@@ -191,6 +191,17 @@ def _open_for_writing(folders: Folders, action: Action, here: Facts) -> int:
     return folders.open(action.path, os.O_RDWR)
 
 
+def renameable(folders: Folders, path: bytes, facts: Facts) -> bool:
+    """Whether we may give the name `path` to another file: root may, others where the folder lets them."""
+    if os.geteuid() == 0:
+        return True
+    fd, _ = folders.parent(path)
+    folder = os.fstat(fd)
+    if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (folder.st_uid, facts.uid):
+        return False
+    return os.access(f"/proc/self/fd/{fd}", os.W_OK | os.X_OK)
+
+
 def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int) -> None:
     """Give a folder the time of its last change, if it is still the same folder."""
     fd, name = folders.parent(path) if path != b"/" else (folders.folder(b"/"), b".")

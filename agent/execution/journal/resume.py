@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.execution.journal import publish
+from agent.execution.journal import preimage, publish
 from agent.execution.journal.commit import Watch, finish, roll_back, unwatched
 from agent.execution.journal.desk import Desk
 from agent.execution.journal.folders import Folders
@@ -22,12 +22,16 @@ def resume_all(desk: Desk, *, watch: Watch = unwatched) -> list[str]:
         if entry is None:
             entry = Entry(undo_id, "", "", "")  # it never got as far as a record
         if entry.state == "pending":
-            said.append(f"{undo_id}: {_resume(desk, entry, watch)}")
+            words = _resume(desk, entry, watch)
+            if words:
+                said.append(f"{undo_id}: {words}")
     return said
 
 
 def _resume(desk: Desk, entry: Entry, watch: Watch) -> str:
     try:
+        if entry.phase == "running":
+            return preimage.interrupted(desk, entry) or ""
         intent = desk.intent(entry.undo_id)
         if intent is None:
             desk.drop(entry)

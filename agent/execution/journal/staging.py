@@ -10,7 +10,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.execution.journal import trees
+from agent.execution.journal import publish, trees
 from agent.execution.journal.attributes import Facts, Values, dress_like, look, pin, read_values
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
@@ -176,17 +176,7 @@ class Stage:
             return False
         if not (stat.S_ISREG(before.mode) and stat.S_ISREG(step.after.st_mode)):
             return False
-        return step.in_place or not self._renameable(step.was or step.path, before)
-
-    def _renameable(self, path: bytes, facts: Facts) -> bool:
-        """Whether we may give this name to another file: root may, others where the folder lets them."""
-        if os.geteuid() == 0:
-            return True
-        fd, _ = self.folders.parent(path)
-        folder = os.fstat(fd)
-        if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (folder.st_uid, facts.uid):
-            return False
-        return os.access(f"/proc/self/fd/{fd}", os.W_OK | os.X_OK)
+        return step.in_place or not publish.renameable(self.folders, step.was or step.path, before)
 
     def _stage(self, step: Step, slot: bytes) -> None:
         """Bring the image into its slot, clean of what the overlay wrote on it."""

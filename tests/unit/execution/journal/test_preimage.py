@@ -1,0 +1,183 @@
+"""Direct runs: what the command names is kept before it, and comes back byte, mode, owner, attribute, time and link identical."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.execution.journal.preimage import PreImages
+from agent.execution.journal.store import Journals
+from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
+from agent.protocol.rehearsals import Conflict
+from agent.risk.classifier import classify
+from tests.support.tree_operations import Listing, differences, listing
+
+TREE = """
+echo one > a; echo two > b; chmod 640 b; mkdir -p d/deep sub; echo x > d/x; echo y > d/deep/y; chmod 700 d/deep; ln -s a l
+echo h > hard-1; ln hard-1 hard-2; touch -d 2001-02-03 a d/deep d . ; setfattr -n user.note -v hello a 2>/dev/null || true
+echo s > 'we ird'; echo t > 1.txt; echo t > 2.txt; echo q > sub/q
+"""
+
+
+class Desk:
+    """A folder with a tree, and a state folder beside it."""
+
+    def __init__(self, base: Path) -> None:
+        self.folder = base / "work"
+        self.folder.mkdir()
+        subprocess.run(["bash", "-c", TREE], cwd=self.folder, check=True)
+        os.setxattr(self.folder / "a", "user.note", b"hello")
+        os.utime(self.folder / "a", ns=(1, 981_158_400_000_000_001))
+        self.state = str(base / "state")
+        self.images = PreImages(self.state, redact=lambda text: text.replace("secret", "***"))
+        self.journals = Journals(self.state)
+
+    def listing(self) -> Listing:
+        return listing(os.fsencode(self.folder))
+
+    def approved(self, command: str) -> ApprovedCommand:
+        context = RiskContext(cwd=str(self.folder), workspace=str(self.folder), home="/nonexistent")
+        report = classify(command, context)
+        consent = Consent(by="person", word_typed=True)
+        return ApprovedCommand(command_id="c1", command=command, report=report, consent=consent)
+
+    def run(self, command: str, *, cwd: str = "") -> str:
+        """Keep, run for real, compare; the id of the entry."""
+        approved = self.approved(command)
+        plan = self.images.plan(approved.report, str(self.folder))
+        taken = self.images.take(plan, approved, cwd=str(self.folder))
+        subprocess.run(["bash", "-c", command], cwd=self.folder, check=False, capture_output=True)
+        return taken.finish()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    yield Desk(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm a",
+        "rm -rf d",
+        "rm *.txt",
+        "echo new > a",
+        "echo more >> b",
+        "echo more >> l",
+        "sed -i s/one/uno/ a b",
+        "mv a c",
+        "mv a b",
+        "mv a b d/",
+        "mv d e",
+        "cp a b",
+        "cp a b d",
+        "chmod -R 755 d",
+        "chmod 600 a; chmod 666 b",
+        "truncate -s 100 a",
+        "touch new",
+        "mkdir -p p/q/r",
+        "ln -s a other",
+        "ln a other",
+        "rm 'we ird'; echo again > 'we ird'",
+        "cd sub && rm q && echo z > z",
+        "echo more >> hard-1",
+        "rm hard-1",
+        "rm -r d; echo file > d",
+        "mv a c && echo x >> c",
+        "echo x > a; rm a; mkdir a; touch a/b",
+        "touch a",
+    ],
+)
+def test_a_direct_run_is_taken_back_and_done_again(desk: Desk, command: str) -> None:
+    before = desk.listing()
+    undo_id = desk.run(command)
+    after = desk.listing()
+    assert undo_id and before != after
+    assert desk.journals.conflicts(undo_id) == ()
+    desk.journals.undo(undo_id)
+    assert not differences(before, desk.listing())
+    assert desk.journals.conflicts(undo_id) == ()
+    desk.journals.undo(undo_id)
+    assert not differences(after, desk.listing())
+
+
+def test_what_changed_nothing_leaves_nothing(desk: Desk) -> None:
+    assert desk.run("touch -r a a; false && rm b") == ""
+    assert desk.journals.entries() == ()
+
+
+def test_the_entry_tells_what_it_is(desk: Desk) -> None:
+    desk.run("rm a # secret")
+    (entry,) = desk.journals.entries()
+    assert (entry.kind, entry.state, entry.command, entry.changes) == ("direct", "committed", "rm a # ***", 1)
+    assert entry.held_bytes > 0
+    assert stat.S_IMODE(os.stat(desk.state + "/undo/journals/" + entry.undo_id).st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "reason"),
+    [
+        ("rm $X", "…", "which file that is, is not known before it runs"),
+        ("find . -name '*.o' -delete", "./…", "which file that is, is not known before it runs"),
+        ("patch -p1 < x", "", "what it changes is not known before it runs"),
+        ("rm -rf /", "/", "that is too much to keep"),
+    ],
+)
+def test_what_cannot_be_kept_is_said(desk: Desk, command: str, path: str, reason: str) -> None:
+    plan = desk.images.plan(desk.approved(command).report, str(desk.folder))
+    assert Conflict(path=path, reason=reason) in plan.not_kept
+    assert not plan.kept
+
+
+def test_what_is_too_large_is_said(desk: Desk) -> None:
+    images = PreImages(desk.state, most_bytes=100_000, most_files=3)
+    (desk.folder / "large").write_bytes(bytes(range(256)) * 1000)
+    report = desk.approved("rm -r d large a").report
+    plan = images.plan(report, str(desk.folder))
+    assert plan.kept == (str(desk.folder / "a"),)
+    assert {conflict.reason for conflict in plan.not_kept} == {"there is more of it than is kept"}
+
+
+def test_nothing_is_left_behind_when_nothing_ran(desk: Desk) -> None:
+    approved = desk.approved("rm a")
+    desk.images.take(desk.images.plan(approved.report, str(desk.folder)), approved, cwd=str(desk.folder)).drop()
+    assert desk.journals.entries() == ()
+    assert os.listdir(desk.state + "/undo/journals") == []
+
+
+def test_planning_changes_nothing(desk: Desk) -> None:
+    desk.images.plan(desk.approved("rm -r d a").report, str(desk.folder))
+    assert not os.path.exists(desk.state)
+
+
+def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(desk: Desk) -> None:
+    before = desk.listing()
+    approved = desk.approved("rm -r d")
+    child = os.fork()
+    if child == 0:
+        plan = desk.images.plan(approved.report, str(desk.folder))
+        desk.images.take(plan, approved, cwd=str(desk.folder))
+        subprocess.run(["bash", "-c", "rm -r d"], cwd=desk.folder, check=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (entry,) = desk.journals.entries()
+    assert (entry.state, entry.note) == ("committed", "agent-shell ended while this ran")
+    desk.journals.undo(entry.undo_id)
+    assert not differences(before, desk.listing())
+
+
+def test_a_run_that_goes_on_is_left_alone(desk: Desk) -> None:
+    approved = desk.approved("rm a")
+    taken = desk.images.take(desk.images.plan(approved.report, str(desk.folder)), approved, cwd=str(desk.folder))
+    (entry,) = desk.journals.entries()
+    assert entry.state == "pending"
+    os.unlink(desk.folder / "a")
+    undo_id = taken.finish()
+    desk.journals.undo(undo_id)
+    assert (desk.folder / "a").read_text() == "one\n"
