@@ -60,7 +60,7 @@ def _search_own_programs_in_fixed_places() -> None:
     """
     path = os.environ.get("PATH", "")
     if follows_folder(path):
-        from agent.execution.state import without_relative
+        from agent.execution.search_path import without_relative
 
         os.environ["PATH"] = without_relative(path) or os.defpath
 
@@ -153,6 +153,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         rules=parts.rule_desk(),
         undo=parts.undo_store,
         jobs=lambda: parts.jobs,
+        diagnose=parts.diagnose,
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent.execution.rehearsal.settings import RehearsalSettings
     from agent.frontends.rule_desk import RuleDesk
     from agent.lazy import Shell
+    from agent.protocol.capabilities import Capability
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
@@ -77,7 +78,7 @@ class Parts:
 
         config = self._settings.config or os.path.join(config_dir(self._loaded.environ), "config.toml")
         return AppState(
-            classify=self.policies.classify,
+            classify=self._classify,
             decide=self.policies.decide,
             policy=self.policies.policy,
             rules_due=self.policies.rules_due,
@@ -151,6 +152,14 @@ class Parts:
         self._contexts.append(context)
         return context
 
+    def _classify(self, command: str, context: RiskContext) -> RiskReport:
+        """The rating, raised where the person's own shell may read more than bash does."""
+        if self._settings.shell == "bash":
+            return self.policies.classify(command, context)
+        from agent.shell_rating import for_shell
+
+        return for_shell(self._settings.shell, self.policies.classify)(command, context)
+
     def _make_executor(self, cwd: str) -> Shell:
         from agent.config.paths import state_dir
         from agent.execution.executor import ShellExecutor
@@ -170,6 +179,8 @@ class Parts:
             grounds=self._grounds(cwd),
             rehearsals=self._rehearsals(),
             limits=self._limits(),
+            own_shell=self._settings.shell,
+            tty=self._settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
         )
 
     def _rehearsals(self) -> RehearsalSettings:
@@ -193,6 +204,15 @@ class Parts:
         return Journals(
             state_dir(self._loaded.environ), keep_bytes=settings.undo_keep_bytes, keep_days=settings.undo_keep_days
         )
+
+    async def diagnose(self) -> tuple[Capability, ...]:
+        """What confinement, rehearsal, undo and limits find here."""
+        from agent.config.paths import state_dir
+        from agent.execution.diagnosis import diagnose
+
+        environ = self._loaded.environ
+        cwd = os.path.abspath(self._settings.cwd or os.getcwd())
+        return await diagnose(cwd=cwd, env=dict(environ), state_dir=state_dir(environ))
 
     def _limits(self) -> RunLimits:
         from agent.execution.limits import RunLimits
@@ -287,7 +307,7 @@ class Parts:
 
     def rate(self, command: str, cwd: str) -> RiskReport:
         """For display: as the session opened last would run it now. The gate rates again."""
-        return self.policies.classify(command, self.context(command, cwd))
+        return self._classify(command, self.context(command, cwd))
 
     def context(self, command: str, cwd: str) -> RiskContext:
         """What `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""

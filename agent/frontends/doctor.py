@@ -37,6 +37,7 @@ async def run_doctor(services: Services, *, json_output: bool) -> int:
     """Print every check; exit code 1 where something is broken."""
     try:
         checks = [await check(services) for check in CHECKS]
+        checks[-1:-1] = await _execution(services)
     finally:
         await services.shutdown()
     out = sink_of(sys.stdout)
@@ -199,6 +200,12 @@ async def _supervisor(services: Services) -> Check:
     if not readable:
         return Check("supervisor", "broken", "/proc is not mounted", "mount /proc; orphans cannot be found without it")
     return Check("supervisor", "ok", "sub-reaper and /proc are there: nothing is left behind")
+
+
+async def _execution(services: Services) -> list[Check]:
+    """What can be confined, rehearsed, taken back and limited here, each found by doing it."""
+    rows = await services.diagnose()
+    return [Check(row.name, row.state, shown_line(row.found, 400), shown_line(row.advice, 400)) for row in rows]
 
 
 async def _root(services: Services) -> Check:

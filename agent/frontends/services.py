@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.rating import no_context
+from agent.protocol.capabilities import Capability
 from agent.protocol.errors import InvalidState
 from agent.protocol.ports import Emitter, Jobs, Processes, UndoStore
 
@@ -38,7 +39,11 @@ def _no_undo() -> UndoStore:
     raise InvalidState(expected="a store of runs that can be taken back", found="none")
 
 
-@dataclass(frozen=True)
+async def _nothing_known() -> tuple[Capability, ...]:
+    return ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Services:
     """The engine with what a front end needs beside it.
 
@@ -50,6 +55,7 @@ class Services:
     `warm()` loads in the background what the first goal will need.
     `jobs()` is what runs in the background, None as long as no command was run.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
+    `diagnose()` tries what confinement, rehearsal, undo and limits need here.
     `rules` is where "always allow" and `:policy` find rules; without it neither is there.
     """
 
@@ -70,6 +76,7 @@ class Services:
     jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
     undo: Callable[[], UndoStore] = _no_undo
+    diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
 
     @cached_property
     def engine(self) -> Engine:

@@ -107,7 +107,9 @@ class Confiner:
             network=standing.network,
             rung=standing.rung,
             writable=tuple(os.fsencode(path) for path in writable),
-            protected=tuple(os.fsencode(os.path.realpath(path)) for path in self._grounds.protected),
+            protected=tuple(
+                os.fsencode(os.path.realpath(path)) for path in (*self._grounds.protected, *_journals(writable))
+            ),
         )
         return Confined(plan=plan, standing=standing, folder=folder)
 
@@ -152,3 +154,9 @@ class Confiner:
             raise Unconfinable(
                 f"Landlock alone cannot keep {inside[0]} from being changed, which lies in the workspace\nstart in a project's folder"
             )
+
+
+def _journals(folders: list[str]) -> list[str]:
+    """Where pre-images of earlier runs may lie in these folders: undoing trusts what it finds there."""
+    own = [os.path.join(folder, f".agent-shell-{os.geteuid()}") for folder in folders]
+    return [path for path in own if os.path.isdir(path)]

@@ -1,0 +1,143 @@
+"""What this machine can confine, rehearse, take back and limit: found by doing it, for `agent-shell doctor`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+
+from agent.execution import cgroups
+from agent.execution.confine import words
+from agent.execution.confine.ladder import RUNGS, Ladder, Standing
+from agent.execution.confine.plan import Files
+from agent.execution.executor import ShellExecutor
+from agent.execution.helper import Helper
+from agent.execution.rehearsal.places import base_for
+from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.threads import in_thread
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.capabilities import Capability
+from agent.protocol.decisions import ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.errors import CoreError
+
+_MEANS = {"namespaces": "namespaces", "landlock": "Landlock alone"}
+
+
+async def diagnose(*, cwd: str, env: dict[str, str], state_dir: str) -> tuple[Capability, ...]:
+    """A row each for confinement, network, rehearsal, undo and limits. Never raises."""
+    return (
+        *await in_thread(_confinement),
+        await _rehearsal(cwd, env, state_dir),
+        await in_thread(lambda: _undo(cwd, state_dir)),
+        await in_thread(_limits),
+    )
+
+
+def _confinement() -> tuple[Capability, ...]:
+    helper = Helper()
+    try:
+        ladder = Ladder(helper)
+        files = _rungs("confinement", ladder, "workspace", network=True)
+        return files, _rungs("network off", ladder, "all", network=False)
+    except OSError as error:
+        why = f"cannot be tried: {error.strerror or error}"
+        return (Capability(name="confinement", state="broken", found=why),)
+    finally:
+        helper.close()
+
+
+def _rungs(name: str, ladder: Ladder, files: Files, *, network: bool) -> Capability:
+    """Every rung with what became of it; the best that works decides."""
+    standing = ladder.standing(files, network)
+    failed = [(rung, ladder.trial(files, network, rung)) for rung in RUNGS]
+    failed = [(rung, trial) for rung, trial in failed if not trial.works]
+    remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in failed)
+    advice = "; or ".join(text for text in remedies if text)
+    means = _MEANS if files != "all" else {"namespaces": "namespaces", "landlock": "a filter of system calls"}
+    reasons = "; ".join(f"no {means[rung]}: {trial.reason}" for rung, trial in failed)
+    if standing.rung is None:
+        return Capability(
+            name=name,
+            state="note",
+            found=f"none, so what is to be confined asks or does not run ({reasons})",
+            advice=advice,
+        )
+    found = _works(standing, means)
+    if standing.misses:
+        found += f"; does not stop: {', '.join(standing.misses)}"
+    best = standing.rung == "namespaces"
+    return Capability(
+        name=name,
+        state="ok" if best else "note",
+        found=found + (f" ({reasons})" if reasons else ""),
+        advice="" if best else advice,
+    )
+
+
+def _works(standing: Standing, means: dict[str, str]) -> str:
+    assert standing.rung is not None
+    how = means[standing.rung]
+    if standing.rung == "namespaces" and standing.trial.landlock:
+        how += f" and Landlock (version {standing.trial.landlock})"
+    return how if standing.trial.sudo else f"{how}; not for sudo"
+
+
+async def _rehearsal(cwd: str, env: dict[str, str], state_dir: str) -> Capability:
+    """A rehearsal of `true` where one works."""
+    executor = ShellExecutor(cwd=cwd, env=env, rehearsals=RehearsalSettings(state_dir=state_dir))
+    report = RiskReport(command="true", level=Level.LOW)
+    command = ApprovedRehearsal(
+        command_id="doctor", command="true", report=report, consent=Consent(by="person"), timeout=10.0
+    )
+    try:
+        rehearsal = await executor.rehearse(command, None, CancellationToken())
+        code = rehearsal.result.exit_code
+        await executor.discard(rehearsal)
+    except CoreError as error:
+        return Capability(name="rehearsal", state="note", found=error.message, advice=error.hint)
+    except Exception as error:  # whatever it is, the person reads it here and not as a traceback
+        return Capability(name="rehearsal", state="broken", found=f"{type(error).__name__}: {error}")
+    finally:
+        await executor.close()
+    if code:
+        return Capability(name="rehearsal", state="broken", found=f"`true` ended with {code} in a rehearsal")
+    who = "of everything" if os.geteuid() == 0 else "of what is yours; the rest is read-only in it"
+    return Capability(name="rehearsal", state="ok", found=f"an overlay {who}")
+
+
+def _undo(cwd: str, state_dir: str) -> Capability:
+    """Where a journal for the working folder would lie."""
+    try:
+        base = base_for(os.fsencode(os.path.realpath(cwd)), os.fsencode(state_dir))
+        with tempfile.TemporaryDirectory(dir=os.fsdecode(base.folder), prefix="doctor-"):
+            free = shutil.disk_usage(base.folder).free
+    except OSError as error:
+        why = f"no folder for journals: {error.strerror or error}"
+        return Capability(name="undo", state="broken", found=why, advice=f"make {state_dir} writable for you")
+    place = os.fsdecode(base.folder)
+    if free < 50_000_000:
+        return Capability(
+            name="undo", state="note", found=f"{place}: the disk is nearly full", advice="free some space"
+        )
+    if not base.same_file_system:
+        found = f"{place}, which is another file system than the working folder: what is replaced is copied"
+        return Capability(name="undo", state="note", found=found)
+    return Capability(name="undo", state="ok", found=place)
+
+
+def _limits() -> Capability:
+    """Whether the kernel counts for a whole command."""
+    group = cgroups.make(limits=True)
+    taken: tuple[str, ...] = ()
+    if group is not None:
+        taken = group.limit(memory=1 << 40, processes=1 << 20)
+        group.remove(within=1.0)
+    if len(taken) == 2:
+        return Capability(name="limits", state="ok", found="memory and processes of a command by control group")
+    found = "memory and processes are counted while a command runs, and fenced for each process (processes: for each user, not for root)"
+    return Capability(
+        name="limits",
+        state="note",
+        found=found,
+        advice="a delegated cgroup v2 with the controllers memory and pids, as `systemd-run --user --scope -p Delegate=yes` gives",
+    )
