@@ -12,7 +12,7 @@ from agent.protocol.rehearsals import Committed
 
 
 def publish(journals: Journals, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
-    """Make `steps` real. Raises RehearsalConflict (nothing was changed) and CommitFailed."""
+    """Make `steps` real; the journal first looks whether anything changed. Raises RehearsalConflict (nothing was done), CommitFailed."""
     return journals.commit(layers, steps, run)
 
 
