@@ -292,7 +292,7 @@ class Keeper:
     def _spawn(self) -> wire.Message | None:
         """Fork and exec; what failed as {stage, errno}, or None."""
         read_end, write_end = os.pipe()
-        self._pid = os.fork()
+        self._pid = self._tree.fork()
         if self._pid == 0:
             self._become_command(write_end)
         os.close(write_end)

@@ -6,6 +6,7 @@ nothing has to be loaded any more. When the socket ends, it ends; keepers notice
 
 from __future__ import annotations
 
+import ctypes  # noqa: F401  # every keeper needs it, and only forks from here are quick
 import os
 import signal
 import socket

@@ -24,6 +24,7 @@ class Tree:
         self._root = os.getpid()
         self._known: dict[int, str] = {}
         self._childless = False
+        self._inside = False
         self.group: Group | None = make(limits=limits) if highest == RUNGS[0] else None
         self.subreaper = highest != RUNGS[2] and sweep.become_subreaper()
 
@@ -34,9 +35,19 @@ class Tree:
             return RUNGS[0]
         return RUNGS[1] if self.subreaper else RUNGS[2]
 
+    def fork(self) -> int:
+        """Like `os.fork`, in the group if that can be: for the child that becomes the command, which calls `enter` first."""
+        if self.group is not None:
+            self._inside = True  # said before the fork, so that the child knows
+            try:
+                return self.group.fork()
+            except OSError:
+                self._inside = False  # then `enter` moves it
+        return os.fork()
+
     def enter(self) -> None:
         """In the child that becomes the command: join the group, and end with the keeper. Never raises."""
-        if self.group is not None:
+        if self.group is not None and not self._inside:
             try:
                 self.group.enter()
             except OSError:
