@@ -54,6 +54,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     code: bool = False
     auto_continue: bool = False
     json: bool = False
+    shell: str = "bash"
+    tty: str = "auto"
     edit_mode: str = "emacs"
     highlight: bool = True
     theme: str = "ansi_dark"

@@ -163,6 +163,14 @@ SETTINGS: tuple[Setting, ...] = (
         name="auto_continue", kind="bool", flag="--auto-continue", group="run", help="go on while an agent has tasks"
     ),
     Setting(name="json", kind="bool", flag="--json", group="run", help="events as JSON lines on stdout (plan: one object)"),
+    Setting(
+        name="shell", kind="choice", choices=("bash", "zsh", "fish", "sh", "auto"), group="run",
+        help="your own shell, which runs what means the same there as in bash (auto: $SHELL)",
+    ),
+    Setting(
+        name="tty", kind="choice", choices=("auto", "on", "off"), group="run",
+        help="which terminal commands get: what fits, all of yours, or none",
+    ),
     Setting(name="edit_mode", kind="choice", choices=("emacs", "vi"), group="screen", help="keys of the prompt"),
     Setting(name="highlight", kind="bool", group="screen", help="render Markdown and highlight code"),
     Setting(name="theme", kind="text", group="screen", help="Pygments style for code"),

@@ -49,7 +49,7 @@ class ShellExecutor:
     confined command may write (None: in `cwd`). `jobs`: where commands that go on in the background are entered. `strays`: the rung to
     try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
     rehearsal may go, and where its files lie (None: in the state folder that `env` names). `own_shell`: bash, zsh, fish, sh or auto
-    ($SHELL), which runs what means the same there as in bash.
+    ($SHELL), which runs what means the same there as in bash. `tty`: see `choose_tty`.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class ShellExecutor:
         limits: RunLimits | None = None,
         rehearsals: RehearsalSettings | None = None,
         own_shell: str = "bash",
+        tty: TerminalChoice = "auto",
     ) -> None:
         variables = {
             os.fsencode(name): os.fsencode(value) for name, value in {**env, "AI_AGENT": "agent-shell"}.items()
@@ -96,7 +97,7 @@ class ShellExecutor:
         self._limits = limits or RunLimits()
         self._grounds = grounds
         self._rehearsals = rehearsals
-        self._tty: TerminalChoice = "auto"
+        self._tty = tty
         self._lock = asyncio.Lock()
 
     @property

@@ -9,6 +9,8 @@ from typing import Protocol
 from agent.execution.state import Definitions, ShellState
 
 END = "agent-shell-state-end"
+UNREADABLE = "CODE_OF_ANOTHER_SHELL"
+"""The variable that stands for what cannot be said in bash."""
 _OWN_VARIABLES = ("_", "SHLVL", "PWD")  # set by each shell itself
 
 
@@ -36,7 +38,7 @@ class Dialect(Protocol):
         """From the fields of a dump behind directory and umask: what was defined, and the environment."""
 
     def in_bash(self, definitions: Definitions) -> tuple[str, str]:
-        """Functions and aliases as bash source, for the rating; what cannot be said in bash is an `eval` of something unknown."""
+        """Functions and aliases as bash source, for the rating; what cannot be said in bash evaluates `$UNREADABLE`."""
 
 
 def parse(dialect: Dialect, dump: bytes, before: ShellState) -> ShellState | None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from agent.execution.shells.dialect import END, Dump
+from agent.execution.shells.dialect import END, UNREADABLE, Dump
+from agent.execution.shells.same_meaning import difference
 from agent.execution.state import Definitions, ShellState
 
 _DUMP = r"""function __agent_shell_exit --on-event fish_exit
@@ -15,11 +16,14 @@ _DUMP = r"""function __agent_shell_exit --on-event fish_exit
         builtin printf '%s\0' $PWD
         umask
         builtin printf '\0'
+        # Asking where a function comes from would load it, so those that fish brings are told by their files; they can
+        # only have been redefined by a command that says their names.
+        set -l brought (builtin string replace -r '.*/(.*)\.fish$' '$1' -- $__fish_data_dir/functions/*.fish)
         set -l names
         for name in (builtin functions --all --names | builtin string split ,)
-            builtin string match -q '__agent_shell_*' -- $name; and continue
-            set -l where (builtin functions --details $name)
-            builtin string match -q -- "$__fish_data_dir*" $where; or test $where = n/a; or set -a names $name
+            builtin string match -qr '^(__agent_shell_|__fish_|fish_)' -- $name; and continue
+            builtin contains -- $name $brought; and not builtin contains -- $name WORDS; and continue
+            builtin string match -q -- "$__fish_data_dir*" (builtin functions --details $name); or set -a names $name
         end
         builtin printf '%s\0' (builtin count $names)
         for name in $names
@@ -33,7 +37,7 @@ _DUMP = r"""function __agent_shell_exit --on-event fish_exit
 end
 """
 _HEADER = re.compile(r"function\s+(\S+)(.*)")
-_SIMPLE = re.compile(r"[\w ./=,:+@%-]+")
+_WORD = re.compile(r"[A-Za-z][\w.-]*")
 
 
 class Fish:
@@ -44,7 +48,9 @@ class Fish:
     def script(self, state: ShellState, dump: Dump, text: str) -> str:
         own = state.others.get(self.name, Definitions())
         umask = f"umask {state.umask}\n" if state.umask else ""
-        hook = _DUMP.replace("ENV", dump.env_program).replace("END", END).replace("PATH", dump.path)
+        words = " ".join(sorted(set(_WORD.findall(f"{text}\n{own.functions}"))))
+        places = {"ENV": dump.env_program, "END": END, "PATH": dump.path, "WORDS": words}
+        hook = re.sub(r"\b(ENV|END|PATH|WORDS)\b", lambda match: places[match[0]], _DUMP)
         return f"{own.functions}\n{umask}{hook}"
 
     def argv(self, program: str, script_path: str, text: str) -> tuple[str, ...]:
@@ -70,6 +76,6 @@ def _as_bash(source: str) -> str:
     name = match[1].strip("'\"") if match else "unknown"
     lines = [line.strip() for line in rest.split("\n") if line.strip() not in ("", "end")]
     body = lines[0].removesuffix("$argv").rstrip("; ") if len(lines) == 1 else ""
-    if body and _SIMPLE.fullmatch(body):
-        return f'{name} () {{ {body} "$@"; }}'
-    return f'{name} () {{ eval "$FISH_CODE_OF_AN_EARLIER_COMMAND"; }}'
+    if body and not difference("fish", body):
+        return f'{name} () \n{{ {body} "$@"; }}'
+    return f'{name} () \n{{ eval "${UNREADABLE}"; }}'

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 
 from agent.execution.shells.dialect import Dialect
-from agent.execution.state import Definitions, ShellState
+from agent.execution.state import Definitions, ShellState, without_relative
 from agent.protocol.decisions import ApprovedCommand, Level
 
 NAMES = ("bash", "zsh", "fish", "sh")
@@ -58,7 +58,7 @@ def find(setting: str, environ: dict[str, str]) -> tuple[OwnShell | None, str]:
     import shutil
 
     if path is None or not os.access(path, os.X_OK) or not path.startswith("/"):
-        path = shutil.which(name)
+        path = shutil.which(name, path=without_relative(environ.get("PATH", os.defpath)) or os.defpath)
     if path is None:
         return None, f"there is no {name} here: bash runs every command"
     return OwnShell(_dialect(name), path), ""

@@ -6,6 +6,7 @@ No start-up file is read. What would make zsh run something that nobody can see 
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from agent.execution.shells.dialect import END, Dump
@@ -90,4 +91,5 @@ class Zsh:
         return Definitions(options=options, aliases=aliases, functions=functions), variables
 
     def in_bash(self, definitions: Definitions) -> tuple[str, str]:
-        return definitions.functions, definitions.aliases
+        # As bash prints them: the bracket on a line of its own.
+        return re.sub(r"^(\S+) \(\) \{$", r"\1 () \n{", definitions.functions, flags=re.MULTILINE), definitions.aliases
