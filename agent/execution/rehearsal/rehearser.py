@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -63,6 +64,7 @@ class Rehearser:
         self._state_dir = settings.state_dir
         self._budget = settings.budget
         self._held: dict[str, _Held] = {}
+        self._removing: set[asyncio.Future[None]] = set()
         self._kinds = ["root", "user"] if os.geteuid() == 0 else ["user"]
         self._swept: set[bytes] = set()
         self._count = 0
@@ -112,7 +114,10 @@ class Rehearser:
             done = await in_thread(lambda: self._publish(held, command, session))
         if held.after is not None and self._bench.state() is held.before:
             self._bench.adopt(held.after)
-        await self.discard(rehearsal)
+        del self._held[rehearsal.rehearsal_id]
+        removing = asyncio.ensure_future(in_thread(held.sandbox.remove))  # nobody has to wait for that
+        self._removing.add(removing)
+        removing.add_done_callback(self._removing.discard)
         return done
 
     async def discard(self, rehearsal: Rehearsal) -> None:
@@ -125,6 +130,7 @@ class Rehearser:
         """Discard all that nobody decided about."""
         for held in tuple(self._held.values()):
             await self.discard(held.rehearsal)
+        await asyncio.gather(*self._removing)
 
     # --- before ---
 
