@@ -108,6 +108,6 @@ class LazyProcesses:
 
 def follows_folder(path: str) -> bool:
     """Whether a PATH has an entry that depends on the working folder."""
-    from agent.execution import state
+    from agent.execution import search_path
 
-    return state.follows_folder(path)
+    return search_path.follows_folder(path)

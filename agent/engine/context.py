@@ -40,7 +40,7 @@ def _no_roles(name: str) -> str:
     raise NotFound("role", name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AppState:
     """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
 
@@ -68,7 +68,7 @@ class AppState:
     debug: bool = False
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RequestContext:
     """One session as the engine sees it; `history` is a projection of its log.
 

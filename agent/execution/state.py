@@ -13,6 +13,9 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent.execution.search_path import follows_folder as follows_folder  # noqa: PLC0414  # asked here for a shell
+from agent.execution.search_path import without_relative as without_relative  # noqa: PLC0414
+
 _END = "agent-shell-state-end"
 # Options such as errexit or nounset would end every later command; these are the ones that are a matter of taste.
 _KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglob", " physical", " pipefail")
@@ -76,16 +79,6 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
         f"\\builtin export POSIXLY_CORRECT={shlex.quote(posix)}" if posix is not None else "",
     ]
     return "\n".join(line for line in lines if line) + "\n"
-
-
-def follows_folder(path: str) -> bool:
-    """Whether a PATH has entries that mean another place in each folder (`.`, nothing, `node_modules/.bin`)."""
-    return any(not entry.startswith("/") for entry in path.split(":"))
-
-
-def without_relative(path: str) -> str:
-    """A PATH without entries that a working folder could fill."""
-    return ":".join(entry for entry in path.split(":") if entry.startswith("/"))
 
 
 def launch_env(state: ShellState, preamble_path: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.policy.session_rules import SessionRules
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RuleDesk:
     """`path` is the person's own policy file, `session_rules()` what counts for this session only.
 

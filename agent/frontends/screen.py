@@ -14,7 +14,7 @@ from prompt_toolkit.output import Output
 Fragments = list[tuple[str, str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Screen:
     """Keys and display of one terminal. `dumb` terminals get lines instead of an editor."""
 
@@ -38,8 +38,14 @@ class Screen:
         print_formatted_text(fragments, output=self.output, style=STYLE, include_default_pygments_style=False)
 
     def say_all(self, lines: Sequence[str | Fragments]) -> None:
+        """Print lines as one text: each printing works out its styles anew."""
+        together: Fragments = []
         for line in lines:
-            self.say(line)
+            if together:
+                together.append(("", "\n"))
+            together.extend([("", line)] if isinstance(line, str) else line)
+        if lines:
+            self.say(together)
 
     @property
     def rows(self) -> int:

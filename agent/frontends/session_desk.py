@@ -25,7 +25,7 @@ from agent.protocol.ports import Confirmer, Emitter
 from agent.protocol.requests import RehearseMode, RunOptions, RunRequest
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SessionDesk:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
