@@ -38,8 +38,8 @@ class Bench:
             folder.mkdir()
         self.base.chmod(0o755)
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
-        self._environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), packages)))}
-        self._environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        self.environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), packages)))}
+        self.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         self.own()
 
     def own(self) -> None:
@@ -70,7 +70,7 @@ class Bench:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=self._environ,
+            env=self.environ,
             cwd="/",
         )
         assert process.stdin is not None
