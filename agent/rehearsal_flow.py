@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent.asking import Asking, Attempt
 from agent.judging import allowed_by, told, unattended
+from agent.policy.confining import beyond
 from agent.protocol.decisions import (
     ApprovedRehearsal,
     CancelGoal,
@@ -70,12 +71,15 @@ class RehearsalFlow:
         only = asking.approval.rehearse == "only"
         if rehearsal is None or (rehearsed.trouble and not only):
             attempt.note = f"it could not be rehearsed to its end, and nothing was changed: {rehearsed.trouble}"
-            attempt.direct = True
+            if not rehearsed.interrupted:
+                first, attempt.direct = asking.rehearsed_first(attempt), True
+                attempt.note += "\nEnter runs it for real now" if first else ""
             return EditAgain()
         if attempt.unasked:
-            if not rehearsed.wanted_network:
+            outside = beyond(attempt.rated.confining, rehearsal)
+            if not rehearsed.wanted_network and not outside:
                 return Commit()
-            attempt.note = _OFFLINE
+            attempt.note = outside or _OFFLINE
         if not isinstance(reviewer, Reviewer) or not (asking.approval.interactive or only):
             return None
         request = asking.request(attempt)

@@ -37,6 +37,11 @@ class Rehearsed:
     trouble: str = ""
 
     @property
+    def interrupted(self) -> bool:
+        """The person stopped it, so nothing is known about how it would have gone."""
+        return self.rehearsal is not None and self.rehearsal.result.interrupted
+
+    @property
     def wanted_network(self) -> bool:
         """Something was refused the network, so this is not how the command would have gone."""
         shown = self.rehearsal.not_shown if self.rehearsal is not None else ()

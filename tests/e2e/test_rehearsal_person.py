@@ -1,0 +1,182 @@
+"""A person rehearses, looks, makes it real and takes it back, at a real terminal with real overlays."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.terminal import CTRL_C, CTRL_U, ROOT, Terminal
+
+F9 = "\x1b[20~"
+REVIEW = r"c commit · e edit · d discard · v view all ❯"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    (folder / ".config" / "agent-shell").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def work(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n")
+    trouble = _trouble(str(home), str(folder))
+    if trouble:
+        pytest.skip(f"nothing can be rehearsed here: {trouble}")
+    return folder
+
+
+_known: list[str] = []
+
+
+def _trouble(home: str, folder: str) -> str:
+    """Why nothing can be rehearsed here, "" where it can; found once, by trying."""
+    if not _known:
+        env = {"HOME": home, "PATH": os.environ["PATH"]}
+        words = [sys.executable, str(ROOT / "agent_shell.py"), "rehearse", "--no-persist", "true"]
+        done = subprocess.run(words, env=env, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        _known.append(done.stderr.strip()[-300:] if done.returncode else "")
+    return _known[0]
+
+
+def open_terminal(home: Path, work: Path, *words: str, **more: Any) -> Terminal:
+    return Terminal("--planner", "offline", *words, home=home, cwd=work, PAGER="cat", columns=140, **more)
+
+
+def events(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in sorted((home / "sessions").glob("*.jsonl")) for line in path.open()]
+
+
+def test_rehearse_diff_commit_undo(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type("!sed -i s/two/2/ a.txt\r")
+        person.at_confirmation("sed -i")
+        person.see("F9 rehearses it")
+        person.type(F9)
+        person.see(r"~ a\.txt.*-two.*\+2.*" + REVIEW)
+        assert (work / "a.txt").read_text() == "one\ntwo\n"
+        person.type("c\r")
+        person.see(r"undo: agent-shell undo \w+, or :undo")
+        person.at_prompt()
+        assert (work / "a.txt").read_text() == "one\n2\n"
+        person.type(":undo\r")
+        person.see(r"would be taken back: sed -i s/two/2/ a\.txt.*~ a\.txt.*take it back\? \[y/N\] ❯")
+        person.type("y\r")
+        person.see(r"taken back: 1 change of \w+")
+        person.at_prompt()
+        assert (work / "a.txt").read_text() == "one\ntwo\n"
+        person.type(":undo list\r")
+        person.see(r"undone +\d+ change")
+    assert "undo.finished" in [event["type"] for event in events(home)]
+
+
+def test_ctrl_c_discards_at_every_point(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt; echo begun; sleep 600\r")
+        person.at_confirmation("rm a.txt")
+        person.type(F9)
+        person.see(r"nothing is changed\s+begun", where="screen")
+        person.type(CTRL_C)
+        person.see(r"nothing was changed: it was interrupted")
+        person.at_confirmation("sleep 600")
+        person.type(CTRL_C)
+        person.at_prompt()
+        person.type("!rm a.txt\r")
+        person.at_confirmation("rm a.txt")
+        person.type(F9)
+        person.see(REVIEW, where="line")
+        person.type(CTRL_C)
+        person.at_prompt()
+    assert (work / "a.txt").exists()
+    types = [event["type"] for event in events(home)]
+    assert types.count("rehearsal.started") == types.count("rehearsal.finished") == 2
+    assert "command.started" not in types
+
+
+def test_enter_commits_nothing_and_e_brings_the_prompt_back(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt\r")
+        person.at_confirmation("rm a.txt")
+        person.type(F9)
+        person.see(REVIEW, where="line")
+        person.type("\r")
+        person.see("a letter out of this row")
+        person.type("e\r")
+        person.at_confirmation("rm a.txt")
+        person.type(CTRL_U + "ls\r")
+        person.see("completed")
+        person.at_prompt()
+    assert (work / "a.txt").exists()
+
+
+def test_auto_is_switched_on_in_the_session_and_keeps_the_directory(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type(":rehearse auto\r")
+        person.see("rehearse auto: what writes is rehearsed first")
+        person.at_prompt()
+        person.type("!mkdir sub && cd sub\r")
+        person.at_confirmation("mkdir sub")
+        person.see("Enter rehearses it first")
+        person.type("\r")
+        person.see(r"\+ sub/.*" + REVIEW)
+        assert not (work / "sub").exists()
+        person.type("c\r")
+        person.see(r"undo: agent-shell undo")
+        person.at_prompt()
+        assert (work / "sub").is_dir()
+        person.see(r"work/sub", where="screen")
+
+
+def test_rehearse_command_at_once_on_a_dumb_terminal(home: Path, work: Path) -> None:
+    with open_terminal(home, work, TERM="dumb") as person:
+        person.see("goal:")
+        person.type(":rehearse rm a.txt\n")
+        person.see(r"- a\.txt.*c commit · e edit · d discard · v view all:")
+        person.type("d\n")
+        person.see("skipped")
+        person.type(":quit\n")
+        assert person.leaves() == 0
+    assert (work / "a.txt").exists()
+
+
+def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None:
+    words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--via-rehearsal", "rm a.txt"]
+    with Terminal(home=home, cwd=work, columns=140, command=words) as person:
+        person.see(r"- a\.txt.*" + REVIEW)
+        person.type("c\r")
+        assert person.leaves() == 0
+    assert not (work / "a.txt").exists()
+    undo = [sys.executable, str(ROOT / "agent_shell.py"), "undo"]
+    with Terminal(home=home, cwd=work, columns=140, command=undo) as person:
+        person.see(r"would be taken back: rm a\.txt.*\+ a\.txt.*take it back\? \[y/N\] ❯")
+        person.type("y\r")
+        assert person.leaves() == 0
+    assert (work / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_a_file_changed_since_is_asked_about(home: Path, work: Path) -> None:
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "AGENT_SESSION_DIR": str(home / "sessions")}
+    words = [sys.executable, str(ROOT / "agent_shell.py"), "exec", "--approve", "medium", "--via-rehearsal"]
+    subprocess.run([*words, "echo three >> a.txt"], env=env, cwd=work, check=True, capture_output=True, timeout=60)
+    (work / "a.txt").write_text("mine\n")
+    undo = [sys.executable, str(ROOT / "agent_shell.py"), "undo"]
+    with Terminal(home=home, cwd=work, columns=140, command=undo) as person:
+        person.see(r"take it back\? \[y/N\] ❯")
+        person.type("y\r")
+        person.see(r"a\.txt: .*s leave it as it is · t take it back anyway · x stop")
+        person.type("t\r")
+        assert person.leaves() == 0
+    assert (work / "a.txt").read_text() == "one\ntwo\n"
