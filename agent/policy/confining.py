@@ -6,6 +6,7 @@ from agent.policy.model import Policy, Rule
 from agent.policy.touching import touches
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Confinement, Confining, Finding, Level, RiskReport, Verdict
+from agent.protocol.rehearsals import Rehearsal
 
 RULE = "confine"
 _NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}
@@ -37,6 +38,25 @@ def unconfined(report: RiskReport, confining: Confining) -> Finding:
         span=(0, len(report.command)),
         safer=confining.remedy,
     )
+
+
+def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
+    """What making a rehearsal real would write although a confined run could not, in words; "" for nothing.
+
+    A rehearsal shows all that a command wants to do; confinement is held against it here.
+    """
+    files = confining.mode.split(",")[0]
+    if files not in ("workspace", "read-only") or not (rehearsal.changes or rehearsal.more):
+        return ""
+    root = confining.workspace.rstrip("/") + "/"
+    paths = [change.path for change in rehearsal.changes]
+    paths += [change.source for change in rehearsal.changes if change.source]
+    if files == "workspace":
+        paths = [path for path in paths if not path.startswith(root)]
+    if not paths and not rehearsal.more:
+        return ""
+    named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return f"it was to be confined ({confining.mode}), and would change {named or 'more than is listed'}"
 
 
 def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:

@@ -11,6 +11,8 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
     ApprovedCommand,
+    Confinement,
+    Confining,
     Confirmation,
     ConfirmationRequest,
     Finding,
@@ -138,6 +140,7 @@ class FakeExecutor:
         self.aliases = ""
         self.exports: dict[str, str] = {}
         self.ran: list[ApprovedCommand] = []
+        self.unconfinable = ""
         self._results = dict(results or {})
 
     async def execute(
@@ -152,6 +155,10 @@ class FakeExecutor:
                 if stream.head:
                     sink(name, stream.head.encode(), 0.01)
         return result
+
+    async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
+        """Everything can be confined, unless `unconfinable` says why not."""
+        return Confining(mode=mode, workspace=self.cwd, how=f"by {mode}", reason=self.unconfinable)
 
     async def close(self) -> None:
         pass
