@@ -18,6 +18,7 @@ from agent.execution import kernel
 from agent.execution.confine import call_filter
 from agent.execution.confine.grounds import Grounds
 from agent.execution.executor import ShellExecutor
+from agent.execution.limits import RunLimits
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
 from agent.risk.classifier import classify
@@ -44,7 +45,13 @@ async def run(work: dict) -> dict:
         protected=tuple(work.get("protected", ())),
         home=work.get("home", "/nowhere"),
     )
-    executor = ShellExecutor(cwd=work.get("cwd", workspace), env=dict(os.environ), grounds=grounds, grace=0.3)
+    executor = ShellExecutor(
+        cwd=work.get("cwd", workspace),
+        env=dict(os.environ),
+        grounds=grounds,
+        grace=0.3,
+        limits=RunLimits(**work.get("limits", {})),
+    )
     results = []
     for mode, command in work["commands"]:
         context = RiskContext(cwd=executor.cwd, home=grounds.home, workspace=workspace)
