@@ -185,11 +185,15 @@ class Parts:
 
     def _rehearsals(self) -> RehearsalSettings:
         from agent.config.paths import state_dir
+        from agent.execution.rehearsal.budget import Budget
         from agent.execution.rehearsal.settings import RehearsalSettings
 
         settings = self._settings
         return RehearsalSettings(
             state_dir=state_dir(self._loaded.environ),
+            budget=Budget(
+                files=settings.rehearsal_files, bytes=settings.rehearsal_bytes, seconds=settings.rehearsal_seconds
+            ),
             redact=self.redactor.redact,
             keep_bytes=settings.undo_keep_bytes,
             keep_days=settings.undo_keep_days,

@@ -36,6 +36,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     safety_policy: str | None = None
     dry_run: bool = False
     rehearse: str = "ask"
+    rehearsal_files: int = 20_000
+    rehearsal_bytes: int = 1 << 30
+    rehearsal_seconds: float = 300.0
     undo_keep_bytes: int = 2 << 30
     undo_keep_days: int = 30
     max_steps: int = 25

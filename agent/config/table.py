@@ -109,6 +109,18 @@ SETTINGS: tuple[Setting, ...] = (
         name="rehearse", kind="choice", choices=("auto", "ask", "off"), flag="--rehearse", group="safety",
         help="try commands that write over an overlay first: always (auto), as an offer (ask), when told to (off)",
     ),
+    Setting(
+        name="rehearsal_files", kind="int", group="safety", from_project="lower",
+        help="end a rehearsal that writes more files than this",
+    ),
+    Setting(
+        name="rehearsal_bytes", kind="size", group="safety", from_project="lower",
+        help="end a rehearsal that writes more than this (1G)",
+    ),
+    Setting(
+        name="rehearsal_seconds", kind="float", group="safety", from_project="lower",
+        help="end a rehearsal after this long where command_timeout is not set (300)",
+    ),
     Setting(name="undo_keep_bytes", kind="size", group="safety", help="what undo may hold on disk; the oldest goes first"),
     Setting(name="undo_keep_days", kind="int", group="safety", help="how long runs can be taken back"),
     Setting(
