@@ -55,7 +55,7 @@ def commit(
             intent, notes = _prepare(desk, entry, layers, steps, folders)
             watch("staged")
             entry.phase = "committing"
-            entry.changes = len(steps)
+            entry.changes = sum(not step.quiet for step in steps)
             desk.write(entry)
             desk.write_intent(entry.undo_id, intent)
             watch("intent")
@@ -71,7 +71,7 @@ def commit(
         entry.state, entry.phase = "committed", ""
         entry.note = "; ".join(notes)
         finish(desk, entry, intent, folders, done=True, watch=watch)
-    return Committed(undo_id=entry.undo_id, changes=sum(not step.quiet for step in steps), notes=tuple(notes))
+    return Committed(undo_id=entry.undo_id, changes=entry.changes, notes=tuple(notes))
 
 
 def finish(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:

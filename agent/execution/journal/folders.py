@@ -28,8 +28,9 @@ class Folders:
 
     def parent(self, path: bytes) -> tuple[int, bytes]:
         """A descriptor of the folder `path` is in, and its name there. Raises OSError (NotADirectoryError for a link on the way)."""
-        folder, name = os.path.split(path)
-        return self.folder(folder), name
+        folder, _, name = path.rpartition(b"/")
+        known = self._open.get(folder)
+        return (self.folder(folder or b"/") if known is None else known), name
 
     def folder(self, path: bytes) -> int:
         """A descriptor of the folder `path`, good for `dir_fd`."""

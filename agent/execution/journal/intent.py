@@ -150,7 +150,7 @@ def facts_out(facts: Facts | None) -> list[int] | None:
 
 def facts_in(found: list[int] | None) -> Facts | None:
     """Facts from JSON. Raises TypeError."""
-    return None if found is None else Facts(*(int(number) for number in found))
+    return None if found is None else Facts(*found)
 
 
 def values_out(values: Values) -> list[Any]:

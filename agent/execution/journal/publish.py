@@ -29,8 +29,10 @@ def is_done(folders: Folders, action: Action) -> bool:
     not done, or only half, does no harm.
     """
     if action.kind == "swap":
-        _finish_exchange(folders, action)
         slot = look(folders, action.slot)
+        if slot is None:
+            _finish_exchange(folders, action)
+            slot = look(folders, action.slot)
         return (slot.ino if slot else 0) == action.held
     here = look(folders, action.path)
     return here is not None and here.ino == action.ino
@@ -64,6 +66,9 @@ def _turn(folders: Folders, action: Action, *, done: bool) -> None:
 
 def _swap(folders: Folders, action: Action) -> None:
     target = look(folders, action.path)
+    if target is None:
+        _finish_exchange(folders, action)
+        target = look(folders, action.path)
     slot = look(folders, action.slot)
     slot_fd, slot_name = folders.parent(action.slot)
     if target is None and slot is None:

@@ -56,7 +56,8 @@ class Journals:
         for undo_id in reversed(self.desk.ids()):
             entry = self.desk.read(undo_id)
             if entry is not None:
-                found.append(self._checked(entry).shown())
+                self._check(entry)
+                found.append(entry.shown())
         return tuple(found)
 
     def changes(self, undo_id: str) -> tuple[Change, ...]:
@@ -94,27 +95,26 @@ class Journals:
         entry = self.desk.read(undo_id) if undo_id in self.desk.ids() else None
         if entry is None:
             raise NotFound("run that can be taken back", undo_id, hint="`agent-shell undo --list` shows them")
-        entry = self._checked(entry)
+        intent = self._check(entry)
         if entry.state == "broken":
             raise UndoFailed(f"{undo_id} cannot be taken back: {entry.note}")
-        intent = self.desk.intent(undo_id)
         if entry.state == "pending" or intent is None:
             raise InvalidState(expected="a finished entry", found=f"one that is {entry.state}", hint=entry.note)
         return entry, intent
 
-    def _checked(self, entry: Entry) -> Entry:
-        """The entry, "broken" where what it needs is not there."""
+    def _check(self, entry: Entry) -> Intent | None:
+        """What the entry did; it becomes "broken" where what it needs is not there."""
         if entry.state in ("broken", "pending"):
-            return entry
+            return None
         try:
             intent = self.desk.intent(entry.undo_id)
         except (OSError, ValueError) as error:
             entry.state, entry.note = "broken", f"its journal cannot be read: {error}"
-            return entry
+            return None
         reason = "its journal is gone" if intent is None else undo.journal_gone(intent)
         if reason:
             entry.state, entry.note = "broken", reason
-        return entry
+        return intent
 
     def _prune(self) -> None:
         """Remove the oldest entries beyond the limits. What cannot be removed stays listed."""

@@ -58,8 +58,11 @@ def turn(
             )
         entry.skip = _to_leave(entry, intent, folders, left_alone, done=done)
         entry.natural = times_changed_by_others(intent, desk.left(entry.undo_id), folders, done=done)
+        amended = _note_times(intent, folders, entry.natural, done=done)
         if force:
-            _make_room(desk, entry, intent, folders, against, done=done)
+            amended |= _make_room(desk, entry, intent, folders, against, done=done)
+        if amended:
+            desk.write_intent(entry.undo_id, intent)
         entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
         _write(desk, entry)
         watch("record")
@@ -171,8 +174,11 @@ def _is_skipped(path: bytes, skip: Sequence[bytes]) -> bool:
 
 def _make_room(
     desk: Desk, entry: Entry, intent: Intent, folders: Folders, changed: Sequence[Changed], *, done: bool
-) -> None:
-    """Before taking back by force: see that what is there now is kept, also where no exchange would do that."""
+) -> bool:
+    """Before taking back by force: see that what is there now is kept, also where no exchange would do that.
+
+    Whether the intent is another one by that.
+    """
     touched = False
     for index in sorted({each.index for each in changed}):
         action = intent.actions[index]
@@ -184,8 +190,19 @@ def _make_room(
             _keep_rival(desk, entry, folders, action, index, done=done)
         elif action.kind == "link":
             entry.skip.append(index)
-    if touched:
-        desk.write_intent(entry.undo_id, intent)
+    return touched
+
+
+def _note_times(intent: Intent, folders: Folders, natural: Sequence[int], *, done: bool) -> bool:
+    """Folders that others changed keep their time now; turned round once more, they get back the one they have now."""
+    for index in natural:
+        each = intent.folders[index]
+        facts = look(folders, each.done_path if done else each.undone_path)
+        if facts is not None and done:
+            each.done = facts.mtime
+        elif facts is not None:
+            each.undone = facts.mtime
+    return bool(natural)
 
 
 def _keep_values(folders: Folders, action: Action, *, done: bool) -> bool:

@@ -1,0 +1,342 @@
+"""Journals as a person meets them: entries, conflicts, skipping and forcing, limits, and what a commit must keep."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.execution.journal.store import Journals
+from agent.protocol.errors import CommitFailed, InvalidState, NotFound, RehearsalConflict, UndoConflict, UndoFailed
+from agent.protocol.rehearsals import Conflict, UndoEntry
+from tests.support.journal_case import RUN, Rehearsed
+from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
+from tests.support.tree_operations import differences
+
+
+@pytest.fixture
+def world() -> Iterator[OverlayWorld]:
+    if reason := why_not(FAITHFUL):
+        pytest.skip(reason)
+    made = OverlayWorld(FAITHFUL)
+    yield made
+    made.close()
+
+
+def same(one: object, other: object) -> bool:
+    return not differences(one, other)  # type: ignore[arg-type]
+
+
+# --- entries ---
+
+
+def test_an_entry_tells_what_was_done(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > a; echo 2 > b", "echo 3 > a; rm b; touch c")
+    committed = case.commit()
+    (entry,) = case.journals.entries()
+    assert entry == UndoEntry(
+        undo_id=committed.undo_id,
+        time=RUN.time,
+        command=RUN.command,
+        cwd=RUN.cwd,
+        changes=3,
+        held_bytes=entry.held_bytes,
+        session="s1",
+        command_id="c1",
+    )
+    assert committed.changes == 3
+    held = subprocess.run(["du", "-s", "--block-size=1", f"{case.state}/undo/journals"], capture_output=True, text=True)
+    assert abs(int(held.stdout.split()[0]) - entry.held_bytes) <= 4096 * 2
+    for folder, folders, files in os.walk(f"{case.state}/undo"):
+        for name in folders:
+            assert stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode) == 0o700
+        for name in files:
+            if os.path.basename(folder) != "held":
+                assert stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode) == 0o600
+
+
+def test_ids_sort_by_time_and_are_short(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "touch a", "touch b")
+    first = case.commit().undo_id
+    ids = [first]
+    for number in range(3):
+        world_steps(case, world, f"touch c{number}")
+        ids.append(case.commit().undo_id)
+    assert ids == sorted(set(ids))
+    assert [entry.undo_id for entry in case.journals.entries()] == ids[::-1]
+    assert all(len(each) == 7 for each in ids)
+
+
+def world_steps(case: Rehearsed, world: OverlayWorld, script: str) -> None:
+    """Rehearse again over the tree as it is now, with a fresh upper folder."""
+    scratch = world.scratch.parent / f"scratch-{len(os.listdir(world.scratch.parent))}"
+    (scratch / "upper").mkdir(parents=True)
+    (scratch / "work").mkdir()
+    world.scratch, world.upper = scratch, scratch / "upper"
+    case.rehearse(world, script)
+
+
+def test_an_unknown_id_is_said(tmp_path: Path) -> None:
+    journals = Journals(str(tmp_path))
+    assert journals.entries() == ()
+    for undo_id in ("0000000", "../../x", ""):
+        with pytest.raises(NotFound):
+            journals.undo(undo_id)
+
+
+# --- conflicts ---
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        "echo other > a",
+        "touch a",
+        "chmod 600 a",
+        "rm a",
+        "mv a z; cp -p z a",
+        "echo x > gone/new",
+        "echo x >> gone/deep/file",
+        "touch new",
+        "rm -r gone; ln -s /etc gone",
+        "mkdir new",
+    ],
+)
+def test_what_changed_since_the_rehearsal_stops_the_commit(world: OverlayWorld, meanwhile: str) -> None:
+    case = Rehearsed(
+        world, "echo 1 > a; mkdir -p gone/deep; touch gone/deep/file", "echo 2 > a; rm -r gone; echo > new"
+    )
+    world.prepare(meanwhile)
+    now = case.now()
+    with pytest.raises(RehearsalConflict) as caught:
+        case.commit()
+    assert caught.value.conflicts
+    assert same(now, case.now())
+    assert case.journals.entries() == ()
+
+
+def test_a_folder_that_became_a_link_is_not_followed(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "mkdir in other; echo 1 > in/a; echo 1 > other/a", "echo 2 > in/a; echo new > in/b")
+    world.prepare("mv in was; ln -s other in")
+    now = case.now()
+    with pytest.raises(RehearsalConflict):
+        case.commit()
+    assert same(now, case.now())
+
+
+def test_undo_refuses_after_a_later_edit_and_can_leave_or_force_it(world: OverlayWorld) -> None:
+    case = Rehearsed(
+        world, "echo 1 > a; echo 1 > b; mkdir gone; touch gone/x", "echo 2 > a; echo 2 > b; rm -r gone; mkdir new"
+    )
+    undo_id = case.commit().undo_id
+    real = os.fsdecode(case.real)
+    world.prepare("echo mine > a; echo mine > new/file; mkdir gone; echo mine > gone/y")
+    mine = case.now()
+    conflicts = {conflict.path: conflict.reason for conflict in case.journals.conflicts(undo_id)}
+    assert conflicts == {
+        f"{real}/a": "its content changed",
+        f"{real}/gone": "something has this name now",
+        f"{real}/new": "something came or went in it",
+    }
+    with pytest.raises(UndoConflict) as caught:
+        case.journals.undo(undo_id)
+    assert {conflict.path for conflict in caught.value.conflicts} == set(conflicts)
+    assert same(mine, case.now())
+    left = case.journals.undo(undo_id, skip=frozenset((f"{real}/a", f"{real}/new")), force=True)
+    assert {conflict.path for conflict in left.skipped} == {f"{real}/a", f"{real}/new"}
+    assert (case.real / "a").read_text() == "mine\n"
+    assert (case.real / "b").read_text() == "1\n"
+    assert (case.real / "new/file").read_text() == "mine\n"
+    assert os.listdir(case.real / "gone") == ["x"]
+    case.journals.undo(undo_id)  # and again: what was there before comes back, the person's folder too
+    assert same(mine, case.now())
+
+
+def test_force_keeps_what_was_there(world: OverlayWorld) -> None:
+    script = "echo 2 > a; chmod 600 m; echo 2 >> hard-1; mv from to; ln a linked"
+    case = Rehearsed(world, "echo 1 > a; echo m > m; echo 1 > hard-1; ln hard-1 hard-2; echo f > from", script)
+    undo_id = case.commit().undo_id
+    world.prepare("echo mine > a; chmod 640 m; echo mine > hard-2; echo mine > from; rm linked; echo mine > linked")
+    mine = case.now()
+    assert len(case.journals.conflicts(undo_id)) >= 4
+    case.journals.undo(undo_id, force=True)
+    now = case.now()
+    for path in ("/a", "/m", "/hard-1", "/hard-2", "/from"):
+        assert {**now[path], "first_name": ""} == {**case.before[path], "first_name": ""}, path
+    assert "/to" not in now
+    kept = subprocess.run(["grep", "-rlx", "mine", f"{case.state}/undo/journals"], capture_output=True, text=True)
+    assert len(kept.stdout.splitlines()) >= 3  # a, hard-2 and the rival of from
+    case.journals.undo(undo_id)
+    again = case.now()
+    for path in ("/a", "/m", "/hard-1", "/hard-2"):
+        assert {**again[path], "first_name": ""} == {**mine[path], "first_name": ""}, path
+
+
+def test_a_later_run_on_the_same_file_is_undone_first(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > a; echo 1 > b", "echo 2 > a")
+    first = case.commit().undo_id
+    world_steps(case, world, "echo 3 > a; echo 3 > b")
+    second = case.commit().undo_id
+    reason = f"the later run {second} changed it, too: undo that one first"
+    assert case.journals.conflicts(first) == (Conflict(path=f"{case.real}/a", reason=reason),)
+    case.journals.undo(second)
+    assert case.journals.conflicts(first) == ()
+    case.journals.undo(first)
+    assert same(case.before, case.now())
+
+
+# --- what a commit must keep ---
+
+
+def test_modes_attributes_links_sparse_files_and_odd_names(world: OverlayWorld) -> None:
+    before = r"""
+    mkdir -m 700 private; mkdir -m 1777 sticky; echo s > suid; chmod 4755 suid; echo x > private/x; echo a > acl; echo c > cap
+    truncate -s 10G sparse; mkfifo fifo; python3 - <<'END'
+import os
+os.setxattr("acl", "user.note", b"\0\xff")
+# user::rw- user:1000:rwx group::r-- mask::rwx other::r--
+acl = bytes.fromhex("0200000001000600ffffffff02000700e803000004000400ffffffff10000700ffffffff20000400ffffffff")
+os.setxattr("acl", "system.posix_acl_access", acl)
+os.setxattr("cap", "security.capability", bytes.fromhex("0100000200040000000000000000000000000000"))
+open(b"\xff\xfe\n" + b"x" * 252, "w").write("odd")
+END
+    """
+    script = r"""
+    echo more >> private/x; echo y > sticky/y; chmod u+s private/x; sed -i s/a/b/ acl; echo d > d; echo more >> cap
+    printf x | dd of=sparse bs=1 seek=5000000000 conv=notrunc status=none; rm fifo; mkfifo other
+    python3 -c 'import os; n = b"\xff\xfe\n" + b"x" * 252; open(n, "a").write("more"); os.rename(n, b"\n\xfd" + b"y" * 253)'
+    """
+    case = Rehearsed(world, before, script)
+    undo_id = case.commit().undo_id
+    assert same(case.after, case.now())
+    assert os.stat(case.real / "sparse").st_blocks < 2000
+    (entry,) = case.journals.entries()
+    assert entry.held_bytes < 1_000_000
+    case.journals.undo(undo_id)
+    assert same(case.before, case.now())
+    assert os.stat(case.real / "sparse").st_blocks < 2000
+
+
+def test_the_overlays_own_notes_do_not_reach_the_real_tree(world: OverlayWorld) -> None:
+    case = Rehearsed(
+        world,
+        "mkdir -p d/e; echo x > d/e/x; mkdir f",
+        "rm -r d; mkdir d; echo y > d/y; mv f g; mkdir -p n/m; echo z >> g/z",
+    )
+    case.commit()
+    found = subprocess.run(["find", case.real, "-print0"], capture_output=True).stdout.split(b"\0")
+    for path in filter(None, found):
+        names = os.listxattr(path, follow_symlinks=False)
+        assert not [name for name in names if "overlay" in name], path
+
+
+def test_open_files_and_inodes_of_files_with_many_names_stay(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > one; ln one two; echo m > m", "echo 2 >> two; chmod 600 m")
+    numbers = [os.stat(case.real / name).st_ino for name in ("one", "two", "m")]
+    with open(case.real / "one") as reading:
+        case.commit()
+        assert reading.read() == "1\n2\n"
+    assert [os.stat(case.real / name).st_ino for name in ("one", "two", "m")] == numbers
+
+
+def test_a_git_repository_is_files_like_any_others(world: OverlayWorld) -> None:
+    git = "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main -c gc.auto=0"
+    case = Rehearsed(
+        world,
+        f"{git} init -q .; echo 1 > a; git add a; {git} commit -qm one; echo 2 > a",
+        f"{git} commit -qam two; {git} stash -q || true",
+    )
+    undo_id = case.commit().undo_id
+    assert same(case.after, case.now())
+    log = subprocess.run(["git", "-C", case.real, "log", "--format=%s"], capture_output=True, text=True).stdout
+    assert log == "two\none\n"
+    case.journals.undo(undo_id, force=True)  # git log may have refreshed its index
+    status = subprocess.run(["git", "-C", case.real, "status", "--short"], capture_output=True, text=True).stdout
+    assert status == " M a\n"
+
+
+# --- limits, faults ---
+
+
+def test_the_oldest_go_first_and_never_the_newest(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "head -c 100000 /dev/zero > a", "echo 0 > a")
+    first = case.commit().undo_id
+    world_steps(case, world, "head -c 100000 /dev/zero > b; echo 1 > a")
+    second = case.commit().undo_id
+    small = Journals(case.state, keep_bytes=50_000, keep_days=100_000)
+    assert [entry.undo_id for entry in small.entries()] == [second]
+    assert not os.path.exists(f"{case.state}/undo/journals/{first}")
+    old = Journals(case.state, keep_days=0.001)
+    assert [entry.undo_id for entry in old.entries()] == [second]
+
+
+def test_a_damaged_or_missing_journal_is_broken_and_no_exception(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > a", "echo 2 > a")
+    undo_id = case.commit().undo_id
+    folder = Path(case.state, "undo/journals", undo_id)
+    (folder / "intent.json").write_bytes(b'{"version": 1, "actions": [{"kind": "swap"}]}')
+    (entry,) = case.journals.entries()
+    assert entry.state == "broken" and "cannot be read" in entry.note
+    with pytest.raises(UndoFailed):
+        case.journals.undo(undo_id)
+    (folder / "record.json").write_bytes(b"\xff")
+    (entry,) = case.journals.entries()
+    assert entry.state == "broken"
+    shutil.rmtree(folder)
+    assert case.journals.entries() == ()
+
+
+def test_two_processes_take_turns(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > a", "echo 2 > a")
+    undo_id = case.commit().undo_id
+    with open(f"{case.state}/undo/lock", "r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert [entry.undo_id for entry in case.journals.entries()] == [undo_id]  # does not wait
+        child = os.fork()
+        if child == 0:
+            try:
+                Journals(case.state).undo(undo_id)
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        assert os.waitpid(child, os.WNOHANG) == (0, 0)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert same(case.before, case.now())
+
+
+def test_a_failing_step_rolls_everything_back(world: OverlayWorld) -> None:
+    case = Rehearsed(
+        world,
+        "echo 1 > a; mkdir d; echo 1 > d/b; touch -d 2001-01-01 d .",
+        "echo 2 > a; echo 2 > d/b; echo n > d/n; rm a",
+    )
+
+    def trouble(moment: str) -> None:
+        if moment == "times":
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(CommitFailed, match="the disk is full"):
+        Journals(case.state, watch=trouble).commit([case.layer], case.steps, RUN)
+    assert same(case.before, case.now())
+    assert case.journals.entries() == ()
+
+
+def test_what_is_pending_elsewhere_cannot_be_undone(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "echo 1 > a", "echo 2 > a")
+    undo_id = case.commit().undo_id
+    shutil.rmtree(Path(case.state, "undo/journals", undo_id, "held"))
+    record = Path(case.state, "undo/journals", undo_id, "record.json")
+    record.write_text(
+        record.read_text().replace('"committed"', '"pending"').replace('"phase": ""', '"phase": "undoing"')
+    )
+    (entry,) = case.journals.entries()
+    assert entry.state == "pending"
+    with pytest.raises(InvalidState):
+        case.journals.undo(undo_id)
