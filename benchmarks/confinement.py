@@ -1,0 +1,131 @@
+"""What confining a command costs, beside a bare run of the same command in the same executor; and what a first look costs.
+
+1. `true` under each confinement, on each rung that works here.
+2. Work inside: 2,000 files opened, confined and bare.
+3. Finding out what works, once a process.
+The best of the rounds counts on both sides, because the machine may be busy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Callable
+
+from agent.execution.confine.grounds import Grounds
+from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
+from agent.execution.executor import ShellExecutor
+from agent.execution.helper import Helper
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import ApprovedCommand, Confinement, Consent, Level, RiskReport
+from agent.protocol.outcomes import ExecutionResult
+from benchmarks.figures import Figure
+
+MODES: tuple[Confinement, ...] = ("workspace", "read-only", "no-network", "workspace,no-network")
+ROUNDS, MOST, MOST_LOOK = 40, 10.0, 10.0  # milliseconds
+OPENS = "for i in 1 2 3 4 5 6 7 8 9 10; do cat f* >/dev/null; done"
+
+
+class Bench:
+    """One executor at `folder`, in one loop."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.loop = asyncio.new_event_loop()
+        self.executor = ShellExecutor(
+            cwd=folder, env={"PATH": os.environ["PATH"], "HOME": "/nowhere"}, grounds=Grounds(workspace=folder)
+        )
+
+    def milliseconds(self, command: str, mode: Confinement) -> float:
+        approved = ApprovedCommand(
+            command_id="b",
+            command=command,
+            report=RiskReport(command=command, level=Level.LOW),
+            consent=Consent(by="person"),
+            confine=mode,
+            workspace=self.folder,
+        )
+        start = time.perf_counter()
+        result: ExecutionResult = self.loop.run_until_complete(
+            self.executor.execute(approved, None, CancellationToken())
+        )
+        spent = (time.perf_counter() - start) * 1e3
+        if result.exit_code:
+            raise SystemExit(f"{mode}: {command}: {result.stderr.head}")
+        return spent
+
+    def only(self, rung: str) -> None:
+        """Stand on one rung, whatever else works."""
+        ladder = self.executor._confiner._ladder
+        for mode in MODES:
+            files, network = parsed(mode)
+            for each in RUNGS:
+                trial = ladder._try(files, network, each)
+                ladder._trials[(files, network, each)] = trial if each == rung else Trial(works=False)
+
+    def close(self) -> None:
+        self.loop.run_until_complete(self.executor.close())
+        self.loop.close()
+
+
+def best_of(rounds: int, *works: Callable[[], float]) -> list[float]:
+    """The best of each, taken in turns."""
+    times: list[list[float]] = [[work() for work in works] for _ in range(rounds)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def overhead(bench: Bench, rung: str) -> list[Figure]:
+    bench.only(rung)
+    figures = []
+    for mode in MODES:
+        bare, confined = best_of(
+            ROUNDS, lambda: bench.milliseconds("true", "off"), lambda mode=mode: bench.milliseconds("true", mode)
+        )
+        name = f"`true`, {mode} by {rung}"
+        figures.append(Figure(name, confined, bare, "ms", f"+{MOST:g} ms", confined - bare <= MOST, "bare"))
+    bare, confined = best_of(
+        8, lambda: bench.milliseconds(OPENS, "off"), lambda: bench.milliseconds(OPENS, "workspace")
+    )
+    figures.append(Figure(f"2,000 files read by {rung}", confined, bare, "ms", "-", True, "bare"))
+    return figures
+
+
+def look() -> Figure:
+    """The slowest single trial, with the helper running and after a first one has loaded what they need."""
+    helper = Helper()
+    try:
+        Ladder(helper).trial("workspace", True, "namespaces")
+        spent = []
+        for files, network in map(parsed, MODES):
+            for rung in RUNGS:
+                times = []
+                for _ in range(5):
+                    start = time.perf_counter()
+                    Ladder(helper).trial(files, network, rung)
+                    times.append((time.perf_counter() - start) * 1e3)
+                spent.append(min(times))
+    finally:
+        helper.close()
+    return Figure("trying one rung, the slowest", max(spent), 0, "ms", f"<= {MOST_LOOK:g} ms", max(spent) <= MOST_LOOK)
+
+
+def main() -> list[Figure]:
+    """Each rung that works here."""
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(200):
+            with open(os.path.join(folder, f"f{number}"), "w") as file:
+                file.write("some text\n")
+        for rung in RUNGS:
+            bench = Bench(os.path.realpath(folder))
+            if bench.executor._confiner._ladder.trial("workspace", True, rung).works:
+                figures += overhead(bench, rung)
+            bench.close()
+    return [*figures, look()]
+
+
+if __name__ == "__main__":
+    for figure in main():
+        print(figure)
