@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.scopes import absolute
 from agent.risk.state import Value
 from agent.risk.tree import Assignment
 from agent.risk.words import UNKNOWN, Word, bounded, join_taint, runs_only
@@ -21,6 +23,18 @@ _RUNS_CODE = frozenset(
      "PYTHONSTARTUP", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PERL5DB", "GCONV_PATH")
 )  # fmt: skip
 _LOADS_CODE = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH")
+# Where interpreters look for what a program imports: only told where others could put something there.
+_SEARCHED = frozenset(
+    ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "PERLLIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "LUA_PATH", "LUA_CPATH", "GEM_PATH",
+     "R_LIBS", "GUILE_LOAD_PATH", "GIO_EXTRA_MODULES", "GTK_MODULES", "QT_PLUGIN_PATH", "OPENSSL_CONF", "OPENSSL_ENGINES")
+)  # fmt: skip
+_FILES = frozenset(("BASH_ENV", "ENV", "PYTHONSTARTUP", "GCONV_PATH"))
+_OPTIONS = frozenset(("NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS"))
+# Of their options those that load something; the others may name a temporary folder, and often do.
+_LOADING_OPTION = re.compile(
+    r"(?:-(?:javaagent|agentpath|Xbootclasspath)\S*?:|--(?:require|import|loader|experimental-loader)[= ]\s*|-[rI]\s*)(/\S+)"
+)
+_PLACE = re.compile(r"[^\s:;,'\"]+")
 HISTORY_VARIABLES = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
 _UNCHECKED = {"GIT_SSL_NO_VERIFY": ("1", "true"), "NODE_TLS_REJECT_UNAUTHORIZED": ("0",), "PYTHONHTTPSVERIFY": ("0",)}
 _PLAIN_PROGRAMS = frozenset(
@@ -113,9 +127,33 @@ def _relative_entry(word: Word) -> bool:
     return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))
 
 
+def others_may_change(walker: Walker, path: str) -> bool:
+    """Whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
+    return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")
+
+
+def _loads_from_anywhere(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    """A variable of the loader or an interpreter that leads to where others can write: what is run there nobody knows."""
+    if "/" not in word.text:
+        return
+    if name in _LOADS_CODE or name in _SEARCHED or name in _FILES:
+        paths = _PLACE.findall(word.text)
+    elif name in _OPTIONS:
+        paths = _LOADING_OPTION.findall(word.text)
+    elif name in _RUNS_CODE:
+        paths = word.text.split(maxsplit=1)[:1]
+    else:
+        return
+    if any(others_may_change(walker, path) for path in paths):
+        reason = "makes programs load or run what others could have put there: {targets}"
+        target = [Word(f"{name}={word.text}", *place)]
+        walker.add("environment", target, place, level=Level.HIGH, reason=reason, rule="environment.open-place")
+
+
 def judge_environment(walker: Walker, environment: list[tuple[str, Word]], place: tuple[int, int]) -> None:
     """Variables that make a program load or run something."""
     for name, word in environment:
+        _loads_from_anywhere(walker, name, word, place)
         if name in _LOADS_CODE:
             if word.text:
                 walker.add("environment", [Word(f"{name}={word.text}", *place)], place, rule="environment.load")

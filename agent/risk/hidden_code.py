@@ -56,9 +56,13 @@ def _values(invocation: Invocation, letter: str) -> list[Word]:
 
 def _enable(walker: Walker, invocation: Invocation) -> None:
     """`enable -f file name` loads machine code into the shell."""
+    from agent.risk.assignments import others_may_change
     from agent.risk.interpreters import script_file
 
     for word in _values(invocation, "f"):
+        if others_may_change(walker, word.text):
+            reason = "loads machine code into the shell from where others can write: {targets}"
+            walker.add("run-opaque", [word], invocation.place, reason=reason, rule="run-opaque.open-place")
         script_file(walker, invocation, word)
 
 

@@ -29,6 +29,7 @@ MAX_WRAPPERS = 5_000
 _LOOKS_AT_WORDS = frozenset(
     ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
 )  # these read all words of what they wrap
+_ELEVATES = frozenset(("wrappers:elevate", "wrappers:su"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
 _handlers: dict[str, Handler] = {}
 
@@ -133,7 +134,18 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         )
         return None
     elif walker.state.finds_elsewhere(walker.programs.inherited.get("PATH")) and text not in shell_builtins._BUILTINS:
-        walker.add("run-unknown", [word], word_place(word, invocation), rule="run.path-changed")
+        known = find_program(text)
+        asks_password = known is not None and known.handler in _ELEVATES
+        walker.add(
+            "run-unknown",
+            [word],
+            word_place(word, invocation),
+            level=Level.HIGH if asks_password else None,
+            reason="may run another {targets} than the system's, which would be given the password"
+            if asks_password
+            else "",
+            rule="run.path-changed",
+        )
     if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
         walker.add(
             "run-unknown",
