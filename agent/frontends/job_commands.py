@@ -24,7 +24,9 @@ async def show_jobs(desk: JobDesk, argument: str, show: Show) -> None:
         jobs = desk.listing()
         await show(jobs_text(jobs, time.time()) if jobs else "no jobs")
         return
-    [number] = _numbers(argument, "`:jobs 1` shows one")[:1]
+    number, *more = _numbers(argument, "`:jobs 1` shows one")
+    if more:
+        raise InvalidRequest("one job can be shown at a time", hint="`:jobs 1` shows one, `:jobs` lists them all")
     jobs_port = desk.jobs
     job = next((job for job in desk.listing() if job.job_id == number), None)
     if job is None or jobs_port is None:
