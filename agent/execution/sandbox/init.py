@@ -6,6 +6,7 @@ inside: it is not dumpable, so that none of its descriptors can be reached throu
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
@@ -32,6 +33,9 @@ _TAKEN = (
     kernel.CAP_SYS_PTRACE,
     kernel.CAP_NET_ADMIN,
 )
+_PR_SET_NAME = 15
+_NAME = ctypes.create_string_buffer(b"init")
+_ARGUMENTS = 45  # which field after the name in /proc/PID/stat says where its words begin; the next one where they end
 _ALL = tuple(range(41))
 _NAMESPACES = kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
@@ -68,6 +72,7 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
         if channel.recv(1) != b"1":
             raise OSError(1, "the guard could not map the users", "uid_map")
         _guard_life(channel)  # new credentials forget it
+    _take_a_plain_name()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     if spec.layout == "user":
         kernel.no_new_privileges()
@@ -77,6 +82,20 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
     else:
         socket.send_fds(channel, [b"ready\n"], [listener])
         os.close(listener)
+
+
+def _take_a_plain_name() -> None:
+    """Have `ps` show "init" for process 1, and not how the helper was started."""
+    try:
+        kernel.prctl(_PR_SET_NAME, ctypes.addressof(_NAME))
+        with open("/proc/self/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        start, end = int(fields[_ARGUMENTS]), int(fields[_ARGUMENTS + 1])
+        if 0 < start < end:
+            ctypes.memset(start, 0, end - start)
+            ctypes.memmove(start, _NAME, min(len(_NAME), end - start))
+    except (OSError, ValueError, IndexError):
+        pass  # it looks a little odd, then
 
 
 def _guard_life(channel: socket.socket) -> None:
