@@ -1,0 +1,142 @@
+"""Rehearsals where the mounts are unusual, each in a mount namespace that is thrown away; made by root."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.rehearsal_bench import Bench, changes, err, out
+
+_PRIVATE = "mount --make-rprivate / && "
+# `/` as a container has it: itself an overlay, on which no other can be written.
+_CONTAINER = (
+    _PRIVATE + 'mkdir "$1/c" && mount -t tmpfs none "$1/c" && cd "$1/c" && mkdir m u w && '
+    "mount -t overlay overlay -o lowerdir=/,upperdir=u,workdir=w m && mount -t proc proc m/proc && mount --rbind /dev m/dev && "
+    'mount --rbind /sys m/sys && mkdir -p "m$1/c/old" && cd m && pivot_root . "${1#/}/c/old" && umount -l "$1/c/old" && '
+    'cd / && shift && exec "$@"'
+)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare")
+    bench = Bench("root")
+    yield bench
+    bench.remove()
+
+
+def within(bench: Bench, script: str) -> None:
+    bench.words = ("unshare", "-m", "sh", "-c", script, "sh", str(bench.base), *bench.words)
+
+
+def test_in_a_container(bench: Bench) -> None:
+    (bench.work / "old").write_text("old\n")
+    within(bench, _CONTAINER)
+    rehearsed, committed = bench.runs(
+        "echo new > new; rm old; cat new", {"text": "echo new > new; rm old", "then": "undo"}
+    )
+    assert out(rehearsed) == "new\n", err(rehearsed)
+    assert changes(rehearsed) == {("create", "new"), ("delete", "old")}
+    assert committed["committed"]["changes"] == 2
+    assert committed["undone"]["restored"] == 2
+    assert (bench.work / "old").read_text() == "old\n"
+    assert not os.path.lexists(f"/dev/shm/.agent-shell-{os.geteuid()}")
+
+
+def test_work_on_another_file_system_has_its_scratch_there(bench: Bench) -> None:
+    within(bench, _PRIVATE + 'mount -t tmpfs none "$1/work" && touch "$1/work/a" && shift && exec "$@"')
+    said = bench.runs(
+        "ls -A; echo b > a",
+        {"text": "echo b > a; mkdir d", "then": "undo"},
+        {"text": "ls -A", "direct": True},
+    )
+    assert out(said[0]) == "a\n" or out(said[0]).split() == [".agent-shell-0", "a"], err(said[0])
+    assert changes(said[0]) == {("modify", "a")}
+    assert said[1]["undone"]["restored"] == 2
+    assert out(said[2]).split()[-1] == "a"
+
+
+def test_a_read_only_system_stays_so(bench: Bench) -> None:
+    within(bench, _PRIVATE + 'mount -t tmpfs -o ro none "$1/work" && shift && exec "$@"')
+    said = bench.run("touch x")
+    assert "Read-only file system" in err(said)
+    assert not said["changes"]
+
+
+def test_a_file_mounted_by_itself(bench: Bench) -> None:
+    (bench.work / "config").write_text("here")
+    (bench.base / "other").write_text("from elsewhere")
+    within(bench, _PRIVATE + 'mount --bind "$1/other" "$1/work/config" && shift && exec "$@"')
+    said = bench.run("cat config; echo x > config")
+    assert out(said) == "from elsewhere"
+    assert "Read-only file system" in err(said)
+    assert any("a file mounted by itself stays read-only" in line for line in said["not_shown"])
+
+
+def test_more_mounts_than_are_overlaid(bench: Bench) -> None:
+    script = (
+        _PRIVATE
+        + 'for i in $(seq 60); do mkdir "$1/m$i" && mount -t tmpfs none "$1/m$i" || exit 9; done; shift; exec "$@"'
+    )
+    within(bench, script)
+    said = bench.run("echo x > new")
+    assert changes(said) == {("create", "new")}
+    assert any("there are too many mounts" in line for line in said["not_shown"])
+
+
+def test_a_mount_over_a_mount(bench: Bench) -> None:
+    script = (
+        _PRIVATE + 'mount -t tmpfs none "$1/work" && touch "$1/work/below" && mount -t tmpfs none "$1/work" && '
+        'touch "$1/work/above" && shift && exec "$@"'
+    )
+    within(bench, script)
+    assert "above" in out(bench.run("ls; rm above"))
+
+
+def test_the_state_folder_can_have_any_name(bench: Bench) -> None:
+    odd = bench.base / "a,b:c\\d \n e"
+    bench.state.rename(odd)
+    bench.state = odd
+    said = bench.run("echo hi > f", then="undo")
+    assert said["undone"]["restored"] == 1, said
+
+
+def test_an_ordinary_users_home_with_a_mount_below_it() -> None:
+    """No overlay of theirs can hold another mount, so what lies beside it is overlaid part by part."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare")
+    bench = Bench("user")
+    try:
+        (bench.home / "disk").mkdir()
+        (bench.home / "documents").mkdir()
+        (bench.home / "file").write_text("x")
+        bench.own()
+        script = _PRIVATE + 'mount -t tmpfs -o mode=1777 none "$1/home/disk" && shift && exec "$@"'
+        within(bench, script)
+        said = bench.run("echo a > ~/documents/a && echo b > ~/disk/b && echo c > c; echo d > ~/d; echo e >> ~/file")
+        assert changes(said) == {("create", "a"), ("create", "b"), ("create", "c")}, err(said)
+        assert err(said).count("Read-only file system") == 2
+        assert any("other file systems are mounted below it" in line for line in said["not_shown"])
+        assert not (bench.home / "documents" / "a").exists()
+    finally:
+        bench.remove()
+
+
+def test_an_ordinary_user_where_nothing_is_theirs() -> None:
+    bench = Bench("user")
+    try:
+        said = bench.run("touch x; touch ~/y && ls ~", cwd="/usr")
+        assert "x': Read-only file system" in err(said)
+        assert any(line.startswith("/usr: it is not yours") for line in said["not_shown"])
+        assert changes(said) == {("create", "y")}
+    finally:
+        bench.remove()
+
+
+if sys.platform != "linux":
+    pytest.skip("rehearsals need Linux", allow_module_level=True)
