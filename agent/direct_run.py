@@ -17,6 +17,9 @@ from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor
 from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.sizes import size_words
 
+_SHOWN_NAMES = 2
+_SHOWN_REASONS = 4
+
 
 @dataclass(frozen=True)
 class DirectRun:
@@ -118,21 +121,28 @@ class DirectRun:
             raise trouble
 
 
-def undo_words(plan: UndoPlan | None) -> str:
-    """Whether a run could be taken back, for the person, before it; "" where nothing is changed."""
+def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:
+    """Whether a run in `cwd` could be taken back, for the person, before it; "" where nothing is changed."""
     if plan is None:
         return ""
-    reasons = "; ".join(dict.fromkeys(_reason(conflict) for conflict in plan.not_kept[:4]))
+    reasons = "; ".join(dict.fromkeys(_reason(conflict, cwd) for conflict in plan.not_kept[:_SHOWN_REASONS]))
+    if len(plan.not_kept) > _SHOWN_REASONS:
+        reasons += f"; and {len(plan.not_kept) - _SHOWN_REASONS:,} more"
     if not plan.kept:
         return f"cannot be undone: {reasons or 'what it changes is not known before it runs'}"
-    count = len(plan.kept)
-    size = f" ({size_words(plan.size)})" if plan.size else ""
-    words = f"undo: keeps {'1 file or folder' if count == 1 else f'{count:,} files and folders'}{size}"
-    return f"{words}; not for: {reasons}" if reasons else words
+    names = [_name(path, cwd) for path in plan.kept]
+    what = " and ".join(names) if len(names) <= _SHOWN_NAMES else f"{len(names):,} files and folders"
+    words = f"undo: keeps {what}" + (f" ({size_words(plan.size)})" if plan.size else "")
+    return f"{words}; cannot take back: {reasons}" if reasons else words
 
 
-def _reason(conflict: Conflict) -> str:
-    return f"{conflict.path}: {conflict.reason}" if conflict.path else conflict.reason
+def _reason(conflict: Conflict, cwd: str) -> str:
+    return f"{_name(conflict.path, cwd)}: {conflict.reason}" if conflict.path else conflict.reason
+
+
+def _name(path: str, cwd: str) -> str:
+    below = cwd.rstrip("/") + "/"
+    return path[len(below) :] if cwd and path.startswith(below) and len(path) > len(below) else path
 
 
 def _finish(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:

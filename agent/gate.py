@@ -124,9 +124,7 @@ class Gate:
     async def _ask(self, attempt: Attempt) -> CommandItem:
         """The prompt, until the command has run, was rehearsed and decided on, or was given up."""
         while True:
-            undo = (
-                "" if self._asking.rehearsed_first(attempt) else undo_words(await self._run_direct.plan(attempt.rated))
-            )
+            undo = "" if self._asking.rehearsed_first(attempt) else await self._undo_words(attempt)
             answer = await self._asking.confirm(attempt, undo=undo)
             attempt.note = ""
             if not isinstance(answer, (Approved, Rehearse)):
@@ -178,9 +176,12 @@ class Gate:
                 attempt.note, attempt.without_undo = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same", True
                 return None
             checkpoint = None
-        elif plan is not None and plan.not_kept and undo_words(plan) != promised:  # of an edit: not said so far
-            await self._events.send(Warned(text=undo_words(plan)))
+        elif plan is not None and plan.not_kept and undo_words(plan, self._cwd) != promised:  # an edit: not said so far
+            await self._events.send(Warned(text=undo_words(plan, self._cwd)))
         return await direct.run(attempt.proposal, approved, checkpoint)
+
+    async def _undo_words(self, attempt: Attempt) -> str:
+        return undo_words(await self._run_direct.plan(attempt.rated), self._cwd)
 
     @property
     def _run_direct(self) -> DirectRun:

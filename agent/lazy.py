@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Confinement, Confining, RiskReport
     from agent.protocol.outcomes import ExecutionResult
-    from agent.protocol.ports import Executor, OutputSink, Processes, Rehearser
-    from agent.protocol.rehearsals import Committed, Rehearsal
+    from agent.protocol.ports import Checkpoint, Checkpoints, Executor, OutputSink, Processes, Rehearser
+    from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 
     class Shell(Executor, Rehearser, Protocol):
         """What runs commands, for real or over an overlay, in one shell state."""
@@ -88,6 +88,25 @@ class LazyExecutor:
         with self._lock:  # the background warms it while the first command may already want it
             if self._built is None:
                 self._built = self._build(self._cwd)
+        return self._built
+
+
+class LazyCheckpoints:
+    """ports.Checkpoints, imported at the first use."""
+
+    def __init__(self, build: Callable[[], Checkpoints]) -> None:
+        self._build = build
+        self._built: Checkpoints | None = None
+
+    def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
+        return self._real().plan(report, cwd)
+
+    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+        return self._real().take(plan, command, cwd=cwd, session=session)
+
+    def _real(self) -> Checkpoints:
+        if self._built is None:
+            self._built = self._build()
         return self._built
 
 

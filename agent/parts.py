@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded
-from agent.lazy import LazyExecutor, LazyProcesses
+from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
 from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
-    from agent.protocol.ports import Emitter, Recorder, StreamRedaction, UndoStore
+    from agent.protocol.ports import Checkpoints, Emitter, Recorder, StreamRedaction, UndoStore
     from agent.recording.redaction import SecretRedactor
 
 
@@ -139,6 +139,7 @@ class Parts:
             planner=planner,
             executor=executor,
             rehearser=executor,
+            checkpoints=LazyCheckpoints(self._make_checkpoints),
             rehearse=settings.rehearse,  # type: ignore[arg-type]  # likewise
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
@@ -198,6 +199,12 @@ class Parts:
             keep_bytes=settings.undo_keep_bytes,
             keep_days=settings.undo_keep_days,
         )
+
+    def _make_checkpoints(self) -> Checkpoints:
+        from agent.config.paths import state_dir
+        from agent.execution.journal.preimage import PreImages
+
+        return PreImages(state_dir(self._loaded.environ), redact=self.redactor.redact)
 
     def undo_store(self) -> UndoStore:
         """The runs that can be taken back, of every session."""

@@ -180,3 +180,21 @@ def test_a_file_changed_since_is_asked_about(home: Path, work: Path) -> None:
         person.type("t\r")
         assert person.leaves() == 0
     assert (work / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_a_direct_run_says_whether_it_can_be_taken_back(home: Path, work: Path) -> None:
+    with open_terminal(home, work) as person:
+        person.at_prompt()
+        person.type("!rm a.txt\r")
+        person.at_confirmation("rm a.txt")
+        person.see(r"undo: keeps a\.txt \(8 B\)")
+        person.type("\r")
+        person.see(r"undo: agent-shell undo \w+, or :undo")
+        person.at_prompt()
+        assert not (work / "a.txt").exists()
+        person.type(":undo\r")
+        person.see(r"\+ a\.txt.*take it back\? \[y/N\] ❯")
+        person.type("y\r")
+        person.see("taken back: 1 change")
+        person.at_prompt()
+    assert (work / "a.txt").read_text() == "one\ntwo\n"
