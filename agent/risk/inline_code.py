@@ -80,7 +80,10 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
             "send" if signs["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
         )
         if re.search(
-            r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]", code, re.I
+            r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]"
+            r"|[(,]\s*(?:eval|exec|loadstring|Function)\s*[,)]",  # handed on as a function: `.then(eval)`
+            code,
+            re.I,
         ):
             walker.add("run-remote", [], place)
     _runs_input(walker, invocation, code, language)

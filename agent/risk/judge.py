@@ -18,7 +18,7 @@ from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.standard_folders import STANDARD_FOLDERS
-from agent.risk.tables import apply_table, asks_for_help, may_be_command
+from agent.risk.tables import apply_table, asks_for_help, judge_sources, may_be_command
 from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
 
@@ -219,5 +219,7 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if table.dry and not args.names.isdisjoint(table.dry):
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
+    if len(walker.findings) > before:
+        judge_sources(walker, invocation, walker.findings[before:])
     secrets_stored(walker, invocation, table, before)
     return output_of(walker, invocation, table, args)

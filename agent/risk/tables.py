@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Finding, Level
 from agent.risk.invocation import Invocation
 from agent.risk.knowledge_store import CaseRule, Program, level_row
 from agent.risk.knowledge_store import program as find_program
@@ -70,6 +71,19 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+_OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")
+
+
+def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """Packages over plain HTTP: whoever is on the way decides what is installed, and run."""
+    if not any(finding.effect is not None and finding.effect.kind == "package-install" for finding in found):
+        return
+    words = [word for word in invocation.words[1:] if _OPEN_ADDRESS.search(word.text)]
+    if words:
+        reason = "installs what comes unprotected from {targets}, which anybody on the way can change"
+        walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.unprotected")
 
 
 def to_screen(role: str, word: Word) -> bool:
