@@ -69,7 +69,7 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
         if user_bash_env is None
         else f"\\builtin export BASH_ENV={shlex.quote(user_bash_env)}",
         "{ :",
-        *(f"\\builtin {line}" for line in state.shopts.splitlines() if not line.endswith(_UNSETTABLE_SHOPTS)),
+        *(f"\\builtin {line}" for line in state.shopts.splitlines() if not _needless(line)),
         *(f"\\builtin {line}" for line in state.options.splitlines() if line.endswith(_KEPT_OPTIONS)),
         "} 2>/dev/null",
         state.functions,
@@ -79,6 +79,11 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
         f"\\builtin export POSIXLY_CORRECT={shlex.quote(posix)}" if posix is not None else "",
     ]
     return "\n".join(line for line in lines if line) + "\n"
+
+
+def _needless(shopt: str) -> bool:
+    """Whether to leave out a line of `shopt -p`: it cannot be set, or switching it off makes a variable (BASH_COMPAT)."""
+    return shopt.endswith(_UNSETTABLE_SHOPTS) or shopt.startswith("shopt -u compat")
 
 
 def launch_env(state: ShellState, preamble_path: str) -> dict[str, str]:
