@@ -1,0 +1,58 @@
+"""Without a terminal nobody can be asked: jobs are left alone, and that is said on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+from tests.scenarios.program import World, until
+
+
+def end_of(world: World) -> list[str]:
+    """What was left running, which is ended now."""
+    left = world.survivors()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not world.survivors())
+    return [line.strip() for line in left.values()]
+
+
+def test_exec_leaves_its_job_alone_and_says_so(world: World) -> None:
+    ended = world.run("exec", "--approve", "medium", "sleep 1000 & echo out")
+    assert (ended.code, ended.stdout) == (0, "out\n")
+    assert "it left a process running in the background: job 1 (pid " in ended.stderr
+    assert "its output goes to " in ended.stderr
+    assert "job 1 goes on without us: sleep 1000 & echo out" in ended.stderr
+    assert end_of(world) == ["sleep 1000"]
+    assert [event["outcome"] for event in world.events() if event["type"] == "job.finished"] == ["left"]
+    assert world.goal()["status"] == "completed"
+
+
+def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
+    lines = "!sleep 1000 &\n!sleep 999 &\n:jobs\n:kill 1\n:jobs 2\n"
+    ended = world.run("--approve", "medium", stdin=lines.encode())
+    assert ended.code == 0
+    assert "1  running, pid " in ended.stdout
+    assert "2  running, pid " in ended.stdout
+    assert "job       2, running" in ended.stdout
+    assert "job 1 killed: sleep 1000 &" in ended.stderr
+    assert "job 2 goes on without us: sleep 999 &" in ended.stderr
+    assert end_of(world) == ["sleep 999"]
+
+
+def test_nothing_is_kept_on_disk_without_a_log(world: World) -> None:
+    ended = world.run("exec", "--no-persist", "--approve", "medium", "(sleep 0.2; echo secret) & true")
+    assert "its output is kept in memory" in ended.stderr
+    until(lambda: not world.survivors())
+    assert not [path for path in world.base.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+
+
+def test_the_events_name_the_place_of_the_output(world: World) -> None:
+    ended = world.run("exec", "--json", "--approve", "medium", "(sleep 0.2; echo later) & true")
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    [started] = [event for event in events if event["type"] == "job.started"]
+    assert (started["how"], started["command"]) == ("left", "(sleep 0.2; echo later) & true")
+    until(lambda: not world.survivors())
+    with open(started["log_path"]) as file:
+        assert file.read() == "later\n"
