@@ -19,19 +19,28 @@ DRIVER = str(Path(__file__).with_name("tty_driver.py"))
 
 
 class Terminal:
-    """A terminal in which the driver runs commands."""
+    """A terminal in which the driver runs commands. `launcher` and `packages`: an interpreter for another user, and its PYTHONPATH."""
 
-    def __init__(self, directory: str, marker: Marker) -> None:
+    def __init__(
+        self, directory: str, marker: Marker, *, launcher: tuple[str, ...] = (sys.executable,), packages: str = ""
+    ) -> None:
         self._directory = directory
+        self._launcher = launcher
+        self._packages = packages
         self._marker = marker
         self.child: pexpect.spawn[bytes] = None  # type: ignore[assignment]
         self.shown = b""
 
     def start(self, *commands: str, programs: str = "") -> pexpect.spawn:
-        env = {"PATH": os.environ["PATH"], "TERM": "xterm", "HOME": self._directory, "PYTHONPATH": ROOT}
+        env = {
+            "PATH": os.environ["PATH"],
+            "TERM": "xterm",
+            "HOME": self._directory,
+            "PYTHONPATH": f"{ROOT}:{self._packages}",
+        }
         self.child = pexpect.spawn(
-            sys.executable,
-            [DRIVER, programs, *commands],
+            self._launcher[0],
+            [*self._launcher[1:], DRIVER, programs, *commands],
             cwd=self._directory,
             env={**env, self._marker.name: "1", "INPUTRC": "/dev/null"},
             timeout=20,
