@@ -17,6 +17,8 @@ def toolbar_text(ctx: RequestContext, home: str) -> str:
     ]
     parts.append(f"approve {ctx.approve}")
     parts.append("SAFETY OFF" if ctx.safety_off else "safety on")
+    if ctx.confine != "off":
+        parts.append(f"confine {ctx.confine}")
     parts.append(short_path(ctx.cwd, home))
     spent = usage_text(ctx.usage)
     if spent:
