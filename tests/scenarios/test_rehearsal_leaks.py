@@ -221,3 +221,23 @@ def test_a_socket_of_a_running_service_does_not_answer(bench: Bench) -> None:
         said = bench.run(f'python3 -c "{ask}"')
         assert said["result"]["exit_code"] == 1
         assert "ConnectionRefusedError" in err(said)
+
+
+def test_what_belongs_to_others_is_not_theirs_to_remove() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to make a file of another user")
+    bench = Bench("user")
+    place = Path("/tmp") / f"roots-{os.getpid()}"
+    place.write_text("root's")
+    try:
+        (said,) = bench.runs({"text": f"rm -f {place}", "then": "commit"})
+        assert said == {
+            "error": "commit_failed",
+            "message": f"this rehearsal cannot be committed: {place} belongs to another user, so a real run could not do this",
+            "hint": "",
+            "seconds": said["seconds"],
+        }
+        assert place.read_text() == "root's"
+    finally:
+        place.unlink()
+        bench.remove()

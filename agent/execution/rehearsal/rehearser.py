@@ -11,6 +11,7 @@ from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
 from agent.execution.rehearsal import not_shown, scratches
+from agent.execution.rehearsal.foreign import refused_in_reality
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.reader import read_steps
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
@@ -208,6 +209,7 @@ class Rehearser:
         from agent.execution.rehearsal import present
 
         changes, totals, more = present.present(read)
+        user = sandbox.planned.spec.layout == "user"
         self._count += 1
         rehearsal = Rehearsal(
             rehearsal_id=f"{sandbox.planned.scratch.name.decode('ascii')}-{self._count}",
@@ -220,12 +222,12 @@ class Rehearser:
             not_shown=not_shown.lines(
                 ran.reports,
                 sandbox.planned.layout,
-                user=sandbox.planned.spec.layout == "user",
+                user=user,
                 network=command.network,
                 elevated=any(program.elevated for program in command.report.programs),
                 remarks=read.remarks,
             ),
-            obstacle=self._obstacle(ran, result) or read.obstacle,
+            obstacle=self._obstacle(ran, result) or read.obstacle or (refused_in_reality(read.steps) if user else ""),
         )
         self._held[rehearsal.rehearsal_id] = _Held(rehearsal, sandbox, ran.layers, read.steps, before, after)
         return rehearsal
