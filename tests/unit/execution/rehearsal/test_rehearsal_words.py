@@ -1,0 +1,106 @@
+"""What a rehearsal says of itself: what it cannot show, why it stopped, why it cannot be had."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from agent.execution.rehearsal import not_shown
+from agent.execution.rehearsal.budget import Budget, in_words
+from agent.execution.rehearsal.unavailable import Trouble, unavailable
+from agent.execution.sandbox.layout import Layout
+
+GENERAL = not_shown.lines([], Layout(), user=False, network=False, elevated=False)[-1]
+
+
+def told(*reports: dict[str, object], **more: bool) -> tuple[str, ...]:
+    options = {"user": False, "network": False, "elevated": False, **more}
+    return not_shown.lines(reports, Layout(), **options)
+
+
+def test_nothing_special() -> None:
+    assert told() == (GENERAL,)
+
+
+def test_the_network_comes_first_with_the_program_that_wanted_it() -> None:
+    wanted = {"curl": ["curl -s http://example.com/"], "getent": ["getent"]}
+    assert told({"event": "left", "names": ["sleep"]}, {"event": "network", "wanted": wanted}) == (
+        "network: curl wanted it (curl -s http://example.com/); rehearse with the network on to allow it",
+        "network: getent wanted it; rehearse with the network on to allow it",
+        "background: sleep went on after the command, and was ended with the rehearsal",
+        GENERAL,
+    )
+
+
+def test_sudo_is_told_to_an_ordinary_user_only() -> None:
+    assert any(line.startswith("sudo") for line in told(user=True, elevated=True))
+    assert not any(line.startswith("sudo") for line in told(user=False, elevated=True))
+
+
+def test_places_that_could_not_be_overlaid() -> None:
+    reports = (
+        {"event": "unmounted", "root": "/mnt/a b", "errno": errno.EINVAL},
+        {"event": "hidden", "root": "/mnt/c\n", "errno": errno.EACCES},
+    )
+    assert told(*reports)[:2] == (
+        "'/mnt/a b' stayed read-only: no overlay can be made there",
+        "'/mnt/c\n' was not there: Permission denied",
+    )
+
+
+def test_left_out_places_are_counted_beyond_a_dozen() -> None:
+    layout = Layout(left_out=[(b"/m%d" % number, "too many") for number in range(20)])
+    lines = not_shown.lines([], layout, user=False, network=False, elevated=False, remarks=("a remark",))
+    assert lines[0] == "/m0: too many"
+    assert "8 more places like these" in lines
+    assert lines[-2] == "a remark"
+
+
+def test_budgets_in_words() -> None:
+    budget = Budget(files=20_000, bytes=1 << 30)
+    assert budget.exceeded("files") == "it would write more than 20,000 files, and was ended (rehearsal_files)"
+    assert budget.exceeded("bytes") == "it would write more than 1 GiB, and was ended (rehearsal_bytes)"
+    assert budget.exceeded("disk").startswith("the disk that holds the rehearsal")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 bytes"), (1023, "1,023 bytes"), (1536, "1.5 KiB"), (1 << 20, "1 MiB"), (5 << 40, "5,120 GiB")],
+)
+def test_sizes_in_words(size: int, words: str) -> None:
+    assert in_words(size) == words
+
+
+@pytest.mark.parametrize(
+    ("trouble", "message", "hint"),
+    [
+        (
+            Trouble("user", "unshare", errno.EPERM),
+            "the system forbids namespaces to this user (Operation not permitted)",
+            "allow user",
+        ),
+        (Trouble("user", "/proc/self/uid_map", errno.EPERM), "the system forbids namespaces to this user", "apparmor"),
+        (Trouble("user", "unshare", errno.ENOSPC), "no more namespaces may be made", "user.max_user_namespaces"),
+        (
+            Trouble("root", "mount", errno.ENODEV),
+            "the system forbids the mounts it needs (No such device)",
+            "modprobe overlay",
+        ),
+        (
+            Trouble("user", "scratch /x", errno.EROFS),
+            "no folder for it can be made at /x (Read-only file system)",
+            "XDG_STATE_HOME",
+        ),
+        (Trouble("user", "", 0), "a step of it failed (no reason was given)", "read the command"),
+    ],
+)
+def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None:
+    error = unavailable([trouble])
+    assert message in error.message
+    assert hint in error.hint
+
+
+def test_both_layouts_tell_their_reasons_once() -> None:
+    troubles = [Trouble("root", "unshare", errno.EPERM), Trouble("user", "unshare", errno.EPERM)]
+    assert unavailable(troubles).message.count("forbids") == 1

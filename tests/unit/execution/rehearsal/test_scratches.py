@@ -1,0 +1,142 @@
+"""Folders of rehearsals: private, locked while in use, swept when their owner is gone, removed whatever lies in them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.execution.rehearsal import places, scratches
+from agent.execution.rehearsal.places import Base, base_for, make_private, state_base
+from agent.execution.rehearsal.scratches import Scratch, sweep
+from tests.scenarios.program import ROOT
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Base:
+    return Base(state_base(os.fsencode(tmp_path / "state")), True)
+
+
+def test_a_scratch_is_private_and_goes_whole(base: Base) -> None:
+    scratch = Scratch([base, base])
+    assert os.stat(scratch.main).st_mode & 0o7777 == 0o700
+    assert scratch.on(base) == scratch.main
+    scratch.remove()
+    assert os.listdir(base.folder) == []
+    scratch.remove()  # twice is once
+
+
+def test_a_sweep_leaves_what_is_in_use(base: Base) -> None:
+    scratch = Scratch([base])
+    assert sweep(base.folder) == 0
+    assert os.path.isdir(scratch.main)
+    scratch.remove()
+    assert sweep(base.folder) == 0
+
+
+def test_a_sweep_takes_what_a_killed_process_left(base: Base) -> None:
+    code = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from agent.execution.rehearsal.scratches import Scratch\n"
+        "from agent.execution.rehearsal.places import Base\n"
+        f"s = Scratch([Base({base.folder!r}, True)]); os.makedirs(s.main + b'/0/upper/d'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    mine = Scratch([base])
+    assert sweep(base.folder) == 1
+    assert os.listdir(os.path.dirname(mine.main)) == [mine.name]
+    mine.remove()
+
+
+def test_a_folder_without_a_lock_is_taken_when_it_is_old(base: Base) -> None:
+    folder = base.folder + b"/rehearsals/half"
+    os.makedirs(folder)
+    assert sweep(base.folder) == 0 and os.path.isdir(folder)
+    os.utime(folder, (0, 0))
+    sweep(base.folder)
+    assert not os.path.exists(folder)
+
+
+def test_everything_is_removed_and_nothing_followed(base: Base, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o750)
+    (outside / "kept").write_text("kept")
+    scratch = Scratch([base])
+    top = Path(os.fsdecode(scratch.main))
+    (top / "link").symlink_to(outside)
+    (top / "a" / "b").mkdir(parents=True)
+    (top / "a" / "b" / "lock").write_text("not ours")
+    (top / "a" / "b").chmod(0)
+    (top / "a").chmod(0)
+    os.mkfifo(top / "fifo")
+    (Path(os.fsdecode(scratch.main + b"/\xff\n"))).write_text("x")
+    deep = top
+    for _ in range(130):
+        deep = deep / "d"
+        deep.mkdir()
+    scratch.remove()
+    assert not top.exists()
+    assert (outside / "kept").read_text() == "kept"
+    assert outside.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_base_in_the_state_folder_where_it_is_the_same_mount(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    state = os.fsencode(tmp_path / "state")
+    assert base_for(os.fsencode(work), state) == Base(state + b"/undo", True)
+
+
+def test_a_base_on_another_file_system(tmp_path: Path) -> None:
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or memory.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("no other file system at hand")
+    state = os.fsencode(tmp_path / "state")
+    before = memory.stat().st_mtime_ns
+    theirs = Base(b"/dev/shm/.agent-shell-%d" % os.geteuid(), True)
+    had = os.path.isdir(theirs.folder)
+    found = base_for(b"/dev/shm", state)
+    assert found == theirs
+    assert base_for(b"/dev/shm", state, anywhere=True) == Base(state + b"/undo", False)
+    if not had:
+        Scratch([found]).remove()
+        assert not os.path.exists(theirs.folder)
+        assert memory.stat().st_mtime_ns == before
+
+
+def test_a_folder_of_somebody_elses_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(PermissionError):
+        make_private(os.fsencode(tmp_path / "link"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PermissionError):
+        make_private(os.fsencode(tmp_path / "file"))
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "real", 1, 1)
+        with pytest.raises(PermissionError):
+            make_private(os.fsencode(tmp_path / "real"))
+
+
+def test_a_folder_that_others_could_enter_is_closed(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir(mode=0o755)
+    make_private(os.fsencode(folder))
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_without_a_mount_table_devices_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "_table", list)  # as on a system without /proc
+    assert base_for(os.fsencode(tmp_path), os.fsencode(tmp_path / "state")).same_file_system
+
+
+def test_the_shelf_is_tidied_away(base: Base) -> None:
+    one, other = Scratch([base]), Scratch([base])
+    one.remove()
+    assert os.path.isdir(base.folder + b"/rehearsals")
+    other.remove()
+    assert not os.path.exists(base.folder + b"/rehearsals")
+    scratches.tidy(base.folder)
