@@ -107,10 +107,10 @@ class Keeper:
                     self._tree.kill()
                     self._tree.leave()
                     return
-            self._check_time()
             if self._kept is not None:
                 self._go_on(wake, *self._kept)
                 return
+            self._check_time()
         self._finish(wake)
 
     def _patience(self) -> float | None:

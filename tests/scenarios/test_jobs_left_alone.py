@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
+from pathlib import Path
 
+from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World, until
 
 
@@ -27,6 +30,16 @@ def test_exec_leaves_its_job_alone_and_says_so(world: World) -> None:
     assert end_of(world) == ["sleep 1000"]
     assert [event["outcome"] for event in world.events() if event["type"] == "job.finished"] == ["left"]
     assert world.goal()["status"] == "completed"
+
+
+def test_an_ordinary_user_has_jobs_too(ordinary: OrdinaryWorld) -> None:
+    ended = ordinary.run("exec", "--json", "--approve", "medium", "while :; do echo tick; sleep 0.05; done & echo out")
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    [started] = [event for event in events if event["type"] == "job.started"]
+    log = Path(started["log_path"])
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    until(lambda: log.read_text().count("tick\n") > 3)
+    assert end_of(ordinary)
 
 
 def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
