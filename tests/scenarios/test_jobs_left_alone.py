@@ -12,6 +12,9 @@ from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World, until
 
 
+WAITS = "(while ! test -e go; do sleep 0.02; done; echo later) & true"
+
+
 def end_of(world: World) -> list[str]:
     """What was left running, which is ended now."""
     left = world.survivors()
@@ -55,17 +58,20 @@ def test_lines_from_a_pipe_can_list_and_end_jobs(world: World) -> None:
 
 
 def test_nothing_is_kept_on_disk_without_a_log(world: World) -> None:
-    ended = world.run("exec", "--no-persist", "--approve", "medium", "(sleep 0.2; echo secret) & true")
+    ended = world.run("exec", "--no-persist", "--approve", "medium", WAITS.replace("later", "secret"))
+    (world.work / "go").touch()
     assert "its output is kept in memory" in ended.stderr
     until(lambda: not world.survivors())
     assert not [path for path in world.base.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
 
 def test_the_events_name_the_place_of_the_output(world: World) -> None:
-    ended = world.run("exec", "--json", "--approve", "medium", "(sleep 0.2; echo later) & true")
+    ended = world.run("exec", "--json", "--approve", "medium", WAITS)
+    (world.work / "go").touch()
     events = [json.loads(line) for line in ended.stdout.splitlines()]
     [started] = [event for event in events if event["type"] == "job.started"]
-    assert (started["how"], started["command"]) == ("left", "(sleep 0.2; echo later) & true")
+    assert (started["how"], started["command"]) == ("left", WAITS)
+    (world.work / "go").touch()
     until(lambda: not world.survivors())
     with open(started["log_path"]) as file:
         assert file.read() == "later\n"
