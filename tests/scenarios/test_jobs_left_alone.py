@@ -11,7 +11,6 @@ from pathlib import Path
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World, until
 
-
 WAITS = "(while ! test -e go; do sleep 0.02; done; echo later) & true"
 
 
@@ -72,6 +71,5 @@ def test_the_events_name_the_place_of_the_output(world: World) -> None:
     [started] = [event for event in events if event["type"] == "job.started"]
     assert (started["how"], started["command"]) == ("left", WAITS)
     (world.work / "go").touch()
+    until(lambda: Path(started["log_path"]).read_text() == "later\n")
     until(lambda: not world.survivors())
-    with open(started["log_path"]) as file:
-        assert file.read() == "later\n"
