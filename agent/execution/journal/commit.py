@@ -15,6 +15,7 @@ from agent.execution.journal.attributes import Facts, look
 from agent.execution.journal.desk import Desk, NoHome
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.progress import Progress
 from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import Entry, Run
 from agent.execution.journal.staging import Stage
@@ -63,7 +64,8 @@ def commit(
             _drop(desk, entry)
             raise _said(error) from error
         try:
-            _publish(folders, intent, watch)
+            with desk.progress(entry.undo_id, 0) as progress:
+                _publish(folders, intent, progress, watch)
         except BaseException as error:
             _roll_back(desk, entry, folders, intent)
             raise _said(error) from error
@@ -111,9 +113,10 @@ def _prepare(
     return intent, stage.notes
 
 
-def _publish(folders: Folders, intent: Intent, watch: Watch) -> None:
+def _publish(folders: Folders, intent: Intent, progress: Progress, watch: Watch) -> None:
     ours: set[int] = set()  # inodes that we changed ourselves, under whatever name
-    for action in intent.actions:
+    for index, action in enumerate(intent.actions):
+        progress.at(index)
         _still_as_planned(folders, action, ours)
         publish.do(folders, action)
         watch(action.kind)
@@ -151,7 +154,7 @@ def _compare(action: Action, now: Facts | None, ours: set[int]) -> None:
 def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> None:
     """Take back what was done so far. Where that fails, too, the entry stays pending, and nothing of it is removed."""
     try:
-        roll_back(folders, intent)
+        roll_back(desk, entry, folders, intent)
     except (OSError, Misplaced) as error:
         entry.note = f"interrupted while it was committed, and could not be rolled back yet: {_reason(error)}"
         desk.write(entry)
@@ -162,13 +165,19 @@ def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> No
     _drop(desk, entry)
 
 
-def roll_back(folders: Folders, intent: Intent, watch: Watch = unwatched) -> None:
-    """Take back every action that is done. Raises OSError and Misplaced."""
+def roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent, watch: Watch = unwatched) -> None:
+    """Take back every action that is done, or may be. Raises OSError and Misplaced."""
     folders.forget()
-    for action in reversed(intent.actions):
-        if publish.is_done(folders, action):
-            publish.take_back(folders, action)
-        watch("back")
+    with desk.progress(entry.undo_id, 0) as progress:
+        first = progress.index
+        for index in range(min(first, len(intent.actions) - 1), -1, -1):
+            progress.at(index)
+            try:
+                publish.take_back(folders, intent.actions[index])
+            except Misplaced:
+                if index != first:
+                    raise  # the first one may be the very action that could not be done, because something was not in its place
+            watch("back")
     settle(folders, intent)
     for each in intent.folders:
         if each.undone is not None:

@@ -14,6 +14,7 @@ from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Intent, facts_in, facts_out
+from agent.execution.journal.progress import NAME, Progress
 from agent.execution.journal.records import (
     HELD,
     INTENT,
@@ -26,7 +27,7 @@ from agent.execution.journal.records import (
     read_file,
     write_file,
 )
-from agent.execution.rehearsal import places, scratches
+from agent.execution.rehearsal import places
 
 JOURNALS = b"journals"
 _GONE = b"gone-"
@@ -148,6 +149,10 @@ class Desk:
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return Left()
 
+    def progress(self, undo_id: str, start: int) -> Progress:
+        """How far it has come; `start` where that was never written. Raises OSError."""
+        return Progress(self.file(undo_id, NAME), start)
+
     def write_left(self, undo_id: str, left: Left) -> None:
         """Write it. Raises OSError."""
         out = {
@@ -167,10 +172,11 @@ class Desk:
         journals = os.path.join(home, JOURNALS)
         folder = os.path.join(journals, entry.undo_id.encode())
         if home != self.base:
-            places.make_private(journals)
-            places.make_private(folder)
             if os.fsdecode(folder) not in entry.homes:
                 entry.homes.append(os.fsdecode(folder))
+                self.write(entry)  # first, so that whoever finds it half done finds that, too
+            places.make_private(journals)
+            places.make_private(folder)
         held = os.path.join(folder, HELD)
         places.make_private(held)
         return held
@@ -220,12 +226,17 @@ class Desk:
 
 
 def _tidy(journals: bytes) -> None:
-    """Take away an empty shelf at another mount, and the folder it is in."""
+    """Take away an empty shelf at another mount, and the folder of ours that it is in; the folder around that keeps its time."""
+    base = os.path.dirname(journals)
     try:
         os.rmdir(journals)
+        if os.path.basename(base).startswith(b".agent-shell-"):
+            around = os.path.dirname(base)
+            info = os.lstat(around)
+            os.rmdir(base)
+            os.utime(around, ns=(info.st_atime_ns, info.st_mtime_ns))
     except OSError:
-        return  # in use
-    scratches.tidy(os.path.dirname(journals))
+        pass  # in use
 
 
 def _remove(path: bytes) -> None:

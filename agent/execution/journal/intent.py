@@ -1,7 +1,7 @@
 """The intent of one run: every action that makes it real or takes it back, as it stands on disk before the first one is done.
 
 Actions are symmetrical. What is not in the real tree lies in a *slot*, a path in a journal; so whether an action is done can be told by
-looking, however often and wherever it was interrupted:
+looking, when all before it are done and none behind it is (`progress` tells which one that is):
 
     swap    `path` and `slot` change places; one of the two may be empty (a file that is new, or gone). Done: the slot holds inode
             `held`, or, where `held` is 0 (something new), nothing

@@ -25,17 +25,12 @@ class Misplaced(Exception):
 
 
 def is_done(folders: Folders, action: Action) -> bool:
-    """Whether the action stands as done. A `meta` or `write` counts as done as soon as its file is in its place: taking back what was
-    not done, or only half, does no harm.
-    """
-    if action.kind == "swap":
+    """Whether a `swap` stands as done, which its slot tells."""
+    slot = look(folders, action.slot)
+    if slot is None:
+        _finish_exchange(folders, action)
         slot = look(folders, action.slot)
-        if slot is None:
-            _finish_exchange(folders, action)
-            slot = look(folders, action.slot)
-        return (slot.ino if slot else 0) == action.held
-    here = look(folders, action.path)
-    return here is not None and here.ino == action.ino
+    return (slot.ino if slot else 0) == action.held
 
 
 def do(folders: Folders, action: Action) -> None:

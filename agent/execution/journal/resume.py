@@ -43,7 +43,7 @@ def _resume(desk: Desk, entry: Entry, watch: Watch) -> str:
             go_on(desk, entry, intent, watch=watch)
             return entry.note
         with Folders() as folders:
-            roll_back(folders, intent, watch)
+            roll_back(desk, entry, folders, intent, watch)
             entry.state, entry.phase, entry.note = "undone", "", _ROLLED_BACK
             entry.held_bytes = desk.held_bytes(intent)
             finish(desk, entry, intent, folders, done=False, watch=watch)

@@ -197,11 +197,13 @@ class Stage:
             dress_like(slot_fd, slot_name, step.after)
             return
         if layer.same_file_system:
+            if stat.S_ISDIR(info.st_mode) and not info.st_mode & stat.S_IWUSR and os.geteuid() != 0:
+                os.chmod(name, stat.S_IMODE(info.st_mode) | stat.S_IRWXU, dir_fd=image_fd)  # its `..` changes
             os.rename(name, slot_name, src_dir_fd=image_fd, dst_dir_fd=slot_fd)
         else:
             self._copier.copy(image_fd, name, slot_fd, slot_name)
         trees.clean(slot_fd, slot_name, prefix)
-        dress_like(slot_fd, slot_name, step.after)
+        dress_like(slot_fd, slot_name, step.after or info)
 
     def _new_slot(self, step: Step) -> bytes:
         self._slots += 1

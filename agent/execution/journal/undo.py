@@ -20,7 +20,6 @@ from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 
 _AS_IT_IS = "left as it is"
-_TELLING = ("swap", "move", "link")  # kinds of which it can be told whether they are done
 
 
 def conflicts(desk: Desk, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
@@ -80,7 +79,7 @@ def go_on(desk: Desk, entry: Entry, intent: Intent, *, watch: Watch = unwatched)
     """Finish an undo (or redo) that was interrupted. Raises OSError and Misplaced."""
     done = entry.phase == "undoing"
     with Folders() as folders:
-        _pass(intent, folders, entry, done=done, watch=watch)
+        _pass(desk, entry, intent, folders, done=done, watch=watch)
         settle(folders, intent)
         _folder_times(intent, folders, entry, done=done)
         word = "being undone" if done else "being done again"
@@ -93,13 +92,13 @@ def go_on(desk: Desk, entry: Entry, intent: Intent, *, watch: Watch = unwatched)
 
 def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:
     try:
-        _pass(intent, folders, entry, done=done, watch=watch)
+        _pass(desk, entry, intent, folders, done=done, watch=watch)
         _folder_times(intent, folders, entry, done=done)
     except (OSError, Misplaced) as error:
         reason = publish.explain(error) if isinstance(error, OSError) else str(error)
         folders.forget()
         try:
-            _pass(intent, folders, entry, done=not done, watch=watch)
+            _pass(desk, entry, intent, folders, done=not done, watch=watch, returning=True)
             _folder_times(intent, folders, entry, done=not done)
         except (OSError, Misplaced) as second:
             raise UndoFailed(
@@ -111,30 +110,28 @@ def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, don
         raise UndoFailed(f"it could not be done: {reason}; everything is as it was") from error
 
 
-def _pass(intent: Intent, folders: Folders, entry: Entry, *, done: bool, watch: Watch) -> None:
-    """Turn every action that still has to be turned; `done`: from done to taken back. Goes on where an earlier pass was interrupted."""
+def _pass(
+    desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch, returning: bool = False
+) -> None:
+    """Turn every action that still has to be turned; `done`: from done to taken back. Goes on where an earlier pass was interrupted.
+
+    `returning`: that one failed at an action because something was not in its place; then there is nothing to turn round of it.
+    """
     skip = set(entry.skip)
-    if done:
-        for index in reversed(range(len(intent.actions))):
+    last = len(intent.actions) - 1
+    with desk.progress(entry.undo_id, last if done else 0) as progress:
+        order = range(min(progress.index, last), -1, -1) if done else range(progress.index, last + 1)
+        for index in order:
+            progress.at(index)
+            if index in skip:
+                continue
             action = intent.actions[index]
-            if index not in skip and publish.is_done(folders, action):
-                publish.take_back(folders, action)
-                watch(action.kind)
-        return
-    for index in range(_first_to_do(intent, folders, skip), len(intent.actions)):
-        action = intent.actions[index]
-        if index not in skip:
-            publish.do(folders, action)
+            try:
+                (publish.take_back if done else publish.do)(folders, action)
+            except Misplaced:
+                if not (returning and index == order[0]):
+                    raise
             watch(action.kind)
-
-
-def _first_to_do(intent: Intent, folders: Folders, skip: set[int]) -> int:
-    """Behind the last action that is done: all before it are, too, though what they moved may have been moved on."""
-    for index in reversed(range(len(intent.actions))):
-        action = intent.actions[index]
-        if index not in skip and action.kind in _TELLING and publish.is_done(folders, action):
-            return index + 1
-    return 0
 
 
 def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool) -> None:
