@@ -60,6 +60,10 @@ def describe(word: Word, cwd: str, start: str) -> str:
     text = word.text
     if not text.strip():
         return repr(text)
+    if "all" in word.taint.split() and UNKNOWN not in text:
+        path = absolute(text, cwd) if cwd != start and UNKNOWN not in cwd else text
+        where = "below" if text in (".", "./") else "at or below"
+        return f"all that lies {where} {show(word.part(path))}"
     if UNKNOWN not in text:
         if cwd == start or UNKNOWN in cwd or not text or text[0] in "/-" or ":" in text:
             return show(word)
@@ -123,7 +127,7 @@ class Rater:
             return None  # output thrown away
         told = [] if brief and rated is not Level.HIGH else words
         text = self._sentence(reason or row.reason, told, cwd, row_is_path=bool(row.scopes))
-        if recursive and kind in _DEEP and not all("found" in word.taint for word in words):
+        if recursive and kind in _DEEP and not all("found" in word.taint or "all" in word.taint for word in words):
             text += ", with everything below" if text.endswith("runs") else " with everything below"
         text += note
         rule = rule or f"{kind}.{'recursive' if recursive else _detail(scope)}"

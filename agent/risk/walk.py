@@ -33,6 +33,7 @@ from agent.risk.tree import (
     Simple,
     Test,
 )
+from agent.risk.unset_variables import name_variable
 from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word, bounded, join_taint
 
 MAX_SCRIPTS = 12
@@ -151,6 +152,8 @@ class Walker:
             brief=len(self.findings) > _MANY,
         )
         if finding is not None:
+            if finding.level is Level.HIGH and self.shift is not None:
+                finding = name_variable(finding, words, self.text)
             self.findings.append(finding)
             self.programs.found(finding.level)
 

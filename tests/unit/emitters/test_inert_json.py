@@ -23,6 +23,13 @@ def test_the_value_stays(text: str) -> None:
     assert not any(char == "\x7f" or "\x80" <= char < "\xa0" or "\u202a" <= char <= "\u202e" for char in inert)
 
 
+def test_what_cannot_be_seen_is_written_out() -> None:
+    text = "a\u200bb\u00adc\ufeffd\U000e0041e\u2062f"
+    inert = inert_json(json.dumps(text, ensure_ascii=False))
+    assert inert.isascii()
+    assert json.loads(inert) == text
+
+
 def written(*, is_tty: bool) -> tuple[bytes, Record]:
     sink = MemorySink(is_tty=is_tty)
     record = Record(v=1, seq=1, time="t", session="s", run="", goal_id="", event=Notice(text=HOSTILE))

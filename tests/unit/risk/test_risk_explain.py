@@ -46,7 +46,7 @@ def test_many_findings_are_cut() -> None:
         ("find . -name '*.tmp' -delete", "deletes what find matches under ."),
         ("find /var/log -mtime +9 -delete", "deletes what find matches under /var/log"),
         ("find . -name '*.o' | xargs rm", "deletes what find matches under ."),
-        ("find . -delete", "deletes . with everything below"),
+        ("find . -delete", "deletes all that lies below ."),
         ('rm "$FILE"', "deletes something only known when it runs"),
         ("ls | xargs rm -rf", "deletes something only known when it runs, with everything below"),
         ("cd /etc && rm x", "deletes /etc/x"),
@@ -121,3 +121,16 @@ def test_an_option_with_something_attached_is_one(command: str, option: str, mea
     rows = [line.split(None, 1) for line in explain(classify(command)).split("part by part")[1].strip().split("\n")]
     (told,) = [row[1] for row in rows if row[0] == option]
     assert told.startswith(meaning)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [('rm -rf "$DIR"/', "DIR"), ("rm -rf ${out}/*", "out"), ("sudo rm -rf $A/b", "A")]
+)
+def test_a_deletion_names_the_variable_it_hangs_on(command: str, name: str) -> None:
+    finding = next(f for f in classify(command).findings if f.rule.startswith("delete"))
+    assert f"${name} may be empty" in finding.reason
+    assert f"${{{name}:?}}" in finding.safer
+
+
+def test_a_variable_of_inner_code_is_not_looked_for_in_the_outer_text() -> None:
+    assert "may be empty" not in classify('bash -c "$X; rm -rf a"').findings[0].reason
