@@ -25,6 +25,7 @@ def main(fd: int) -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
+    cgroups.remove_abandoned()
     try:
         _serve(channel)
     finally:
