@@ -11,6 +11,7 @@ from agent.execution.rehearsal.overlay_notes import attributes, is_own, prefix_o
 from agent.execution.rehearsal.trees import open_below, open_root, status_at, walk
 from agent.protocol.rehearsals import FileKind, FileState
 
+_KEPT_OPEN = 4
 Entry = tuple[bytes, os.stat_result, int, bytes]  # relative path, lstat, open folder and name in it
 
 
@@ -42,22 +43,55 @@ def state_in(folder: int, name: bytes, status: os.stat_result, *, userxattr: boo
     return _state(status, target, names)
 
 
-def state_at(path: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
-    """The state of what lies at an absolute path; where that is no longer the file of `status`, what `status` says."""
-    folder_path, _, name = path.rpartition(b"/")
-    try:
-        folder = open_root(folder_path)
-    except OSError:
+class Looker:
+    """Looks at files by absolute path. The folders looked into last stay open, as the next file often lies beside; `close` them."""
+
+    def __init__(self) -> None:
+        self._open: dict[bytes, int] = {}
+
+    def close(self) -> None:
+        for folder in self._open.values():
+            os.close(folder)
+        self._open.clear()
+
+    def _folder(self, path: bytes) -> int:
+        if path not in self._open:
+            if len(self._open) >= _KEPT_OPEN:
+                os.close(self._open.pop(next(iter(self._open))))
+            self._open[path] = open_root(path)
+        return self._open[path]
+
+    def state_at(self, path: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
+        """The state of what lies at `path`; where that is no longer the file of `status`, what `status` says."""
+        folder_path, _, name = path.rpartition(b"/")
+        try:
+            folder = self._folder(folder_path)
+            now = status_at(folder, name)
+            if now is not None and (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino):
+                return state_in(folder, name, status, userxattr=userxattr)
+        except OSError:
+            pass
         return _state(status, b"", ())
-    try:
-        now = status_at(folder, name)
-        if now is None or (now.st_dev, now.st_ino) != (status.st_dev, status.st_ino):
-            return _state(status, b"", ())
-        return state_in(folder, name, status, userxattr=userxattr)
-    except OSError:
-        return _state(status, b"", ())
-    finally:
-        os.close(folder)
+
+    def bytes_at(self, path: bytes, most: int) -> bytes | None:
+        """The first `most` bytes of the regular file at `path`; None if it is none or cannot be read."""
+        folder_path, _, name = path.rpartition(b"/")
+        try:
+            opened = open_regular(self._folder(folder_path), name)
+        except OSError:
+            return None
+        if opened is None:
+            return None
+        try:
+            parts: list[bytes] = []
+            while most > 0 and (part := os.read(opened, most)):
+                parts.append(part)
+                most -= len(part)
+            return b"".join(parts)
+        except OSError:
+            return None
+        finally:
+            os.close(opened)
 
 
 def _state(status: os.stat_result, target: bytes, names: tuple[str, ...]) -> FileState:
@@ -91,28 +125,3 @@ def entries_below(path: bytes) -> Iterator[Entry]:
         return
     finally:
         os.close(above)
-
-
-def bytes_at(path: bytes, most: int) -> bytes | None:
-    """The first `most` bytes of the regular file at an absolute path; None if it is none or cannot be read."""
-    folder_path, _, name = path.rpartition(b"/")
-    try:
-        folder = open_root(folder_path)
-    except OSError:
-        return None
-    try:
-        opened = open_regular(folder, name)
-    finally:
-        os.close(folder)
-    if opened is None:
-        return None
-    try:
-        parts: list[bytes] = []
-        while most > 0 and (part := os.read(opened, most)):
-            parts.append(part)
-            most -= len(part)
-        return b"".join(parts)
-    except OSError:
-        return None
-    finally:
-        os.close(opened)

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.rehearsal.compare import difference
+from agent.execution.rehearsal.compare import Difference, difference
 from agent.execution.rehearsal.model import Layer
 from agent.execution.rehearsal.overlay_notes import (
     Handle,
@@ -36,6 +36,7 @@ class LastWords:
     status: os.stat_result
     image: bytes
     image_status: os.stat_result
+    metacopy: bool = False
 
 
 @dataclass(slots=True)
@@ -51,8 +52,10 @@ def inode_of(node: Node) -> Inode:
     return node.status.st_dev, node.status.st_ino
 
 
-def differs_from_image(tree: UpperTree, words: LastWords) -> bool:
-    """Whether the last words are other than what the real file says."""
+def news_of(tree: UpperTree, words: LastWords) -> Difference:
+    """How the last words differ from what the real file says."""
+    if words.metacopy:
+        return "meta"
     image_path, image_name = split(words.image)
     lower_path, lower_name = split(words.lower)
     index = open_root(image_path)
@@ -61,7 +64,7 @@ def differs_from_image(tree: UpperTree, words: LastWords) -> bool:
         try:
             own = content_attributes(attributes(index, image_name), tree.prefix)
             one, other = (index, image_name, words.image_status), (real, lower_name, words.status)
-            return difference(one, other, own, tree.prefix, tree.limits.budget) != "same"
+            return difference(one, other, own, tree.prefix, tree.limits.budget)
         finally:
             os.close(real)
     finally:
@@ -81,6 +84,8 @@ def identify(tree: UpperTree, entries: int) -> Identities:
     for names in found.names.values():
         _one_origin(names)
     for node in nodes:
+        if node.notes.metacopy and not any(each.lower is not None for each in found.names.get(inode_of(node), [node])):
+            raise Unreadable(f"the content of {os.fsdecode(node.path)!r} is not in the overlay")
         if node.moved and node.lower is not None:
             if node.lower in found.moved:
                 raise Unreadable(f"{os.fsdecode(node.lower)!r} would be in two places")
@@ -99,7 +104,7 @@ def _one_origin(names: list[Node]) -> None:
 def _match_origins(
     tree: UpperTree,
     nodes: list[Node],
-    orphans: dict[Handle, tuple[bytes, os.stat_result]],
+    orphans: dict[Handle, tuple[bytes, os.stat_result, bool]],
     found: Identities,
     entries: int,
 ) -> None:
@@ -120,8 +125,8 @@ def _match_origins(
             node.lower, node.lower_status = path, status
             node.differs = tree.compare_with(node, path)
         if handle in orphans:
-            image, image_status = orphans.pop(handle)
-            found.last_words.append(LastWords(path, status, image, image_status))
+            image, image_status, metacopy = orphans.pop(handle)
+            found.last_words.append(LastWords(path, status, image, image_status, metacopy))
 
 
 def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[bytes, os.stat_result, int, bytes]]:
@@ -152,7 +157,7 @@ def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[by
             os.close(folder)
 
 
-def _orphans(layer: Layer, nodes: list[Node]) -> dict[Handle, tuple[bytes, os.stat_result]]:
+def _orphans(layer: Layer, nodes: list[Node]) -> dict[Handle, tuple[bytes, os.stat_result, bool]]:
     """Files of the overlay's index that no name in the upper folder leads to, by the handle of the real file."""
     path = joined(layer.scratch, b"work/index")
     try:
@@ -160,16 +165,16 @@ def _orphans(layer: Layer, nodes: list[Node]) -> dict[Handle, tuple[bytes, os.st
     except FileNotFoundError:
         return {}
     known = {inode_of(node) for node in nodes}
-    result: dict[Handle, tuple[bytes, os.stat_result]] = {}
+    result: dict[Handle, tuple[bytes, os.stat_result, bool]] = {}
     prefix = prefix_of(layer.userxattr)
     try:
         for name in sorted(os.fsencode(each) for each in os.listdir(path)):
             status = os.stat(name, dir_fd=index, follow_symlinks=False)
             if is_whiteout_device(status) or stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in known:
                 continue
-            origin = notes_from(attributes(index, name), status, prefix).origin
-            if origin is not None:
-                result[origin] = (joined(path, name), status)
+            notes = notes_from(attributes(index, name), status, prefix)
+            if notes.origin is not None:
+                result[notes.origin] = (joined(path, name), status, notes.metacopy)
     finally:
         os.close(index)
     return result

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agent.execution.rehearsal.identities import Identities, LastWords, differs_from_image, inode_of
+from agent.execution.rehearsal.identities import Identities, LastWords, news_of, inode_of
 from agent.execution.rehearsal.model import Layer, Op, Step
 from agent.execution.rehearsal.trees import below, joined, split
 from agent.execution.rehearsal.upper_tree import Node, Unreadable, UpperTree
@@ -347,16 +347,18 @@ class Ordering:
 
     def _write_before(self, words: LastWords) -> None:
         """What was written into a file through a name that is gone now still shows under its other names."""
-        if differs_from_image(self._tree, words):
-            self.steps.append(
-                Step(
-                    "modify",
-                    self._real(words.lower),
-                    self._number,
-                    image=words.image,
-                    in_place=True,
-                    before=words.status,
-                    after=words.image_status,
-                    was=self._real(words.lower),
-                )
+        news = news_of(self._tree, words)
+        if news == "same":
+            return
+        self.steps.append(
+            Step(
+                "modify" if news == "content" else "meta",
+                self._real(words.lower),
+                self._number,
+                image=words.image,
+                in_place=news == "content",
+                before=words.status,
+                after=words.image_status,
+                was=self._real(words.lower),
             )
+        )

@@ -13,15 +13,17 @@ from dataclasses import dataclass, fields
 from msgspec.structs import replace
 
 from agent.execution.rehearsal.diffs import LARGEST_TEXT, as_text, unified
-from agent.execution.rehearsal.facts import bytes_at, entries_below, state_at, state_in
+from agent.execution.rehearsal.facts import Looker, entries_below, state_in
 from agent.execution.rehearsal.model import Step
 from agent.execution.rehearsal.reader import ReadResult
 from agent.protocol.rehearsals import Change, FileState, Totals
 
 MOST_CHANGES = 2_000
+MOST_FLAGGED = 500  # more of those that are flagged, and as many again of those that give rights away
 MOST_COUNTED = 200_000  # entries of removed folders that are counted, all together; beyond it the counts are a minimum
 MOST_DIFF_TEXT = 512 * 1024  # characters of diffs, all together
 
+_GRAVE = frozenset({"setuid", "setgid", "capabilities", "device"})
 _FIELD_OF = {
     "create": "created",
     "modify": "modified",
@@ -65,7 +67,14 @@ def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tu
 
     A new folder is one change, and so is each file in it; a removed one is a single change that counts what was in it.
     """
-    view = _View(result)
+    looker = Looker()
+    try:
+        return _present(_View(result, looker), result, most_changes)
+    finally:
+        looker.close()
+
+
+def _present(view: _View, result: ReadResult, most_changes: int) -> tuple[tuple[Change, ...], Totals, int]:
     total = _Sum()
     found: list[tuple[Change, Step, bytes]] = []
     more = 0
@@ -74,7 +83,8 @@ def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tu
             continue
         for change, image in view.changes_of(step):
             total.add(change)
-            if len(found) < most_changes:
+            # What deserves a second look must not hide behind many others.
+            if len(found) < most_changes + _extra_room(change.flags):
                 found.append((change, step, image))
             else:
                 more += 1
@@ -82,8 +92,15 @@ def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tu
     return tuple(view.with_diff(*each) for each in found), total.totals(), more
 
 
+def _extra_room(flags: tuple[str, ...]) -> int:
+    if not flags:
+        return 0
+    return MOST_FLAGGED * 2 if _GRAVE.intersection(flags) else MOST_FLAGGED
+
+
 class _View:
-    def __init__(self, result: ReadResult) -> None:
+    def __init__(self, result: ReadResult, looker: Looker) -> None:
+        self._looker = looker
         self._layers = result.layers
         self._may_count = MOST_COUNTED
         self._diff_room = MOST_DIFF_TEXT
@@ -120,14 +137,14 @@ class _View:
         if step.before is None:
             return None
         path = step.was or step.path
-        state = state_at(path, step.before, userxattr=self._layers[step.layer].userxattr)
+        state = self._looker.state_at(path, step.before, userxattr=self._layers[step.layer].userxattr)
         return self._counting(state, path) if step.op in ("delete", "type") and state.kind == "dir" else state
 
     def _after(self, step: Step) -> FileState | None:
         if step.after is None or step.op == "delete":
             return None
         userxattr = self._layers[step.layer].userxattr
-        state = state_at(step.image or step.was or step.path, step.after, userxattr=userxattr)
+        state = self._looker.state_at(step.image or step.was or step.path, step.after, userxattr=userxattr)
         if step.before is not None and (step.in_place or step.op == "meta"):
             state = replace(state, links=state.links if state.kind == "dir" else step.before.st_nlink)
         return self._counting(state, step.image) if step.whole and step.image else state
@@ -152,22 +169,21 @@ class _View:
             return change
         if any(each is not None and each.size > LARGEST_TEXT for each in (change.before, change.after)):
             return change
-        old = _text(step.was or step.path) if change.before is not None else ""
-        new = _text(image) if change.after is not None else ""
+        old = self._text(step.was or step.path) if change.before is not None else ""
+        new = self._text(image) if change.after is not None else ""
         if old is None or new is None:
             return change
         diff = unified(old, new)
         self._diff_room -= len(diff)
         return replace(change, diff=diff)
 
+    def _text(self, path: bytes) -> str | None:
+        data = self._looker.bytes_at(path, LARGEST_TEXT + 1)
+        return None if data is None else as_text(data)
+
 
 def _is_at_or_below(path: bytes, folder: bytes) -> bool:
     return path == folder or path.startswith(folder + b"/")
-
-
-def _text(path: bytes) -> str | None:
-    data = bytes_at(path, LARGEST_TEXT + 1)
-    return None if data is None else as_text(data)
 
 
 def _flags(before: FileState | None, after: FileState | None, step: Step | None) -> tuple[str, ...]:

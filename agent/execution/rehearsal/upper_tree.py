@@ -156,26 +156,17 @@ class UpperTree:
         return joined(parent.lower, redirect)
 
     def _hold_against_under(self, node: Node, upper: int, real: int | None, own: dict[bytes, bytes]) -> None:
-        if node.notes.metacopy:
-            node.lower = self._redirected(node, node.notes.redirect) if node.notes.redirect else node.under
-            if node.lower is None:
-                raise Unreadable(f"the content of {os.fsdecode(node.path)!r} is not in the overlay")
-            node.differs = "meta"
-            if node.lower != node.under:
-                node.lower_status = self.status_of(node.lower)
-                return
         if real is None or node.under is None or node.under_status is None:
             return
         alike = stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode)
         if not alike:
             return
-        if node.notes.copied and node.lower is None:
+        if node.notes.copied:
             handle = handle_of(real, node.name) if node.notes.origin is not None else None
             if handle is None or handle == node.notes.origin:
-                node.lower = node.under
-        if node.lower is not None:
-            node.lower_status = node.under_status
+                node.lower, node.lower_status = node.under, node.under_status
         if node.notes.metacopy:
+            node.differs = "meta"  # its content is where it was
             return
         node.differs = difference(
             (upper, node.name, node.status), (real, node.name, node.under_status), own, self.prefix, self.limits.budget
@@ -210,17 +201,10 @@ class UpperTree:
                 f"{os.fsdecode(node.lower or b'')!r} is no longer the folder it was ({error.strerror})"
             ) from error
 
-    def status_of(self, path: bytes) -> os.stat_result | None:
-        """lstat of a lower path."""
-        folder, name = split(path)
-        opened = open_below(self.real, folder)
-        try:
-            return status_at(opened, name)
-        finally:
-            os.close(opened)
-
     def compare_with(self, node: Node, lower: bytes) -> Difference:
         """How a moved file differs from the real file it was."""
+        if node.notes.metacopy:
+            return "meta"
         upper_path, upper_name = split(node.path)
         lower_path, lower_name = split(lower)
         upper = open_below(self.upper, upper_path)

@@ -155,6 +155,12 @@ def test_steps(world: OverlayWorld, before: str, command: str, steps: list[tuple
         pytest.param(
             "echo a > f; ln f g; ln f h", "echo b >> g; echo c >> h", [("modify", "g", "in_place")], id="by-two-names"
         ),
+        pytest.param(
+            "echo a > f; ln f g",
+            "chmod 600 g; rm g",
+            [("meta", "g"), ("delete", "g")],
+            id="mode-by-a-name-that-is-gone",
+        ),
         pytest.param("echo a > f; ln f g", "chmod 600 g", [("meta", "g")], id="mode-of-both"),
         pytest.param("echo a > f; ln f g", "rm g", [("delete", "g")], id="one-name-less"),
     ],

@@ -15,7 +15,10 @@ from tests.support.tree_operations import Listing, differences, listing
 CASES = int(os.environ.get("AGENT_TEST_TREES", "60"))
 
 
-@pytest.fixture(params=[FAITHFUL, PLAIN, FOR_USERS], ids=["faithful", "plain", "user"])
+METACOPY = FAITHFUL.replace("metacopy=off", "metacopy=on")
+
+
+@pytest.fixture(params=[FAITHFUL, PLAIN, FOR_USERS, METACOPY], ids=["faithful", "plain", "user", "metacopy"])
 def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
     if reason := why_not(request.param):
         pytest.skip(reason)
@@ -32,7 +35,7 @@ def _comparable(found: Listing, world: OverlayWorld) -> Listing:
 
 
 def test_random_changes_are_read_faithfully(world: OverlayWorld) -> None:
-    names_stay_one_file = world.options == FAITHFUL
+    names_stay_one_file = "index=on" in world.options
     for seed in range(CASES):
         world.new_case()
         world.grow(seed, links=names_stay_one_file)
