@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Literal
 
 from agent.judging import Judges, Rated, rate
-from agent.policy.confining import held_back, unconfined, wanted
+from agent.policy.confining import held_back, kept_out, unconfined, wanted
 from agent.protocol.decisions import Confining, Proposal, RiskReport, Verdict
 from agent.protocol.events import CommandRated, Warned
 from agent.protocol.ports import EventSink, Executor
@@ -34,7 +35,7 @@ class Rater:
         report = rate(self.judges, command, proposal.cwd, self.executor)
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
-        confining = await self._confining(report, proposal.cwd)
+        confining = await self._confining(report, proposal.cwd) if self.executor is not None else _FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
@@ -49,14 +50,21 @@ class Rater:
         *,
         longest: int | None = None,
         confining: Confining = _FREE,
+        path: str = "",
     ) -> Rated:
-        """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for."""
+        """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
+
+        `path`: the file, where it is about one that a tool of ours would write; that cannot be confined, so it is held against it here.
+        """
         await self._show_new_rules(cwd)
         verdict, command = self._decide(report, cwd, proposal.origin), report.command
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
-        verdict = held_back(verdict, confining, interactive=self.approval.interactive)
+        if path:
+            verdict = kept_out(verdict, await self._confining(report, cwd), os.path.realpath(path))
+        else:
+            verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         await self.events.send(
             CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
         )
@@ -64,13 +72,15 @@ class Rater:
 
     async def _confining(self, report: RiskReport, cwd: str) -> Confining:
         """How it would be confined, by setting and policy; a policy that crashes refuses it anyway."""
-        if self.executor is None:
-            return _FREE
         try:
             mode = wanted(report, self.judges.policy(cwd), self.approval.confine)
         except Exception:  # `_decide` will say so
             mode = self.approval.confine
-        return _FREE if mode == "off" else await self.executor.confining(mode, report)
+        if mode == "off":
+            return _FREE
+        if self.executor is None:
+            return Confining(mode=mode, reason="nothing can be run in this session")
+        return await self.executor.confining(mode, report)
 
     async def _show_new_rules(self, cwd: str) -> None:
         """A folder's own rules stand on the screen before they first count, and again when they have changed."""

@@ -55,7 +55,7 @@ class WriteGate:
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
         folder = os.path.dirname(path) if os.path.isabs(path) else ""
         report = rate_write(self._judges, text, path, content)
-        verdict = (await self._rater.judge(proposal, report, "proposed", folder)).verdict
+        verdict = (await self._rater.judge(proposal, report, "proposed", folder, path=path)).verdict
         if verdict.action == "allow" and not self._approval.dry_run:
             await self._settled(proposal, "approved", by=allowed_by(verdict), command=text, remark=told(verdict))
             return True

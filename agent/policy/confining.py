@@ -48,15 +48,34 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
     files = confining.mode.split(",")[0]
     if files not in ("workspace", "read-only") or not (rehearsal.changes or rehearsal.more):
         return ""
-    root = confining.workspace.rstrip("/") + "/"
+    own = (confining.workspace, *confining.also) if files == "workspace" else ()
     paths = [change.path for change in rehearsal.changes]
     paths += [change.source for change in rehearsal.changes if change.source]
-    if files == "workspace":
-        paths = [path for path in paths if not path.startswith(root)]
+    paths = [path for path in paths if not _is_below(path, own) or _is_below(path, confining.protected)]
     if not paths and not rehearsal.more:
         return ""
     named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     return f"it was to be confined ({confining.mode}), and would change {named or 'more than is listed'}"
+
+
+def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
+    """Refuse a file that a tool of ours would write, at the real `path`, where a confined command could not."""
+    files = confining.mode.split(",")[0]
+    if files not in ("workspace", "read-only") or verdict.action == "refuse":
+        return verdict
+    root = confining.workspace.rstrip("/") + "/"
+    if files == "workspace" and confining.workspace and path.startswith(root):
+        return verdict
+    where = (
+        "nothing may be written"
+        if files == "read-only"
+        else f"only {confining.workspace or 'the workspace'} may be written"
+    )
+    return Verdict(action="refuse", rule=RULE, reason=f"{where} ({confining.mode})", word=verdict.word)
+
+
+def _is_below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:

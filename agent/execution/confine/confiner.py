@@ -71,8 +71,12 @@ class Confiner:
 
     @property
     def workspace(self) -> str:
-        """The folder that stays writable."""
-        return self._grounds.workspace
+        """The folder that stays writable, by its real path."""
+        return (
+            os.path.realpath(self._grounds.workspace)
+            if os.path.isabs(self._grounds.workspace)
+            else self._grounds.workspace
+        )
 
     @cached_property
     def _swept(self) -> bool:
@@ -89,7 +93,14 @@ class Confiner:
             reason, _, remedy = str(error).partition("\n")
             return Confining(mode=mode, workspace=self.workspace, reason=reason, remedy=remedy)
         how = words.held(standing.files, standing.network, standing.rung or "", self.workspace, standing.trial.landlock)
-        return Confining(mode=mode, workspace=self.workspace, how=how, misses=standing.misses)
+        return Confining(
+            mode=mode,
+            workspace=self.workspace,
+            how=how,
+            misses=standing.misses,
+            also=tuple(self._also()),
+            protected=self._grounds.protected,
+        )
 
     def prepare(self, mode: Confinement, workspace: str, report: RiskReport) -> Confined:
         """The confinement of one run. Raises Unconfinable, and OSError where its folder cannot be made."""

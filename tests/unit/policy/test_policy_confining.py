@@ -234,3 +234,20 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal(f"{WORK}/a")) != ""
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal()) == ""
     assert beyond(Confining(mode="no-network"), rehearsal("/etc/x")) == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "written"),
+    [
+        ("off", "/tmp/elsewhere", True),
+        ("workspace", f"{WORK}/src/x", True),
+        ("workspace", f"{WORK}x/x", False),
+        ("workspace", f"{WORK}/../x", False),
+        ("read-only", f"{WORK}/x", False),
+        ("no-network", "/tmp/elsewhere", True),
+    ],
+)
+def test_a_tool_writes_no_file_that_a_command_could_not(mode, path, written):
+    desk = Desk(FakePerson(), confine=mode)
+    assert asyncio.run(desk.gate.authorize_write(path, "text")) is written
+    assert len(desk.person.asked) == written
