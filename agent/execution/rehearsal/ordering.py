@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agent.execution.rehearsal.identities import Identities, LastWords, news_of, inode_of
+from agent.execution.rehearsal.identities import Identities, LastWords, inode_of, news_of
 from agent.execution.rehearsal.model import Layer, Op, Step
 from agent.execution.rehearsal.trees import below, joined, split
 from agent.execution.rehearsal.upper_tree import Node, Unreadable, UpperTree
