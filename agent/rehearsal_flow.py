@@ -75,17 +75,21 @@ class RehearsalFlow:
                 first, attempt.direct = asking.rehearsed_first(attempt), True
                 attempt.note += "\nEnter runs it for real now" if first else ""
             return EditAgain()
-        if attempt.unasked:
-            outside = beyond(attempt.rated.confining, rehearsal)
-            if not rehearsed.wanted_network and not outside:
-                return Commit()
-            attempt.note = outside or _OFFLINE
+        outside = beyond(attempt.rated.confining, rehearsal)
+        if attempt.unasked and not rehearsed.wanted_network and not outside:
+            return Commit()
+        attempt.note = outside or (_OFFLINE if attempt.unasked else "")
         if not isinstance(reviewer, Reviewer) or not (asking.approval.interactive or only):
             return None
         request = asking.request(attempt)
         attempt.note, attempt.unasked = "", False
         review = await cancellable(reviewer.review(request, rehearsal), asking.cancel)
-        return Discard() if only else review
+        if only:
+            return Discard()
+        if isinstance(review, Commit) and outside and not attempt.rated.confining.reason:
+            attempt.note = f"not made real: {outside}; what it may do is not widened by a rehearsal"
+            return EditAgain()
+        return review
 
     async def _decided(self, attempt: Attempt, rehearsed: Rehearsed, review: Review | None) -> CommandItem | None:
         match review:
@@ -120,6 +124,7 @@ class RehearsalFlow:
 
     def _approved(self, attempt: Attempt, network: bool) -> ApprovedRehearsal:
         by = allowed_by(attempt.rated.verdict) if attempt.unasked else "person"
+        network = network and "no-network" not in attempt.rated.confining.mode.split(",")
         return ApprovedRehearsal(
             command_id=attempt.proposal.command_id,
             command=attempt.command,

@@ -153,8 +153,8 @@ Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,
 class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a command would be confined if it ran now, in words for the person.
 
-    `workspace`: the folder that stays writable. `how` it is held; `misses`: what that does not stop. `reason`: why it cannot be had, with
-    `remedy`; then it runs, if a person agrees to that, not confined.
+    `workspace`: the folder that stays writable, and so do those in `also`, but never those in `protected`. `how` it is held; `misses`: what
+    that does not stop. `reason`: why it cannot be had, with `remedy`; then it runs, if a person agrees to that, not confined.
     """
 
     mode: Confinement = "off"
@@ -163,6 +163,8 @@ class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
     misses: tuple[str, ...] = ()
     reason: str = ""
     remedy: str = ""
+    also: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
 
     @property
     def had(self) -> Confinement:

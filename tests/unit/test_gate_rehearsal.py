@@ -13,6 +13,7 @@ from agent.protocol.decisions import (
     Approved,
     CancelGoal,
     Commit,
+    Confining,
     Discard,
     EditAgain,
     Rehearse,
@@ -42,8 +43,10 @@ CHANGE = "change it"
 class Done:
     """One goal that was run, with everything that it left behind."""
 
-    def __init__(self, person, rehearser, *, text=CHANGE, shell=True, planner=None, recorder=None, **approval) -> None:
-        self.executor = FakeExecutor()
+    def __init__(
+        self, person, rehearser, *, text=CHANGE, shell=True, planner=None, recorder=None, executor=None, **approval
+    ) -> None:
+        self.executor = executor or FakeExecutor()
         self.person, self.rehearser = person, rehearser
         engine, self.context, self.log = make_engine(planner or FakePlanner(say()), self.executor, recorder=recorder)
         self.context = with_field(self.context, rehearser=rehearser)
@@ -307,3 +310,16 @@ def test_without_a_rehearser_the_key_is_not_offered() -> None:
     done = Done(person, None, rehearse="auto")
     assert person.asked[0].rehearsal == "no"
     assert done.executor.ran == []
+
+
+def test_what_a_confinement_denies_is_not_made_real_by_way_of_a_rehearsal() -> None:
+    class Confined(FakeExecutor):
+        async def confining(self, mode, report):
+            return Confining(mode=mode, workspace="/work/inner")
+
+    person = FakeReviewer(Rehearse(command=CHANGE, network=True), CancelGoal(), reviews=(Commit(),))
+    done = Done(person, FakeRehearser(), executor=Confined(), confine="workspace,no-network").check()
+    assert "would change /work/new" in person.reviewed[0][0].note
+    assert "not made real" in person.asked[1].note
+    assert done.rehearser.committed == []
+    assert [command.network for command in done.rehearser.rehearsed] == [False]
