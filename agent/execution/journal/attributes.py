@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 from dataclasses import dataclass, field
@@ -78,7 +79,7 @@ def read_xattrs(fd: int) -> dict[bytes, bytes]:
     """All readable extended attributes of a pinned inode but the overlay's own notes; none where the system has none."""
     if not hasattr(os, "listxattr"):
         return {}
-    path = _way(fd)
+    path = way(fd)
     found = {}
     try:
         for name in os.listxattr(path):
@@ -97,7 +98,7 @@ def set_values(fd: int, values: Values, *, atime: int | None = None) -> list[str
     Owner before mode (chown takes set-id bits away), attributes before mode (a new ACL changes it), times last.
     Raises OSError where owner, mode or time cannot be set.
     """
-    path = _way(fd)
+    path = way(fd)
     info = os.fstat(fd)
     if (info.st_uid, info.st_gid) != (values.uid, values.gid):
         os.chown(path, values.uid, values.gid)
@@ -112,7 +113,7 @@ def set_mtime(fd: int, mtime: int, *, atime: int | None = None) -> None:
     """Set the time of the last change, in nanoseconds; the time of the last reading stays unless given."""
     info = os.fstat(fd)
     if info.st_mtime_ns != mtime or atime is not None:
-        os.utime(_way(fd), ns=(info.st_atime_ns if atime is None else atime, mtime))
+        os.utime(way(fd), ns=(info.st_atime_ns if atime is None else atime, mtime))
 
 
 def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None:
@@ -122,7 +123,7 @@ def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None
     fd = pin(folder_fd, name)
     try:
         if os.fstat(fd).st_mode != info.st_mode:
-            os.chmod(_way(fd), stat.S_IMODE(info.st_mode))
+            os.chmod(way(fd), stat.S_IMODE(info.st_mode))
         set_mtime(fd, info.st_mtime_ns)
     finally:
         os.close(fd)
@@ -131,7 +132,7 @@ def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None
 def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
     if not hasattr(os, "setxattr"):
         return []
-    path = _way(fd)
+    path = way(fd)
     present = read_xattrs(fd)
     missed = []
     for name in sorted(present.keys() | wanted.keys()):
@@ -147,6 +148,11 @@ def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:
     return missed
 
 
-def _way(fd: int) -> str:
-    # Opens to the inode itself, even a link; nobody can put something else there.
-    return f"/proc/self/fd/{fd}" if os.path.isdir("/proc/self/fd") else f"/dev/fd/{fd}"
+def way(fd: int) -> str | int:
+    """A way to the inode itself, even a link: nobody can put something else there. Without /proc the descriptor itself has to do."""
+    return f"/proc/self/fd/{fd}" if _has_proc() else fd
+
+
+@functools.cache
+def _has_proc() -> bool:
+    return os.path.isdir("/proc/self/fd")

@@ -19,7 +19,7 @@ class Copier:
     """Copies between open folders. `losses` collects in words what could not be kept; names of one file stay one file per Copier."""
 
     losses: list[str] = field(default_factory=list)
-    _known: dict[tuple[int, int], int] = field(default_factory=dict)
+    _known: dict[tuple[int, int], tuple[int, bytes]] = field(default_factory=dict)
 
     def copy(self, source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
         """Copy the file or tree `source` to the new name `target`. Raises OSError; what was copied so far is left for the caller."""
@@ -27,7 +27,7 @@ class Copier:
 
     def close(self) -> None:
         """Forget which files had several names."""
-        for fd in self._known.values():
+        for fd, _ in self._known.values():
             os.close(fd)
         self._known.clear()
 
@@ -53,13 +53,13 @@ class Copier:
             os.mknod(target, kind | 0o600, info.st_rdev, dir_fd=target_fd)
         self._dress(source_fd, source, target_fd, target)
         if kind != stat.S_IFDIR and info.st_nlink > 1:
-            self._known[info.st_dev, info.st_ino] = pin(target_fd, target)
+            self._known[info.st_dev, info.st_ino] = os.dup(target_fd), target
 
     def _link(self, info: os.stat_result, target_fd: int, target: bytes) -> bool:
         known = self._known.get((info.st_dev, info.st_ino))
         if known is None:
             return False
-        os.link(f"/proc/self/fd/{known}", target, dst_dir_fd=target_fd, follow_symlinks=True)
+        os.link(known[1], target, src_dir_fd=known[0], dst_dir_fd=target_fd, follow_symlinks=False)
         return True
 
     def _folder(self, source_fd: int, source: bytes, target_fd: int, target: bytes, depth: int) -> None:

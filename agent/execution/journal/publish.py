@@ -8,7 +8,7 @@ import stat
 from dataclasses import replace
 
 from agent.execution.journal import content, syscalls
-from agent.execution.journal.attributes import Facts, Values, look, pin, set_mtime, set_values
+from agent.execution.journal.attributes import Facts, Values, look, pin, set_mtime, set_values, way
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action
 
@@ -183,9 +183,7 @@ def _open_for_writing(folders: Folders, action: Action, here: Facts) -> int:
     fd, name = folders.parent(action.path)
     pinned = pin(fd, name)
     try:
-        os.chmod(
-            f"/proc/self/fd/{pinned}", stat.S_IMODE(here.mode) | 0o600
-        )  # its values are set afterwards in any case
+        os.chmod(way(pinned), stat.S_IMODE(here.mode) | 0o600)  # its values are set afterwards in any case
     finally:
         os.close(pinned)
     return folders.open(action.path, os.O_RDWR)
@@ -199,7 +197,7 @@ def renameable(folders: Folders, path: bytes, facts: Facts) -> bool:
     folder = os.fstat(fd)
     if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (folder.st_uid, facts.uid):
         return False
-    return os.access(f"/proc/self/fd/{fd}", os.W_OK | os.X_OK)
+    return os.access(".", os.W_OK | os.X_OK, dir_fd=fd)
 
 
 def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int) -> None:
@@ -239,11 +237,11 @@ class _Movable:
             fd, name = self._folders.parent(path)
             pinned = pin(fd, name)
             self._pinned.append((pinned, stat.S_IMODE(facts.mode)))
-            os.chmod(f"/proc/self/fd/{pinned}", stat.S_IMODE(facts.mode) | stat.S_IWUSR)
+            os.chmod(way(pinned), stat.S_IMODE(facts.mode) | stat.S_IWUSR)
 
     def __exit__(self, *_: object) -> None:
         for pinned, mode in self._pinned:
-            os.chmod(f"/proc/self/fd/{pinned}", mode)
+            os.chmod(way(pinned), mode)
             os.close(pinned)
 
 
@@ -257,7 +255,7 @@ def settle(folders: Folders, path: bytes, wanted: Facts | None) -> None:
     fd, name = folders.parent(path)
     pinned = pin(fd, name)
     try:
-        os.chmod(f"/proc/self/fd/{pinned}", stat.S_IMODE(wanted.mode))
+        os.chmod(way(pinned), stat.S_IMODE(wanted.mode))
     finally:
         os.close(pinned)
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.journal.attributes import pin
+from agent.execution.journal.attributes import pin, way
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _INCOMPLETE = (b"redirect", b"metacopy")
@@ -40,7 +40,7 @@ def _enter(folder_fd: int, name: bytes) -> int:
         if not stat.S_ISDIR(mode):
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), name)
         if mode & 0o700 != 0o700 and os.geteuid() != 0:
-            os.chmod(f"/proc/self/fd/{fd}", 0o700)
+            os.chmod(way(fd), 0o700)
     finally:
         os.close(fd)
     return os.open(name, _FOLDER, dir_fd=folder_fd)
@@ -161,9 +161,9 @@ def _enter_kept(folder_fd: int, name: bytes, info: os.stat_result) -> int:
 def _take_notes(fd: int, name: bytes, prefix: bytes) -> None:
     if not hasattr(os, "listxattr"):
         return
-    way = f"/proc/self/fd/{fd}"
+    path = way(fd)
     try:
-        present = [os.fsencode(each) for each in os.listxattr(way)]
+        present = [os.fsencode(each) for each in os.listxattr(path)]
     except OSError as error:
         if error.errno in (errno.ENOTSUP, errno.EPERM, errno.EACCES):
             return
@@ -173,4 +173,4 @@ def _take_notes(fd: int, name: bytes, prefix: bytes) -> None:
             note = each[len(prefix) :]
             if note in _INCOMPLETE:
                 raise Incomplete(os.fsdecode(name))
-            os.removexattr(way, each)
+            os.removexattr(path, each)
