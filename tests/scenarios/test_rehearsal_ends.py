@@ -69,9 +69,15 @@ def test_an_interruption_reaches_the_command_and_keeps_what_it_said(bench: Bench
     assert said["obstacle"].startswith("it was interrupted")
 
 
-@pytest.mark.parametrize("command", ["exit 7", "(exit 7)", "sh -c 'exit 7'"])
-def test_the_exit_code_is_the_commands(bench: Bench, command: str) -> None:
-    assert bench.run(command)["result"]["exit_code"] == 7
+def test_the_exit_code_is_the_commands(bench: Bench) -> None:
+    for said in bench.runs("exit 7", "(exit 7)", "sh -c 'exit 7'"):
+        assert said["result"]["exit_code"] == 7
+
+
+def test_bash_is_needed(bench: Bench) -> None:
+    (said,) = bench.ask("true", options={"shell": "/bin/sh"})
+    assert said["error"] == "rehearsal_unavailable"
+    assert said["message"] == "a rehearsal needs bash and env, and they are not both here"
 
 
 def test_death_by_signal_is_told_as_such(bench: Bench) -> None:
@@ -221,7 +227,7 @@ def test_where_the_kernel_forbids_it_that_is_said(bench: Bench, call: str, numbe
     process = bench.start("touch /tmp/never-made")
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors.decode()
-    said = json.loads(output)
+    said = json.loads(output.splitlines()[0])
     assert said["error"] == "rehearsal_unavailable"
     assert said["message"] == reason
     assert said["hint"]

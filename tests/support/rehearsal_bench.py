@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import json
 import os
@@ -49,35 +51,30 @@ class Bench:
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
     def runs(self, *runs: dict[str, Any] | str, **more: Any) -> list[dict[str, Any]]:
-        """Do them one after the other in one executor; what the driver said of each."""
-        process = self.start(*runs, **more)
-        out, errors = process.communicate(timeout=120)
-        assert process.returncode == 0, errors.decode()
-        said = [json.loads(line) for line in out.splitlines()]
+        """As `ask`, where rehearsals can be had; skips the test where they cannot."""
+        said = self.ask(*runs, **more)
         for one in said:
             if one.get("error") == "rehearsal_unavailable":
                 pytest.skip(one["message"])
         return said
 
+    def ask(self, *runs: dict[str, Any] | str, **more: Any) -> list[dict[str, Any]]:
+        """Do them one after the other in one executor; what the driver said of each."""
+        return _server(self.words, self.environ).ask(self._order(runs, more))
+
     def start(self, *runs: dict[str, Any] | str, **more: Any) -> subprocess.Popen[bytes]:
-        """The driver, with its orders on the way."""
-        cwd = more.pop("cwd", str(self.work))
-        env = self.env | more.pop("env", {})
-        orders = {"cwd": cwd, "env": env, "state_dir": str(self.state), **more}
-        orders["runs"] = [{"text": run} if isinstance(run, str) else run for run in runs]
-        process = subprocess.Popen(
-            [*self.words, str(DRIVER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environ,
-            cwd="/",
-        )
+        """A driver of its own, with its orders on the way."""
+        process = _start(self.words, self.environ)
         assert process.stdin is not None
-        process.stdin.write(json.dumps(orders).encode())
+        process.stdin.write(self._order(runs, more))
         process.stdin.close()
         process.stdin = None
         return process
+
+    def _order(self, runs: tuple[dict[str, Any] | str, ...], more: dict[str, Any]) -> bytes:
+        order = {"cwd": str(self.work), "state_dir": str(self.state), **more, "env": self.env | more.get("env", {})}
+        order["runs"] = [{"text": run} if isinstance(run, str) else run for run in runs]
+        return json.dumps(order).encode() + b"\n"
 
     def run(self, text: str, **more: Any) -> dict[str, Any]:
         """Rehearse one command and discard it."""
@@ -95,6 +92,50 @@ class Bench:
             if path.is_dir() and not path.is_symlink():
                 path.chmod(0o700)
         shutil.rmtree(self.base)
+
+
+def _start(words: tuple[str, ...], environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*words, str(DRIVER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+        cwd="/",
+    )
+
+
+class _Server:
+    """A driver that serves many tests: starting an interpreter for each would take longer than the tests."""
+
+    def __init__(self, words: tuple[str, ...], environ: dict[str, str]) -> None:
+        self._process = _start(words, environ)
+        atexit.register(self.end)
+
+    def ask(self, order: bytes) -> list[dict[str, Any]]:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(order)
+        self._process.stdin.flush()
+        said = []
+        while line := self._process.stdout.readline():
+            if line == b"\n":
+                return said
+            said.append(json.loads(line))
+        _serving.cache_clear()
+        raise AssertionError(self._process.communicate()[1].decode())
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+def _server(words: tuple[str, ...], environ: dict[str, str]) -> _Server:
+    return _serving(words, tuple(environ.items()))
+
+
+@functools.cache
+def _serving(words: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> _Server:
+    return _Server(words, dict(environ))
 
 
 def tree(top: Path) -> dict[str, tuple[Any, ...]]:

@@ -1,8 +1,8 @@
-"""Rehearses commands in a real executor, as whoever starts it; a script, not a test.
+"""Rehearses commands in real executors, as whoever starts it; a script, not a test.
 
-Standard input: {"cwd", "env", "state_dir", "budget", "options", "runs"}; a run is {"text", "network", "timeout", "cancel_after", "then"}.
-`then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file `when` is there).
-Standard output: one JSON line per run.
+Each line of standard input is an order: {"cwd", "env", "state_dir", "budget", "options", "runs"}; a run is {"text", "network", "timeout",
+"cancel_after", "then", "direct"}. `then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file
+`when` is there). Standard output: one JSON line per run, and after each order an empty one.
 """
 
 from __future__ import annotations
@@ -69,17 +69,16 @@ async def die_when(path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def main() -> None:
-    wanted = json.load(sys.stdin)
-    state_dir = wanted["state_dir"]
+async def obey(order: dict[str, Any]) -> None:
+    state_dir = order["state_dir"]
     executor = ShellExecutor(
-        cwd=wanted["cwd"],
-        env=wanted["env"],
+        cwd=order["cwd"],
+        env=order["env"],
         grace=0.2,
-        rehearsals=RehearsalSettings(state_dir=state_dir, budget=Budget(**wanted.get("budget", {}))),
-        **wanted.get("options", {}),
+        rehearsals=RehearsalSettings(state_dir=state_dir, budget=Budget(**order.get("budget", {}))),
+        **order.get("options", {}),
     )
-    for run in wanted["runs"]:
+    for run in order["runs"]:
         began = time.perf_counter()
         try:
             said = await one(executor, run, state_dir)
@@ -88,7 +87,9 @@ async def main() -> None:
         said["seconds"] = time.perf_counter() - began
         print(json.dumps(said), flush=True)
     await executor.close()
+    print(flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    for line in sys.stdin:
+        asyncio.run(obey(json.loads(line)))

@@ -35,8 +35,8 @@ _NOT_KEPT = "directory and variables as this command left them could not be read
 class Bench:
     """What a rehearser needs of the shell it belongs to.
 
-    `programs`: paths of bash and env(1), "" for what is not there. `template`: a launch of this text but for words, environment and
-    sandbox.
+    `programs`: paths of bash (or what stands in for it) and of env(1), "" where there is none. `template`: a launch of this text but for
+    words, environment and sandbox.
     """
 
     state: Callable[[], ShellState]
@@ -75,7 +75,7 @@ class Rehearser:
     ) -> Rehearsal:
         """Run it so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
         bash, env_program = await in_thread(self._bench.programs)
-        if not bash or not env_program:
+        if not bash.endswith("bash") or not env_program:
             raise RehearsalUnavailable(
                 "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
             )
