@@ -2,17 +2,19 @@
 
 Standard input: a JSON object of name -> commands of one executor, run in a folder of that name; an object as the first of
 them is for its environment. Standard output: name ->
-what each left. `rss` is the most memory this process ever had, in kB.
+what each left. With the argument `no-memfd`, the kernel has no files in memory. `rss` is the most memory this process ever had, in kB.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import resource
 import sys
 
+from agent.execution import kernel
 from agent.execution.executor import ShellExecutor
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
@@ -50,7 +52,24 @@ async def run(name: str, commands: list[str]) -> list[dict[str, object]]:
     return answers
 
 
+def take_memory_files_away() -> None:
+    """Have the kernel answer as one that is older than memfd_create."""
+    number = {"x86_64": 319, "aarch64": 279}[kernel.machine()]
+    refuse = kernel.SECCOMP_RET_ERRNO | errno.ENOSYS
+    kernel.no_new_privileges()
+    kernel.seccomp_filter(
+        [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, refuse), (0x06, 0, 0, kernel.SECCOMP_RET_ALLOW)]
+    )
+    try:
+        os.memfd_create("x")
+    except OSError:
+        return
+    raise SystemExit("memfd_create is still there")
+
+
 async def main() -> None:
+    if "no-memfd" in sys.argv[1:]:
+        take_memory_files_away()
     cases = json.load(sys.stdin)
     answers: dict[str, object] = {name: await run(name, commands) for name, commands in cases.items()}
     answers["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

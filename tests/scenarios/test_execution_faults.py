@@ -60,11 +60,11 @@ CASES: dict[str, list[str]] = {
 }
 
 
-def driven(world: World, cases: dict[str, list[str]]) -> dict[str, Any]:
+def driven(world: World, cases: dict[str, list[str]], *arguments: str) -> dict[str, Any]:
     """What the driver says of `cases`."""
     env = {**world.environ(), "PYTHONPATH": os.pathsep.join([str(ROOT), world.extra.get("PYTHONPATH", "")])}
     done = subprocess.run(
-        [*world.launcher, DRIVER], env=env, cwd=world.work, input=json.dumps(cases), capture_output=True, text=True,
+        [*world.launcher, DRIVER, *arguments], env=env, cwd=world.work, input=json.dumps(cases), capture_output=True, text=True,
         timeout=3 * PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -181,3 +181,33 @@ def test_our_internals_are_invisible(ended: dict[str, Any]) -> None:
 def test_an_environment_that_is_too_long_for_the_system(ended: dict[str, Any]) -> None:
     (refused,) = ended["e2big"]
     assert (refused["code"], refused["kept"], "E2BIG" in refused["err"]) == (126, True, True)
+
+
+def test_without_files_in_memory_state_is_kept_in_private_ones_that_are_gone_at_once(world: World) -> None:
+    temporary = world.work / "tmp"
+    temporary.mkdir()
+    if isinstance(world, OrdinaryWorld):
+        world.own(temporary)
+    world.extra["TMPDIR"] = str(temporary)
+    look = "stat -c '%a %n' \"$TMPDIR\"/* | sed 's,/.*-.*,,'"
+    long = "x='" + "y" * 200_000 + "'; echo ${#x}"
+    commands = [
+        json.dumps({"TMPDIR": str(temporary)}),
+        "cd /; export A=1; f() { echo f; }",
+        "pwd; echo $A; f",
+        look,
+        long,
+    ]
+    try:
+        answers = driven(world, {"files": commands}, "no-memfd")["files"]
+    except AssertionError as error:
+        if "seccomp" not in str(error):
+            raise
+        pytest.skip("system calls cannot be filtered here")
+    finally:
+        del world.extra["TMPDIR"]
+    assert [answer["kept"] for answer in answers] == [True] * 4
+    assert answers[1]["out"] == "/\n1\nf\n"
+    assert set(answers[2]["out"].split("\n")) == {"600 ", ""}
+    assert answers[3]["out"] == "200000\n"
+    assert list(temporary.iterdir()) == []
