@@ -26,24 +26,48 @@ def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conf
     Looks at every file that the steps change, at all that lies in folders that they remove or rename, and at names that they take.
     """
     found: dict[str, str] = {}
-    for step in steps:
-        if step.quiet:
-            continue  # the time of a folder, or a rename that comes again with where it ends
-        path = step.path if step.was is None else step.was
-        if not path:
-            continue
-        start = layers[step.layer].start
-        _look(step, path, None if start is None else start.st_ctime_ns, found)
-        if len(found) >= _MOST:
-            break
+    with _Way() as way:
+        for step in steps:
+            if step.quiet:
+                continue  # the time of a folder, or a rename that comes again with where it ends
+            path = step.path if step.was is None else step.was
+            if not path:
+                continue
+            start = layers[step.layer].start
+            _look(step, path, None if start is None else start.st_ctime_ns, found, way)
+            if len(found) >= _MOST:
+                break
     return tuple(Conflict(path=path, reason=reason) for path, reason in found.items())
 
 
-def _look(step: Step, path: bytes, since: int | None, found: dict[str, str]) -> None:
+class _Way:
+    """The folder that was opened last stays open: steps come folder by folder."""
+
+    def __init__(self) -> None:
+        self._path = b""
+        self._fd = -1
+
+    def __enter__(self) -> _Way:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+
+    def to(self, path: bytes) -> int:
+        if self._fd < 0 or path != self._path:
+            fd = open_root(path)
+            if self._fd >= 0:
+                os.close(self._fd)
+            self._path, self._fd = path, fd
+        return self._fd
+
+
+def _look(step: Step, path: bytes, since: int | None, found: dict[str, str], way: _Way) -> None:
     folder_path, _, name = path.rpartition(b"/")
     shown = os.fsdecode(path)
     try:
-        folder = open_root(folder_path)
+        folder = way.to(folder_path)
     except OSError as error:
         found[os.fsdecode(folder_path)] = f"it is no longer a folder that can be entered ({error.strerror or error})"
         return
@@ -60,8 +84,6 @@ def _look(step: Step, path: bytes, since: int | None, found: dict[str, str]) -> 
                 os.close(inside)
     except OSError as error:
         found[shown] = f"it cannot be looked at any more ({error.strerror or error})"
-    finally:
-        os.close(folder)
 
 
 def _reason(step: Step, now: os.stat_result | None, since: int | None) -> str:
