@@ -18,11 +18,11 @@ Words = tuple[str, ...]
 
 
 @contextmanager
-def overlay(options: str) -> Iterator[OverlayWorld]:
-    """A world, or Skipped where there can be none."""
+def overlay(options: str, folder: str | None = None) -> Iterator[OverlayWorld]:
+    """A world (in `folder`, see OverlayWorld), or Skipped where there can be none."""
     if reason := why_not(options):
         pytest.skip(reason)
-    world = OverlayWorld(options)
+    world = OverlayWorld(options, folder)
     try:
         yield world
     finally:

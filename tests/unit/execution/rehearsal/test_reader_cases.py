@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from agent.execution.rehearsal.reader import read_steps
-from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld
+from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, in_memory
 from tests.unit.execution.rehearsal.reading import overlay, read, words
 
 
 @pytest.fixture(scope="module", params=[FAITHFUL, PLAIN, FOR_USERS], ids=["faithful", "plain", "user"])
 def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
-    with overlay(request.param) as made:
+    with overlay(request.param, in_memory()) as made:
         yield made
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from agent.execution.rehearsal.reader import read_steps
-from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, why_not
+from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, in_memory, why_not
 from tests.support.reference_commit import apply, copy_tree
 from tests.support.tree_operations import Listing, differences, listing
 
@@ -22,7 +22,7 @@ METACOPY = FAITHFUL.replace("metacopy=off", "metacopy=on")
 def world(request: pytest.FixtureRequest) -> Iterator[OverlayWorld]:
     if reason := why_not(request.param):
         pytest.skip(reason)
-    made = OverlayWorld(request.param)
+    made = OverlayWorld(request.param, in_memory())
     yield made
     made.close()
 
