@@ -8,7 +8,7 @@ import sys
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, TextIO
+    from typing import Any, NoReturn, TextIO
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
@@ -159,6 +159,7 @@ def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
     argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
     """
     parser = build_parser(sub)
+    _hint_at_typos(parser)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_intermixed_args(arguments[:end])
     rest = arguments[end + 1 :]
@@ -169,6 +170,23 @@ def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
     if sub in ("exec", "rehearse") and not options.words:
         parser.error("a command is needed")
     return options
+
+
+def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
+    """An option that is not known, but nearly: which one was meant."""
+    complain = parser.error
+
+    def error(message: str) -> NoReturn:
+        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+        if unknown != message and unknown.startswith("-"):
+            from difflib import get_close_matches
+
+            known = [name for action in parser._actions for name in action.option_strings]
+            near = get_close_matches(unknown.partition("=")[0], known, n=1, cutoff=0.7)
+            message += f" (did you mean {near[0]}?)" if near else ""
+        complain(message)
+
+    parser.error = error  # type: ignore[method-assign]
 
 
 def _dispatch(sub: str, options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.emitters.rehearsal_text import Line, change_lines, diff_lines, plain, summary_lines
 from agent.frontends.outside import show_long
 from agent.frontends.screen import Fragments, Screen
+from agent.frontends.wrapping import wrapped
 from agent.protocol.ports import Processes
 from agent.protocol.rehearsals import Rehearsal
 
@@ -32,7 +33,8 @@ class RehearsalView:
         changes = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=room // 2)
         diffs = diff_lines(rehearsal.changes, cwd=rehearsal.cwd)
         shown = diffs[: max(room - len(changes), _FEWEST)]
-        self._say([*summary_lines(rehearsal), *changes, *shown])
+        self.screen.say_all(wrapped(map(fragments, summary_lines(rehearsal)), self.screen.columns))
+        self._say([*changes, *shown])
         left = len(diffs) - len(shown)
         if left:
             self._say([[("dim", f"   … and {left:,} more lines of diffs; v shows all of it")]])

@@ -180,3 +180,9 @@ def test_the_state_that_a_command_leaves_is_adopted_with_its_commit(place: World
     lines = b"!cd tree\n!pwd\n"
     ended = place.run("--approve", "medium", "--rehearse", "auto", stdin=lines)
     assert str(place.work / "tree") in ended.stdout
+
+
+def test_an_option_that_is_nearly_right_is_named(world: World) -> None:
+    ended = world.run("undo", "--lsit")
+    assert ended.code == 2
+    assert "did you mean --list?" in ended.stderr

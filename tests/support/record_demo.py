@@ -1,7 +1,7 @@
-"""Record a real session as asciicast (`docs/demo/first-minute.cast`) and as an animated SVG made from it.
+"""Record real sessions as asciicast (`docs/demo/*.cast`) and as animated SVGs made from them.
 
-`python -m tests.support.record_demo [FOLDER]`: starts the program on a pseudo-terminal in a throw-away folder, types like a person, and
-keeps what the screen showed.
+`python -m tests.support.record_demo [FOLDER [NAME]]`: starts the program on a pseudo-terminal in a throw-away folder, types like a person,
+and keeps what the screen showed. As an ordinary user, where the tests could start the program as one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pexpect
 import pyte
+
+from tests.scenarios.ordinary_user import NOBODY, _launcher
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS, ROWS = 92, 24
@@ -38,7 +40,17 @@ class Typed:
     speed: float = 0.045
 
 
-STORY = (
+@dataclass
+class Story:
+    """What is recorded under `name`: the files of its folder (content by name), and what is typed there."""
+
+    name: str
+    title: str
+    files: dict[str, bytes]
+    typed: tuple[Typed, ...]
+
+
+_FIRST_MINUTE = (
     Typed("", 1.5),
     Typed("find the 5 largest files under this folder"),
     Typed("\r", 1.8),
@@ -51,31 +63,83 @@ STORY = (
     Typed(":session\r", 1.6),
     Typed("exit\r", 0.8),
 )
+_REHEARSAL = (
+    Typed("", 1.0),
+    Typed("!sed -i s/http:/https:/ site.conf && rm -r build && date > stamp"),
+    Typed("\r", 2.5),
+    Typed("\x1b[20~", 5.0),
+    Typed("c\r", 2.5),
+    Typed("!ls"),
+    Typed("\r", 1.0),
+    Typed("\r", 1.8),
+    Typed(":undo\r", 3.0),
+    Typed("y\r", 2.0),
+    Typed("!ls"),
+    Typed("\r", 1.0),
+    Typed("\r", 2.0),
+    Typed("exit\r", 0.8),
+)
+_SIZES = ("video.mov", "dump.sql", "photo.raw", "app.log", "notes.md", "a.tmp", "b.tmp")
+STORIES = (
+    Story(
+        "first-minute",
+        "agent-shell: the first minute",
+        {name: b"x" * (900_000 >> index) for index, name in enumerate(_SIZES)},
+        _FIRST_MINUTE,
+    ),
+    Story(
+        "rehearsal",
+        "agent-shell: rehearse, look, make it real, take it back",
+        {
+            "site.conf": b"name = site\nupstream = http://example.org\nport = 80\n",
+            "mail.conf": b"relay = none\n",
+            "build/app.o": b"\0" * 48_000,
+            "build/lib.a": b"\0" * 9_000,
+            "notes.md": b"# notes\n",
+        },
+        _REHEARSAL,
+    ),
+)
 
 
-def record() -> list[tuple[float, str]]:
+def record(story: Story) -> list[tuple[float, str]]:
     """(seconds, output) pairs of one session."""
+    words, packages = _program()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "project"
         work.mkdir()
-        for index, name in enumerate(("video.mov", "dump.sql", "photo.raw", "app.log", "notes.md", "a.tmp", "b.tmp")):
-            (work / name).write_bytes(b"x" * (900_000 >> index))
+        for name, content in story.files.items():
+            (work / name).parent.mkdir(exist_ok=True)
+            (work / name).write_bytes(content)
         home = Path(folder) / "home"
         home.mkdir()
         env = {
             "HOME": str(home), "PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8",
             "AGENT_SESSION_DIR": str(Path(folder) / "sessions"), "AGENT_PLANNER": "offline",
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "PYTHONPATH": packages or os.environ.get("PYTHONPATH", ""), "PAGER": "cat",
         }  # fmt: skip
+        if words[0] == "setpriv":
+            for path in (Path(folder), *Path(folder).rglob("*")):
+                os.chown(path, NOBODY, NOBODY)
         child = pexpect.spawn(
-            sys.executable, [str(ROOT / "agent_shell.py")], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS)
+            words[0], [*words[1:], str(ROOT / "agent_shell.py")], env=env, cwd=str(work), dimensions=(ROWS, COLUMNS)
         )
-        events = _play(child)
+        events = _play(child, story)
         child.close(force=True)
     return [(at, text.replace(folder, "/tmp/demo")) for at, text in events]
 
 
-def _play(child: pexpect.spawn) -> list[tuple[float, str]]:
+def _program() -> tuple[tuple[str, ...], str]:
+    """Words that start Python, as an ordinary user where that can be had, and PYTHONPATH for it."""
+    try:
+        return _launcher()
+    except BaseException as error:  # pytest's Skipped is no Exception
+        if type(error).__name__ != "Skipped":
+            raise
+        return (sys.executable,), ""
+
+
+def _play(child: pexpect.spawn, story: Story) -> list[tuple[float, str]]:
     events: list[tuple[float, str]] = []
     start = time.monotonic()
 
@@ -92,7 +156,7 @@ def _play(child: pexpect.spawn) -> list[tuple[float, str]]:
                 events.append((time.monotonic() - start, data.decode("utf-8", "replace")))
 
     look(2.5)
-    for typed in STORY:
+    for typed in story.typed:
         for key in typed.keys:
             if child.isalive():
                 child.send(key)
@@ -101,9 +165,9 @@ def _play(child: pexpect.spawn) -> list[tuple[float, str]]:
     return events
 
 
-def write_cast(events: list[tuple[float, str]], path: Path) -> None:
+def write_cast(events: list[tuple[float, str]], path: Path, title: str) -> None:
     """asciicast v2."""
-    header = {"version": 2, "width": COLUMNS, "height": ROWS, "title": "agent-shell: the first minute"}
+    header = {"version": 2, "width": COLUMNS, "height": ROWS, "title": title}
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", text]) for at, text in events)]
     path.write_text("\n".join(lines) + "\n")
 
@@ -176,9 +240,12 @@ def write_svg(shots: list[tuple[float, list[str]]], path: Path) -> None:
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs/demo"
     folder.mkdir(exist_ok=True)
-    events = record()
-    write_cast(events, folder / "first-minute.cast")
-    write_svg(frames(events), folder / "first-minute.svg")
+    for story in STORIES:
+        if len(sys.argv) > 2 and story.name != sys.argv[2]:
+            continue
+        events = record(story)
+        write_cast(events, folder / f"{story.name}.cast", story.title)
+        write_svg(frames(events), folder / f"{story.name}.svg")
 
 
 if __name__ == "__main__":
