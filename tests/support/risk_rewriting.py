@@ -169,7 +169,7 @@ def _in_front(prefix: str) -> Variation:
     def vary(text: str, dice: random.Random) -> str | None:
         alone = any(char in prefix for char in ";&>!")
         functions = {node.name for node in nodes(text) if isinstance(node, Function)}
-        if _only_the_shell(text):
+        if _only_the_shell(text) or (prefix.startswith(">") and functions):  # a function may be a part of a pipeline
             return None
         places = [
             node.start
