@@ -241,3 +241,49 @@ def test_what_belongs_to_others_is_not_theirs_to_remove() -> None:
     finally:
         place.unlink()
         bench.remove()
+
+
+def test_what_changed_meanwhile_is_not_overwritten(bench: Bench) -> None:
+    for name in ("one", "two"):
+        (bench.work / name).write_text(name)
+    bench.own()
+    (said,) = bench.ask(
+        {
+            "text": "echo more >> one; echo more >> two",
+            "between": f"printf mine > '{bench.work}/two'",
+            "then": "commit",
+        }
+    )
+    if said["error"] == "rehearsal_unavailable":
+        pytest.skip(said["message"])
+    assert said["error"] == "rehearsal_conflict"
+    assert [conflict["path"] for conflict in said["conflicts"]] == [str(bench.work / "two")]
+    assert (bench.work / "one").read_text() == "one"
+    assert (bench.work / "two").read_text() == "mine"
+
+
+def test_odd_variables_and_commands_that_end_badly(bench: Bench) -> None:
+    odd = {
+        "ODD": "new\nline 'and' \"quotes\" $x",
+        "BYTES": "\udcff\udcfe",
+        "BASH_FUNC_f%%": "() { echo from outside; }",
+    }
+    said = bench.runs(
+        'printf "%s" "$ODD"; printf "%s" "$BYTES" | od -An -tx1; f',
+        "if",
+        "set -u; echo $nothing; echo never",
+        "set -e; false; echo never",
+        "exec true",
+        "trap 'echo mine' EXIT",
+        env=odd,
+    )
+    assert out(said[0]) == odd["ODD"] + " ff fe\nfrom outside\n", err(said[0])
+    assert [one["result"]["exit_code"] for one in said] == [0, 2, 1, 1, 0, 0] or said[2]["result"]["exit_code"] == 127
+    assert [one["result"]["state_kept"] for one in said] == [True, True, True, True, False, False]
+
+
+def test_an_environment_that_is_too_long(bench: Bench) -> None:
+    said = bench.run("true", env={"LONG": "x" * 200_000})
+    assert said["result"]["exit_code"] == 126
+    assert "too long for the system (E2BIG)" in err(said)
+    assert not said["changes"]

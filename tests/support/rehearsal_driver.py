@@ -2,7 +2,7 @@
 
 Each line of standard input is an order: {"cwd", "env", "state_dir", "budget", "options", "runs"}; a run is {"text", "network", "timeout",
 "cancel_after", "then", "direct"}. `then` is one of "discard", "commit", "undo" (commit, then undo), "die" (SIGKILL ourselves once the file
-`when` is there). Standard output: one JSON line per run, and after each order an empty one.
+`when` is there). `between` is done for real after the rehearsal. Standard output: one JSON line per run, and after each order an empty one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Consent, Level, RiskReport
-from agent.protocol.errors import CoreError
+from agent.protocol.errors import CoreError, RehearsalConflict
 
 
 async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -> dict[str, Any]:
@@ -52,6 +52,8 @@ async def one(executor: ShellExecutor, wanted: dict[str, Any], state_dir: str) -
         cancel,
     )
     said = {**msgspec.to_builtins(rehearsal), "streamed": b"".join(chunks).decode("utf-8", "replace")}
+    if wanted.get("between"):
+        assert os.system(wanted["between"]) == 0
     if wanted.get("then") in ("commit", "undo"):
         committed = await executor.commit(rehearsal, ApprovedCommand(**facts), session="s1")
         said["committed"] = msgspec.to_builtins(committed)
@@ -84,6 +86,8 @@ async def obey(order: dict[str, Any]) -> None:
             said = await one(executor, run, state_dir)
         except CoreError as error:
             said = {"error": error.code, "message": error.message, "hint": error.hint}
+            if isinstance(error, RehearsalConflict):
+                said["conflicts"] = msgspec.to_builtins(error.conflicts)
         said["seconds"] = time.perf_counter() - began
         print(json.dumps(said), flush=True)
     await executor.close()
