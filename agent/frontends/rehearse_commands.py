@@ -48,8 +48,11 @@ async def undo(desk: SessionDesk, argument: str, show: Show) -> None:
     from agent.frontends.undo_questions import asking_at
 
     store = desk.services.undo()
+    entries = await asyncio.to_thread(store.entries)
+    for text in store.resumed:
+        desk.tell(text)
     if argument == "list":
-        await show(list_text(await asyncio.to_thread(store.entries)))
+        await show(list_text(entries))
         return
     ask, choose = asking_at(desk.confirmer)
     if ask is None:

@@ -19,6 +19,8 @@ def toolbar_text(ctx: RequestContext, home: str) -> str:
     parts.append("SAFETY OFF" if ctx.safety_off else "safety on")
     if ctx.confine != "off":
         parts.append(f"confine {ctx.confine}")
+    if ctx.rehearse == "auto":
+        parts.append("rehearse auto")
     parts.append(short_path(ctx.cwd, home))
     spent = usage_text(ctx.usage)
     if spent:

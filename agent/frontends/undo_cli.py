@@ -28,6 +28,8 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
     """The exit code: 0 done, 1 not possible, 2 no such id, 6 not wanted or nobody to ask. Raises CoreError."""
     store = services.undo()
     entries = await asyncio.to_thread(store.entries)
+    for text in store.resumed:
+        complain(f"agent-shell: {shown(text)}", style="yellow")
     as_json = services.settings.json
     if listing:
         print_rows(rows(entries), json=as_json, out=sink_of(sys.stdout), columns=_COLUMNS)

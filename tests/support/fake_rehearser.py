@@ -136,6 +136,7 @@ class FakeUndoStore:
         self._entries = list(entries)
         self._changed = dict(changed or {})
         self.undone: list[tuple[str, frozenset[str], bool]] = []
+        self.resumed: list[str] = []
 
     def entries(self) -> tuple[UndoEntry, ...]:
         return tuple(self._entries)
