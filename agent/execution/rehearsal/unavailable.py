@@ -41,6 +41,8 @@ def _reason(trouble: Trouble) -> str:
         if number == errno.ENOSPC:
             return "no more namespaces may be made (the limit in /proc/sys/user is used up)"
         return f"the system forbids namespaces to this user ({why})"
+    if step == "overlay":
+        return f"no overlay can be made by this user ({why})"
     if step == "mount":
         return f"the system forbids the mounts it needs ({why})"
     return f"{step or 'a step of it'} failed ({why})"
@@ -49,6 +51,8 @@ def _reason(trouble: Trouble) -> str:
 def _remedy(trouble: Trouble) -> str:
     if trouble.step.startswith("scratch"):
         return "see to it that the state folder (XDG_STATE_HOME) can be written"
+    if trouble.step == "overlay":
+        return "ordinary users need Linux 5.11 or newer for that, and its overlay module (modprobe overlay)"
     if trouble.number == errno.ENOSPC:
         return "raise user.max_user_namespaces and user.max_mnt_namespaces (sysctl)"
     if trouble.number in (errno.EPERM, errno.EACCES):

@@ -42,6 +42,9 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     devices.close_all(real_devices)
     if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
         kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
+    if places and not uppers:
+        number = max(place.failure for place in places)
+        raise OSError(number, os.strerror(number), "overlay")  # a kernel before 5.11 has none for ordinary users
     # After the overlays, which keep their ways to the mounts as these are now.
     for fd in read_only:
         kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
@@ -84,6 +87,7 @@ class _Place:
 
     def __init__(self, root: bytes, folder: bytes, flags: int) -> None:
         self.root = root
+        self.failure = 0
         self.lower = _path(root)
         self._flags = flags
         self._folder = folder
@@ -102,6 +106,7 @@ class _Place:
                 userxattr=True,
             )
         except OSError as error:
+            self.failure = error.errno or 0
             report.say("unmounted", root=os.fsdecode(self.root), errno=error.errno)
             return False
         uppers.append(os.open(made.place + b"/upper", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))

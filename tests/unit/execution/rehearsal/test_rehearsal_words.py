@@ -92,6 +92,11 @@ def test_sizes_in_words(size: int, words: str) -> None:
             "no folder for it can be made at /x (Read-only file system)",
             "XDG_STATE_HOME",
         ),
+        (
+            Trouble("user", "overlay", errno.EPERM),
+            "no overlay can be made by this user (Operation not permitted)",
+            "Linux 5.11",
+        ),
         (Trouble("user", "", 0), "a step of it failed (no reason was given)", "read the command"),
     ],
 )
