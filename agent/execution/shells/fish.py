@@ -36,6 +36,7 @@ _DUMP = r"""function __agent_shell_exit --on-event fish_exit
     end >'PATH' 2>/dev/null
 end
 """
+_PLACES = "set -g fish_function_path $__fish_data_dir/functions; set -g fish_complete_path\n"
 _HEADER = re.compile(r"function\s+(\S+)(.*)")
 _WORD = re.compile(r"[A-Za-z][\w.-]*")
 
@@ -51,7 +52,7 @@ class Fish:
         words = " ".join(sorted(set(_WORD.findall(f"{text}\n{own.functions}"))))
         places = {"ENV": dump.env_program, "END": END, "PATH": dump.path, "WORDS": words}
         hook = re.sub(r"\b(ENV|END|PATH|WORDS)\b", lambda match: places[match[0]], _DUMP)
-        return f"{own.functions}\n{umask}{hook}"
+        return f"{_PLACES}{own.functions}\n{umask}{hook}"
 
     def argv(self, program: str, script_path: str, text: str) -> tuple[str, ...]:
         return (program, "--no-config", "-C", f"source {script_path}", "-c", text)

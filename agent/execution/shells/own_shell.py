@@ -61,7 +61,23 @@ def find(setting: str, environ: dict[str, str]) -> tuple[OwnShell | None, str]:
         path = shutil.which(name, path=without_relative(environ.get("PATH", os.defpath)) or os.defpath)
     if path is None:
         return None, f"there is no {name} here: bash runs every command"
+    if name == "fish" and not _starts_bare(path):
+        return None, f"{path} knows no --no-config (it came with fish 3.5): bash runs every command"
     return OwnShell(_dialect(name), path), ""
+
+
+def _starts_bare(fish: str) -> bool:
+    """Whether it can be kept from reading its configuration, which would run before each command; found by doing it."""
+    import subprocess
+
+    null = subprocess.DEVNULL
+    try:
+        done = subprocess.run(
+            [fish, "--no-config", "-c", "exit 0"], stdin=null, stdout=null, stderr=null, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _dialect(name: str) -> Dialect:

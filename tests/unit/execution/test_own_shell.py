@@ -198,3 +198,21 @@ def test_auto_means_the_login_shell_where_it_is_one_of_these() -> None:
     shell, note = find("auto", {"SHELL": "/bin/sh"})
     assert shell is not None
     assert (shell.dialect.name, shell.program, note) == ("sh", "/bin/sh", "")
+
+
+def test_a_fish_that_always_reads_its_configuration_is_not_used(tmp_path: Path) -> None:
+    old = tmp_path / "fish"
+    old.write_text('#!/bin/sh\n[ "$1" != --no-config ]\n')
+    old.chmod(0o755)
+    shell, note = find("fish", {"PATH": str(tmp_path)})
+    assert shell is None
+    assert note == f"{old} knows no --no-config (it came with fish 3.5): bash runs every command"
+
+
+def test_folders_with_functions_are_not_taken_from_the_environment(make_run: MakeRunner, tmp_path: Path) -> None:
+    needs("fish")
+    (tmp_path / "la.fish").write_text("function la; touch made; end\n")
+    run = own(make_run, "fish", tmp_path)
+    run(f"export fish_function_path={tmp_path}")
+    run("la")
+    assert not (tmp_path / "made").exists()
