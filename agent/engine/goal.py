@@ -23,6 +23,7 @@ from agent.engine.summary import (
 from agent.engine.tool_calls import ToolRunner
 from agent.gate import Gate
 from agent.judging import Judges
+from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Opinion, Proposal
 from agent.protocol.errors import (
     BudgetExceeded,
@@ -101,7 +102,8 @@ class GoalRun:
             executor=ctx.executor,
             confirmer=confirmer,
             events=stream,
-            approval=options.approval,
+            # An embedding program's options say nothing of what the person set for the session.
+            approval=replace(options.approval, confine=strictest((options.approval.confine, ctx.confine))),
             cancel=options.cancel,
             max_chars=options.limits.max_command_chars,
             rehearser=ctx.rehearser,

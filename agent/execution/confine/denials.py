@@ -31,6 +31,7 @@ _NETWORK = frozenset(
     ("receive", "send", "send-secret", "download", "push", "remote-change", "publish", "package-install")
 )
 _MOST = 3
+_LONGEST = 200
 _SCANNED = 64_000  # characters of each stream that are read for reasons
 
 
@@ -60,7 +61,7 @@ def _paths(text: str, report: RiskReport, plan: Plan, command: ApprovedCommand, 
     told = []
     if found:
         more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-        what = ", ".join(found[:_MOST]) + more
+        what = ", ".join(map(_brief, found[:_MOST])) + more
         told.append(f"confined ({command.confine}): writing {what} {word}. {_way_out(found, plan)}")
     elif _READ_ONLY in text:
         told.append(f"confined ({command.confine}): it wanted to write outside. {_way_out([], plan)}")
@@ -72,12 +73,17 @@ def _paths(text: str, report: RiskReport, plan: Plan, command: ApprovedCommand, 
     return told
 
 
+def _brief(path: str) -> str:
+    """A path in a sentence; what a terminal would obey is made visible where it is shown."""
+    return path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
+
+
 def _way_out(found: list[str], plan: Plan) -> str:
     if plan.files == "read-only":
         return "To let it write in the workspace: --confine workspace"
     folders = list(dict.fromkeys(os.path.dirname(path) or "/" for path in found))
     if len(folders) == 1 and folders[0] != "/":
-        return f"To let it write there too: --confine-write {folders[0]}"
+        return f"To let it write there too: --confine-write {_brief(folders[0])}"
     return "To let it write there: --confine-write FOLDER, or --confine off for this one command"
 
 

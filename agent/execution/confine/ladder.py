@@ -20,13 +20,17 @@ _PATIENCE = 10.0  # seconds that a trial may take; it needs milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What became of one rung. `step` and `errno` say where it failed; `sudo`: whether programs may still gain privileges on it."""
+    """What became of one rung. `step` and `errno` say where it failed; `sudo`: whether programs may still gain privileges on it.
+
+    `tried`: False where it could not even be tried now; another time it may be.
+    """
 
     works: bool
     step: str = ""
     errno: int = 0
     landlock: int = 0
     sudo: bool = False
+    tried: bool = True
 
     @property
     def reason(self) -> str:
@@ -93,9 +97,12 @@ class Ladder:
         """What became of one rung."""
         with self._lock:
             key = (files, network, rung)
-            if key not in self._trials:
-                self._trials[key] = self._try(files, network, rung)
-            return self._trials[key]
+            if key in self._trials:
+                return self._trials[key]
+            trial = self._try(files, network, rung)
+            if trial.tried:
+                self._trials[key] = trial
+            return trial
 
     def _try(self, files: Files, network: bool, rung: Rung) -> Trial:
         if sys.platform != "linux":
@@ -104,7 +111,7 @@ class Ladder:
             with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
                 return self._asked(files, network, rung, folder)
         except OSError as error:
-            return Trial(works=False, step=f"it could not be tried: {error.strerror or error}")
+            return Trial(works=False, tried=False, step=f"it could not be tried: {error.strerror or error}")
 
     def _asked(self, files: Files, network: bool, rung: Rung, folder: str) -> Trial:
         inside, outside = os.path.join(folder, "inside"), os.path.join(folder, "outside")
@@ -121,5 +128,5 @@ class Ladder:
             theirs.close()
             received = wire.receive(ours)
         if received is None:
-            return Trial(works=False, step="the process that tried it was killed")
+            return Trial(works=False, tried=False, step="the process that tried it was killed")
         return Trial(**received[0])

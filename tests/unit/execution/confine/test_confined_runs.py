@@ -173,11 +173,20 @@ ESCAPES = (
 )
 
 
-@pytest.mark.parametrize("mode", ["workspace", "read-only", "workspace,no-network"])
-def test_there_is_no_way_out(who, mode):
-    world = ConfinedWorld(who)
+@pytest.mark.parametrize(
+    ("mode", "without", "means"),
+    [
+        ("workspace", {}, "namespaces and Landlock"),
+        ("read-only", {}, "namespaces and Landlock"),
+        ("workspace,no-network", {}, "namespaces and Landlock"),
+        ("workspace", LANDLOCK_ONLY, "Landlock"),
+        ("read-only,no-network", LANDLOCK_ONLY, "Landlock"),
+    ],
+)
+def test_there_is_no_way_out(who, mode, without, means):
+    world = ConfinedWorld(who, without=without)
     try:
-        need(world, mode, "namespaces and Landlock")
+        need(world, mode, means)
         assert went_well(world, mode, ESCAPES)[0] == []
         assert world.untouched()
     finally:
