@@ -7,6 +7,7 @@ import functools
 import os
 import stat
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from agent.execution.journal.folders import Folders
 
@@ -15,8 +16,7 @@ _NO_ATTRIBUTES = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA)
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """One lstat, without the device (its number may be another one after a restart). `mode` with the kind; times in nanoseconds."""
 
     ino: int

@@ -172,6 +172,8 @@ def roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent, watch:
         first = progress.index
         for index in range(min(first, len(intent.actions) - 1), -1, -1):
             progress.at(index)
+            if index == first:
+                publish.finish_interrupted(folders, intent.actions[index])
             try:
                 publish.take_back(folders, intent.actions[index])
             except Misplaced:

@@ -27,9 +27,6 @@ class Misplaced(Exception):
 def is_done(folders: Folders, action: Action) -> bool:
     """Whether a `swap` stands as done, which its slot tells."""
     slot = look(folders, action.slot)
-    if slot is None:
-        _finish_exchange(folders, action)
-        slot = look(folders, action.slot)
     return (slot.ino if slot else 0) == action.held
 
 
@@ -45,8 +42,9 @@ def take_back(folders: Folders, action: Action) -> None:
 
 def _turn(folders: Folders, action: Action, *, done: bool) -> None:
     if action.kind == "swap":
-        if is_done(folders, action) != done:
-            _swap(folders, action)
+        slot = look(folders, action.slot)
+        if ((slot.ino if slot else 0) == action.held) != done:
+            _swap(folders, action, slot)
     elif action.kind == "move":
         _move(folders, action, done=done)
     elif action.kind == "link":
@@ -59,12 +57,8 @@ def _turn(folders: Folders, action: Action, *, done: bool) -> None:
         _write(folders, action, done=done)
 
 
-def _swap(folders: Folders, action: Action) -> None:
+def _swap(folders: Folders, action: Action, slot: Facts | None) -> None:
     target = look(folders, action.path)
-    if target is None:
-        _finish_exchange(folders, action)
-        target = look(folders, action.path)
-    slot = look(folders, action.slot)
     slot_fd, slot_name = folders.parent(action.slot)
     if target is None and slot is None:
         return  # what was made is gone already
@@ -77,13 +71,15 @@ def _swap(folders: Folders, action: Action) -> None:
         elif not syscalls.exchange(slot_fd, slot_name, target_fd, target_name):
             spare = slot_name + _SPARE
             syscalls.move(target_fd, target_name, slot_fd, spare)
-            _finish_exchange(folders, action)
+            finish_interrupted(folders, action)
     if (target and target.is_folder) or (slot and slot.is_folder):
         folders.forget()
 
 
-def _finish_exchange(folders: Folders, action: Action) -> None:
-    """Go on with an exchange by three renames, where one was begun (file systems that cannot exchange)."""
+def finish_interrupted(folders: Folders, action: Action) -> None:
+    """Go on with an exchange by three renames, where one was begun (file systems that cannot exchange). Raises OSError."""
+    if action.kind != "swap":
+        return
     slot_fd, slot_name = folders.parent(action.slot)
     spare = slot_name + _SPARE
     try:

@@ -126,6 +126,8 @@ def _pass(
             if index in skip:
                 continue
             action = intent.actions[index]
+            if index == order[0]:
+                publish.finish_interrupted(folders, action)
             try:
                 (publish.take_back if done else publish.do)(folders, action)
             except Misplaced:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from agent.execution.journal import syscalls
 from agent.execution.journal.records import Run
 from agent.execution.journal.store import Journals
 from agent.execution.rehearsal.reader import read_steps
@@ -144,3 +145,32 @@ def test_killed_while_resuming(world: OverlayWorld) -> None:
             break
         count += 1
     assert count > 10
+
+
+def test_killed_where_a_file_system_cannot_exchange(world: OverlayWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three renames then stand for one; a kill between them is as harmless."""
+    monkeypatch.setattr(syscalls, "exchange", lambda *_: False)
+    move = syscalls.move
+
+    def commit_or_undo(case: Case, watch: Callable[[str], None]) -> None:
+        def watched(source_fd: int, source: bytes, target_fd: int, target: bytes) -> None:
+            move(source_fd, source, target_fd, target)
+            watch("move")
+
+        monkeypatch.setattr(syscalls, "move", watched)
+        if not case.journals().entries():
+            case.commit()
+        else:
+            case.journals().undo(case.journals().entries()[0].undo_id)
+
+    for undoing in (False, True):
+        count, ended = 1, True
+        while ended:
+            case = Case(world, None)
+            if undoing:
+                case.commit()
+            ended = killed_after(count, lambda watch: commit_or_undo(case, watch))  # noqa: B023
+            case.resumed()
+            case.check(case.before if undoing or ended else case.after)
+            count += 1
+        assert count > 6
