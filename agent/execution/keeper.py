@@ -34,6 +34,7 @@ _IGNORED = (
     signal.SIGTTIN,
     signal.SIGTTOU,
 )
+_KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
@@ -206,7 +207,7 @@ class Keeper:
         background = self._something_left(LINGER)
         ended_with_it = background and self._request.get("background") == "end"
         if self._stage or ended_with_it:
-            if background:
+            if background and self._stage < _KILLED:
                 self._tree.terminate()
                 self._something_left(FAREWELL)
             stuck = self._tree.kill()

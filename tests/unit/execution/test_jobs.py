@@ -232,7 +232,9 @@ def test_a_job_reads_the_end_of_its_input_and_keeps_no_terminal(desk: Desk) -> N
 
 def test_a_job_that_draws_its_progress_on_a_terminal_goes_on_drawing(desk: Desk, tmp_path: Path) -> None:
     program = tmp_path / "ninja"  # gets a terminal for its output
-    program.write_text("#!/bin/sh\ntest -t 1 && echo begun\nwhile ! test -e go; do sleep 0.02; done\ntest -t 1; echo later\n")
+    program.write_text(
+        "#!/bin/sh\ntest -t 1 && echo begun\nwhile ! test -e go; do sleep 0.02; done\ntest -t 1; echo later\n"
+    )
     program.chmod(0o755)
     child = desk.start("ninja")
     child.expect_exact(b"begun")
