@@ -58,13 +58,17 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
     return f"it was to be confined ({confining.mode}), and would change {named or 'more than is listed'}"
 
 
+def _is_writable(path: str, confining: Confining) -> bool:
+    folders = [folder for folder in (confining.workspace, *confining.also) if folder]
+    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
 def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
     """Refuse a file that a tool of ours would write, at the real `path`, where a confined command could not."""
     files = confining.mode.split(",")[0]
     if files not in ("workspace", "read-only") or verdict.action == "refuse":
         return verdict
-    root = confining.workspace.rstrip("/") + "/"
-    if files == "workspace" and confining.workspace and path.startswith(root):
+    if files == "workspace" and _is_writable(path, confining):
         return verdict
     where = (
         "nothing may be written"

@@ -159,6 +159,7 @@ class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     mode: Confinement = "off"
     workspace: str = ""
+    also: tuple[str, ...] = ()
     how: str = ""
     misses: tuple[str, ...] = ()
     reason: str = ""

@@ -231,6 +231,9 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
     assert beyond(inside, rehearsal(f"{WORK}/a")) == ""
     assert f"{WORK}x/a" in beyond(inside, rehearsal(f"{WORK}/a", f"{WORK}x/a"))
     assert beyond(inside, rehearsal(f"{WORK}/a", more=1)) != ""
+    wider = Confining(mode="workspace", workspace=WORK, also=("/srv/cache",))
+    assert beyond(wider, rehearsal("/srv/cache/x", f"{WORK}/a")) == ""
+    assert beyond(wider, rehearsal("/srv/cached")) != ""
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal(f"{WORK}/a")) != ""
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal()) == ""
     assert beyond(Confining(mode="no-network"), rehearsal("/etc/x")) == ""
