@@ -48,10 +48,9 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
     files = confining.mode.split(",")[0]
     if files not in ("workspace", "read-only") or not (rehearsal.changes or rehearsal.more):
         return ""
-    own = (confining.workspace, *confining.also) if files == "workspace" else ()
     paths = [change.path for change in rehearsal.changes]
     paths += [change.source for change in rehearsal.changes if change.source]
-    paths = [path for path in paths if not _is_below(path, own) or _is_below(path, confining.protected)]
+    paths = [path for path in paths if files == "read-only" or not _is_writable(path, confining)]
     if not paths and not rehearsal.more:
         return ""
     named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
@@ -59,8 +58,8 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
 
 
 def _is_writable(path: str, confining: Confining) -> bool:
-    folders = [folder for folder in (confining.workspace, *confining.also) if folder]
-    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    """Whether a command confined to the workspace may write there."""
+    return _is_below(path, (confining.workspace, *confining.also)) and not _is_below(path, confining.protected)
 
 
 def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
@@ -79,7 +78,7 @@ def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return any(folder and f"{path}/".startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:

@@ -159,7 +159,6 @@ class Confining(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     mode: Confinement = "off"
     workspace: str = ""
-    also: tuple[str, ...] = ()
     how: str = ""
     misses: tuple[str, ...] = ()
     reason: str = ""

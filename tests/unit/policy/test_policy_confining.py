@@ -234,6 +234,11 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
     wider = Confining(mode="workspace", workspace=WORK, also=("/srv/cache",))
     assert beyond(wider, rehearsal("/srv/cache/x", f"{WORK}/a")) == ""
     assert beyond(wider, rehearsal("/srv/cached")) != ""
+    assert beyond(Confining(mode="workspace"), rehearsal("/etc/x")) != ""
+    guarded = Confining(mode="workspace", workspace=WORK, protected=(f"{WORK}/.config",))
+    assert beyond(guarded, rehearsal(f"{WORK}/.config")) != ""
+    assert beyond(guarded, rehearsal(f"{WORK}/.config/x")) != ""
+    assert beyond(guarded, rehearsal(f"{WORK}/.configured")) == ""
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal(f"{WORK}/a")) != ""
     assert beyond(Confining(mode="read-only", workspace=WORK), rehearsal()) == ""
     assert beyond(Confining(mode="no-network"), rehearsal("/etc/x")) == ""
