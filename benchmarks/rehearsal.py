@@ -25,7 +25,7 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 from benchmarks.figures import Figure
 
 FILES, FOLDERS, EDITED, CHANGED = 100_000, 1_000, 9, 100
-ROUNDS = 12
+ROUNDS = 30
 MOST_OVERHEAD, MOST_EDIT, MOST_COMMIT, MOST_UNDO = 25.0, 40.0, 20.0, 10.0  # milliseconds
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from msgspec.structs import replace as with_fields
 
@@ -74,20 +75,16 @@ class Rehearser:
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
     ) -> Rehearsal:
         """Run it so that nothing changes. Raises RehearsalUnavailable where that cannot be done here."""
-        bash, env_program = await in_thread(self._bench.programs)
-        if not bash.endswith("bash") or not env_program:
-            raise RehearsalUnavailable(
-                "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
-            )
         troubles: list[Trouble] = []
         for kind in tuple(self._kinds):
-            sandbox = await self._sandbox(kind, command, troubles)
-            if sandbox is None:
+            try:
+                sandbox, launch = await in_thread(partial(self._prepare, kind, command))
+            except OSError as error:
+                troubles.append(Trouble(kind, f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
                 continue
             try:
-                rehearsal = await self._rehearse(
-                    sandbox, self._launch(sandbox, command, bash, env_program), command, sink, cancel
-                )
+                result = await self._bench.run(launch, sink, cancel)
+                rehearsal = await in_thread(partial(self._read, sandbox, result, command))
             except BaseException:
                 await in_thread(sandbox.remove)
                 raise
@@ -101,7 +98,8 @@ class Rehearser:
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
         """Make the changes real, all or none, and take over the shell state that the command left.
 
-        Raises RehearsalConflict (something changed since; nothing was applied), CommitFailed, NotFound and InvalidRequest.
+        Raises RehearsalConflict (something changed since; nothing was applied), CommitFailed, NotFound and InvalidRequest. After the
+        first two the rehearsal is gone.
         """
         held = self._held.get(rehearsal.rehearsal_id)
         if held is None:
@@ -112,7 +110,11 @@ class Rehearser:
             raise CommitFailed(f"this rehearsal cannot be committed: {held.rehearsal.obstacle}")
         done = Committed(undo_id="", changes=0)
         if held.steps:
-            done = await in_thread(lambda: self._publish(held, command, session))
+            try:
+                done = await in_thread(partial(self._publish, held, command, session))
+            except BaseException:
+                await self.discard(rehearsal)  # what it held may have been moved already
+                raise
         if held.after is not None and self._bench.state() is held.before:
             self._bench.adopt(held.after)
         del self._held[rehearsal.rehearsal_id]
@@ -135,30 +137,28 @@ class Rehearser:
 
     # --- before ---
 
-    async def _sandbox(self, kind: str, command: ApprovedRehearsal, troubles: list[Trouble]) -> Sandbox | None:
-        state = self._bench.state()
-
-        def make() -> Sandbox:
-            home = state.env.get("HOME", "")
-            sandbox = Sandbox(
-                kind,
-                cwd=state.cwd,
-                home=home if os.path.isabs(home) else "",
-                state_dir=self._state_dir,
-                budget=self._budget,
-                network=command.network,
+    def _prepare(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
+        """Plan the sandbox and the launch in it; blocking. Raises OSError where no scratch can be made, and RehearsalUnavailable."""
+        bash, env_program = self._bench.programs()
+        if not bash.endswith("bash") or not env_program:
+            raise RehearsalUnavailable(
+                "a rehearsal needs bash and env, and they are not both here", hint="install bash and coreutils"
             )
-            # What another process of ours left when it was killed goes now; what is still locked is somebody's.
-            for base in {base.folder for base in sandbox.planned.bases.values()} - self._swept:
-                self._swept.add(base)
-                scratches.sweep(base)
-            return sandbox
-
-        try:
-            return await in_thread(make)
-        except OSError as error:
-            troubles.append(Trouble(kind, f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
-            return None
+        state = self._bench.state()
+        home = state.env.get("HOME", "")
+        sandbox = Sandbox(
+            kind,
+            cwd=state.cwd,
+            home=home if os.path.isabs(home) else "",
+            state_dir=self._state_dir,
+            budget=self._budget,
+            network=command.network,
+        )
+        # What another process of ours left when it was killed goes now; what is still locked is somebody's.
+        for base in {base.folder for base in sandbox.planned.bases.values()} - self._swept:
+            self._swept.add(base)
+            scratches.sweep(base)
+        return sandbox, self._launch(sandbox, command, bash, env_program)
 
     def _launch(self, sandbox: Sandbox, command: ApprovedRehearsal, bash: str, env_program: str) -> Launch:
         state = self._bench.state()
@@ -180,22 +180,14 @@ class Rehearser:
             sandbox=sandbox.message(),
         )
 
-    async def _rehearse(
-        self,
-        sandbox: Sandbox,
-        launch: Launch,
-        command: ApprovedRehearsal,
-        sink: OutputSink | None,
-        cancel: CancellationToken,
-    ) -> Rehearsal | Trouble:
-        """One try: the rehearsal, or what of its sandbox cannot be had."""
-        result = await self._bench.run(launch, sink, cancel)
-        ran = await in_thread(sandbox.collect)
+    # --- after ---
+
+    def _read(self, sandbox: Sandbox, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal | Trouble:
+        """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""
+        ran = sandbox.collect()
         if not ran.started and not result.interrupted:
             return Trouble(sandbox.planned.spec.layout, *ran.failure)
-        return await in_thread(lambda: self._finish(sandbox, ran, result, command))
-
-    # --- after ---
+        return self._finish(sandbox, ran, result, command)
 
     def _finish(self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal:
         """Read what it changed, and hold it."""
