@@ -99,7 +99,7 @@ class Confiner:
             how=how,
             misses=standing.misses,
             also=tuple(self._also()),
-            protected=self._grounds.protected,
+            protected=tuple(map(os.path.realpath, self._grounds.protected)),
         )
 
     def prepare(self, mode: Confinement, workspace: str, report: RiskReport) -> Confined:
