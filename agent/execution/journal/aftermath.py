@@ -76,7 +76,7 @@ class Aftermath:
         same_kind = now is not None and stat.S_IFMT(now.mode) == stat.S_IFMT(then.mode)
         if now is None or not same_kind or (then.is_folder and now.ino != then.ino):
             slot, copy = self._with_its_names(slot, copy, then)
-            self._add_swap(path, slot, copy, now)
+            self._add_swap(path, slot, copy.ino, then, now)
         elif then.is_folder:
             self._compare_values(kept, inner, now)
             self._compare_inside(kept, inner, then)
@@ -86,7 +86,7 @@ class Aftermath:
             self._add_write(path, slot, now)
         else:
             slot, copy = self._with_its_names(slot, copy, then)
-            self._add_swap(path, slot, copy, now)
+            self._add_swap(path, slot, copy.ino, then, now)
 
     def _with_its_names(self, slot: bytes, copy: Facts, then: Facts) -> tuple[bytes, Facts]:
         """Where the file still has other names, and was not written to: the file itself rather than its copy."""
@@ -95,11 +95,11 @@ class Aftermath:
             return slot + NAME, itself
         return slot, copy
 
-    def _add_swap(self, path: bytes, slot: bytes, copy: Facts, now: Facts | None) -> None:
+    def _add_swap(self, path: bytes, slot: bytes, held: int, then: Facts, now: Facts | None) -> None:
         """What was replaced by something that was renamed to here is gone first, and that comes after it."""
         if now is not None and now.ino in self._goals:
             now = None
-        self._actions.append(Action("swap", path, slot=slot, held=copy.ino, before=copy, after=now))
+        self._actions.append(Action("swap", path, slot=slot, held=held, before=then, after=now))
 
     def _must_stay(self, path: bytes, now: Facts) -> bool:
         """Whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""

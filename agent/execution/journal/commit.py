@@ -66,13 +66,13 @@ def commit(
         try:
             with desk.progress(entry.undo_id, 0) as progress:
                 _publish(folders, intent, progress, watch)
+            entry.held_bytes = desk.held_bytes(intent)
+            entry.state, entry.phase = "committed", ""
+            entry.note = "; ".join(notes)
+            finish(desk, entry, intent, folders, done=True, watch=watch)
         except BaseException as error:
             _roll_back(desk, entry, folders, intent)
             raise _said(error) from error
-        entry.held_bytes = desk.held_bytes(intent)
-        entry.state, entry.phase = "committed", ""
-        entry.note = "; ".join(notes)
-        finish(desk, entry, intent, folders, done=True, watch=watch)
     return Committed(undo_id=entry.undo_id, changes=entry.changes, notes=tuple(notes))
 
 
@@ -153,6 +153,7 @@ def _compare(action: Action, now: Facts | None, ours: set[int]) -> None:
 
 def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> None:
     """Take back what was done so far. Where that fails, too, the entry stays pending, and nothing of it is removed."""
+    entry.state, entry.phase = "pending", "committing"
     try:
         roll_back(desk, entry, folders, intent)
     except (OSError, Misplaced) as error:

@@ -48,12 +48,14 @@ class Left:
 
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
     where a rename goes back to (inode, by action).
+    `leaving`: inode and change time of what stood at each path when the entry was last turned away from "done" and from "undone".
     """
 
     mark: int = 0
     facts: dict[int, Facts | None] = field(default_factory=dict)
     folders: dict[int, int] = field(default_factory=dict)
     goals: dict[int, int] = field(default_factory=dict)
+    leaving: dict[str, dict[bytes, tuple[int, int]]] = field(default_factory=dict)
 
 
 class Desk:
@@ -145,6 +147,10 @@ class Desk:
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
                 {int(index): mtime for index, mtime in found["folders"].items()},
                 {int(index): ino for index, ino in found["goals"].items()},
+                {
+                    state: {os.fsencode(path): (ino, ctime) for path, ino, ctime in facts}
+                    for state, facts in found["leaving"].items()
+                },
             )
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return Left()
@@ -160,6 +166,10 @@ class Desk:
             "facts": {str(index): facts_out(facts) for index, facts in left.facts.items()},
             "folders": {str(index): mtime for index, mtime in left.folders.items()},
             "goals": {str(index): ino for index, ino in left.goals.items()},
+            "leaving": {
+                state: [[os.fsdecode(path), *facts] for path, facts in seen.items()]
+                for state, seen in left.leaving.items()
+            },
         }
         write_file(self.file(undo_id, LEFT), json.dumps(out, separators=(",", ":")).encode())
 

@@ -39,6 +39,10 @@ def standing_paths(intent: Intent, *, done: bool) -> Iterator[tuple[int, bytes]]
 def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
     """Write `left.json`. Raises OSError."""
     left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(desk.file(entry.undo_id, b"x"))]))
+    left.leaving = desk.left(entry.undo_id).leaving
+    if done and "undone" not in left.leaving:  # the first time
+        before = ((path, intent.actions[index].before) for index, path in standing_paths(intent, done=False))
+        left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
     for index, path in standing_paths(intent, done=done):
         left.facts[index] = look(folders, path)
     for index in range(len(intent.actions)):
@@ -51,6 +55,18 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
         if facts is not None and facts.ino == each.ino:
             left.folders[index] = facts.mtime
     desk.write_left(entry.undo_id, left)
+
+
+def record_what_is_left(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
+    """Before an entry is turned round: what it turns away from may come back by another turn, and is known again by this."""
+    left = desk.left(entry.undo_id)
+    seen = ((path, look(folders, path)) for _, path in standing_paths(intent, done=done))
+    left.leaving[_state(done)] = {path: (facts.ino, facts.ctime) for path, facts in seen if facts is not None}
+    desk.write_left(entry.undo_id, left)
+
+
+def _state(done: bool) -> str:
+    return "done" if done else "undone"
 
 
 def _now_on(folders: Folders, own: list[bytes]) -> int:
@@ -76,15 +92,15 @@ def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, don
 def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> list[Changed]:
     """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done)."""
     left = desk.left(entry.undo_id)
-    later = _Later(desk, entry.undo_id)
-    found = []
+    others = _Others(desk, entry.undo_id)
+    found: list[Changed] = []
     for index, path in standing_paths(intent, done=done):
         if index not in left.facts:
             continue
         action = intent.actions[index]
-        reason = _difference(action, left.facts[index], look(folders, path), later)
+        reason = _difference(action, left.facts[index], look(folders, path), others)
         if reason:
-            found.append(Changed(index, path, later.blamed(path) or reason))
+            found.append(Changed(index, path, others.blamed(path) or reason))
         elif action.kind == "swap":
             found.extend(_inside(index, path, left, folders))
         if action.kind == "move":
@@ -92,13 +108,28 @@ def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, 
     return found
 
 
-def _difference(action: Action, then: Facts | None, now: Facts | None, later: _Later) -> str:
+def follow_copies(intent: Intent, folders: Folders, *, done: bool) -> bool:
+    """Later runs that were taken back may have left copies in the place of files: actions that name inodes then mean those.
+
+    Only for what `what_changed` has nothing against. Whether the intent is another one by that.
+    """
+    amended = False
+    for index, path in standing_paths(intent, done=done):
+        action = intent.actions[index]
+        now = look(folders, path) if action.kind in ("meta", "write", "move") else None
+        if now is not None and now.ino != action.ino:
+            action.ino = now.ino
+            amended = True
+    return amended
+
+
+def _difference(action: Action, then: Facts | None, now: Facts | None, others: _Others) -> str:
     """In words, "" for none."""
     if then is None:
         return "" if now is None else "something has this name now"
     if now is None:
         return "it is gone"
-    if now.ino != then.ino:
+    if now.ino != then.ino and not others.explains(then, now):
         return "it is another file now"
     if (now.mode, now.uid, now.gid) != (then.mode, then.uid, then.gid):
         return "its permissions or owner changed"
@@ -106,7 +137,7 @@ def _difference(action: Action, then: Facts | None, now: Facts | None, later: _L
         return ""
     if not now.is_folder and (now.size, now.mtime) != (then.size, then.mtime):
         return "its content changed"
-    if now.ctime != then.ctime and not later.explains(then, now):
+    if now.ctime != then.ctime and not others.explains(then, now):
         return "something came or went in it" if now.is_folder else "its attributes or names changed"
     return ""
 
@@ -141,41 +172,51 @@ def _taken(index: int, intent: Intent, left: Left, folders: Folders, *, done: bo
         yield Changed(index, goal, "something else has this name now")
 
 
-class _Later:
-    """Entries after this one: what they did to the same files. Read only where there is a difference to explain."""
+class _Others:
+    """The other entries: what they did to the same files. Read only where there is a difference to explain."""
 
     def __init__(self, desk: Desk, undo_id: str) -> None:
         self._desk = desk
         self._undo_id = undo_id
         self._known: list[tuple[Entry, Intent, Left]] | None = None
+        self._brought: dict[tuple[int, int], tuple[int, int]] | None = None
 
     def blamed(self, path: bytes) -> str:
         """Which later run, still in effect, changed `path`; in words, "" for none."""
         for entry, intent, _ in self._entries():
-            if entry.state == "committed" and any(path in (action.path, action.source) for action in intent.actions):
+            if (
+                entry.undo_id > self._undo_id
+                and entry.state == "committed"
+                and any(path in (action.path, action.source) for action in intent.actions)
+            ):
                 return f"the later run {entry.undo_id} changed it, too: undo that one first"
         return ""
 
     def explains(self, then: Facts, now: Facts) -> bool:
-        """Whether the change time differs only because later runs took the file away and brought it back."""
-        ctime = then.ctime
-        for entry, intent, left in self._entries():
-            if entry.state != "undone":
-                continue
-            for index, action in enumerate(intent.actions):
-                before = action.before
-                facts = left.facts.get(index)
-                if before is None or facts is None or facts.ino != then.ino:
-                    continue
-                if (before.ino, before.ctime) == (then.ino, ctime):
-                    ctime = facts.ctime
-        return ctime == now.ctime
+        """Whether it differs (in inode, change time) only because other runs took the file away and brought it, or a copy, back."""
+        if self._brought is None:
+            self._brought = {}
+            for entry, intent, left in self._entries():
+                done = entry.state != "undone"
+                seen = left.leaving.get(_state(done), {})
+                for index, path in standing_paths(intent, done=done):
+                    facts = left.facts.get(index)
+                    if facts is not None and path in seen and seen[path] != (facts.ino, facts.ctime):
+                        self._brought[seen[path]] = (facts.ino, facts.ctime)
+        here = then.ino, then.ctime
+        for _ in range(len(self._brought) + 1):
+            if here == (now.ino, now.ctime):
+                return True
+            if here not in self._brought:
+                return False
+            here = self._brought[here]
+        return False
 
     def _entries(self) -> list[tuple[Entry, Intent, Left]]:
         if self._known is None:
             self._known = []
             for undo_id in self._desk.ids():
-                if undo_id <= self._undo_id:
+                if undo_id == self._undo_id:
                     continue
                 entry = self._desk.read(undo_id)
                 try:

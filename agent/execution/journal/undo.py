@@ -14,7 +14,13 @@ from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import HELD, Entry
-from agent.execution.journal.standing import Changed, times_changed_by_others, what_changed
+from agent.execution.journal.standing import (
+    Changed,
+    follow_copies,
+    record_what_is_left,
+    times_changed_by_others,
+    what_changed,
+)
 from agent.execution.journal.whereabouts import Whereabouts, is_within
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
@@ -57,11 +63,13 @@ def turn(
             )
         entry.skip = _to_leave(entry, intent, folders, left_alone, done=done)
         entry.natural = times_changed_by_others(intent, desk.left(entry.undo_id), folders, done=done)
-        amended = _note_times(intent, folders, entry.natural, done=done)
+        amended = not changed and follow_copies(intent, folders, done=done)
+        amended |= _note_times(intent, folders, entry.natural, done=done)
         if force:
             amended |= _make_room(desk, entry, intent, folders, against, done=done)
         if amended:
             desk.write_intent(entry.undo_id, intent)
+        record_what_is_left(desk, entry, intent, folders, done=done)
         entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
         _write(desk, entry)
         watch("record")

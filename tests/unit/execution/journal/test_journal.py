@@ -311,7 +311,8 @@ def test_two_processes_take_turns(world: OverlayWorld) -> None:
     assert same(case.before, case.now())
 
 
-def test_a_failing_step_rolls_everything_back(world: OverlayWorld) -> None:
+@pytest.mark.parametrize("when", ["staged", "intent", "swap", "times", "left", "record"])
+def test_a_failing_step_rolls_everything_back(world: OverlayWorld, when: str) -> None:
     case = Rehearsed(
         world,
         "echo 1 > a; mkdir d; echo 1 > d/b; touch -d 2001-01-01 d .",
@@ -319,7 +320,7 @@ def test_a_failing_step_rolls_everything_back(world: OverlayWorld) -> None:
     )
 
     def trouble(moment: str) -> None:
-        if moment == "times":
+        if moment == when:
             raise OSError(28, "No space left on device")
 
     with pytest.raises(CommitFailed, match="the disk is full"):

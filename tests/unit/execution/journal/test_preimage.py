@@ -181,3 +181,21 @@ def test_a_run_that_goes_on_is_left_alone(desk: Desk) -> None:
     undo_id = taken.finish()
     desk.journals.undo(undo_id)
     assert (desk.folder / "a").read_text() == "one\n"
+
+
+def test_runs_on_the_same_file_are_taken_back_one_after_the_other(desk: Desk) -> None:
+    commands = ["echo 2 > a", "chmod 600 a", "echo 3 >> a", "mv a c", "sed -i s/3/4/ c", "rm c"]
+    states, ids = [desk.listing()], []
+    for command in commands:
+        ids.append(desk.run(command))
+        states.append(desk.listing())
+    for number in reversed(range(len(commands))):
+        if number:
+            assert desk.journals.conflicts(ids[number - 1]), commands[number]
+        assert desk.journals.conflicts(ids[number]) == (), commands[number]
+        desk.journals.undo(ids[number])
+        assert not differences(states[number], desk.listing()), commands[number]
+    for number in range(len(commands)):
+        assert desk.journals.conflicts(ids[number]) == (), commands[number]
+        desk.journals.undo(ids[number])
+        assert not differences(states[number + 1], desk.listing()), commands[number]
