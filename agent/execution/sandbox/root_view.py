@@ -41,8 +41,9 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     if shared is None or not view.overlay(_SHARED_MEMORY, *shared):
         flags = kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", flags, b"mode=1777,size=64m")
-    kernel.mount(b"/sys", merged + b"/sys", None, kernel.MS_BIND | kernel.MS_REC)
-    kernel.mount_setattr(merged + b"/sys", add=_READ_ONLY, flags=kernel.AT_RECURSIVE)
+    if os.path.isdir(b"/sys"):
+        kernel.mount(b"/sys", merged + b"/sys", None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.mount_setattr(merged + b"/sys", add=_READ_ONLY, flags=kernel.AT_RECURSIVE)
     os.chdir(merged)
     kernel.pivot_root(b".", b".")
     kernel.umount(b".", kernel.MNT_DETACH)
