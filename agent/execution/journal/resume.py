@@ -13,9 +13,9 @@ from agent.execution.journal.undo import go_on, journal_gone
 _ROLLED_BACK = "it was interrupted while it was committed, and taken back: nothing of it remains"
 
 
-def resume_all(desk: Desk, *, watch: Watch = unwatched) -> list[str]:
-    """Bring every pending entry to an end; what was done, in words. The lock must be held. What cannot be finished stays pending."""
-    said = []
+def resume_all(desk: Desk, *, watch: Watch = unwatched) -> dict[str, str]:
+    """Bring every pending entry to an end; what was done, in words, by id. The lock must be held. What cannot be finished stays pending."""
+    said = {}
     desk.sweep()
     for undo_id in desk.ids():
         entry = desk.read(undo_id)
@@ -24,7 +24,7 @@ def resume_all(desk: Desk, *, watch: Watch = unwatched) -> list[str]:
         if entry.state == "pending":
             words = _resume(desk, entry, watch)
             if words:
-                said.append(f"{undo_id}: {words}")
+                said[undo_id] = words
     return said
 
 

@@ -73,19 +73,24 @@ class Journals:
 
     def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
         """Take it back, or do it again if it was taken back. Raises UndoConflict, UndoFailed and NotFound."""
-        with self._held(UndoFailed):
+        with self._held(UndoFailed) as resumed:
             entry, intent = self._find(undo_id)
+            if undo_id in resumed:  # that was what was asked for: to turn it round now would take that back
+                return Undone(undo_id=undo_id, restored=entry.changes, state=entry.state, notes=(resumed[undo_id],))
             try:
                 return undo.turn(self.desk, entry, intent, skip=skip, force=force, watch=self._watch)
             except OSError as error:
                 raise UndoFailed(f"it could not be done: {publish.explain(error)}") from error
 
     @contextlib.contextmanager
-    def _held(self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0) -> Iterator[None]:
+    def _held(
+        self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0
+    ) -> Iterator[dict[str, str]]:
         try:
             with self.desk.locked(patience=patience):
-                self.resumed.extend(resume.resume_all(self.desk, watch=self._watch))
-                yield
+                resumed = resume.resume_all(self.desk, watch=self._watch)
+                self.resumed.extend(f"{undo_id}: {words}" for undo_id, words in resumed.items())
+                yield resumed
         except Busy:
             raise failure(_BUSY, hint="try again in a moment") from None
         except OSError as error:

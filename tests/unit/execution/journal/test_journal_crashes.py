@@ -174,3 +174,17 @@ def test_killed_where_a_file_system_cannot_exchange(world: OverlayWorld, monkeyp
             case.check(case.before if undoing or ended else case.after)
             count += 1
         assert count > 6
+
+
+def test_asking_for_what_was_interrupted_goes_on_with_it(world: OverlayWorld) -> None:
+    case = Case(world, None)
+    case.commit()
+    undo_id = case.journals().entries()[0].undo_id
+    assert killed_after(6, lambda watch: case.journals(watch).undo(undo_id))
+    done = case.journals().undo(undo_id)
+    assert (done.state, done.notes) == ("undone", ("it was interrupted while being undone, and finished later",))
+    case.check(case.before)
+    journals = case.journals()
+    journals.undo(undo_id)
+    case.check(case.after)
+    assert journals.resumed == []
