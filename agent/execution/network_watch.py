@@ -33,7 +33,7 @@ _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
 _RECEIVE = 0xC0502100
 _SEND = 0xC0182101
-_LONGEST_NAME = 100
+_LONGEST_LINE = 120
 
 
 def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
@@ -76,6 +76,19 @@ def install(*, network: bool, sockets: bool = True) -> int | None:
     return kernel.seccomp_filter(code, kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 
 
+def shortened(words: list[bytes]) -> bytes:
+    """As many whole words as fit: half a secret would no longer be known for one, and would get into the log."""
+    kept: list[bytes] = []
+    length = 0
+    for word in words:
+        length += len(word) + 1
+        if length > _LONGEST_LINE:
+            kept.append("…".encode())
+            break
+        kept.append(word)
+    return b" ".join(kept).strip()
+
+
 class NetworkWatch:
     """Answers what a filter asks. `processes`: an open /proc in which the asking processes can be found."""
 
@@ -107,8 +120,8 @@ class NetworkWatch:
 
     def _who(self, pid: int) -> tuple[str, str]:
         name = self._read(pid, "comm").rstrip(b"\n") or b"a program"
-        words = self._read(pid, "cmdline").replace(b"\0", b" ").strip() or name
-        return os.fsdecode(name), os.fsdecode(words[:_LONGEST_NAME])
+        words = self._read(pid, "cmdline").rstrip(b"\0").split(b"\0")
+        return os.fsdecode(name), os.fsdecode(shortened(words) or name)
 
     def _read(self, pid: int, what: str) -> bytes:
         try:

@@ -68,3 +68,11 @@ def test_ways_around_are_closed() -> None:
         assert answer(359, arch=I386) == REFUSE | errno.ENOSYS
         assert answer(102, arch=I386) == REFUSE | errno.ENOSYS
         assert answer(4, arch=I386) == ALLOW
+
+
+def test_a_command_line_is_cut_between_words_only() -> None:
+    assert network_watch.shortened([b"curl", b"-s", b"http://example.com/"]) == b"curl -s http://example.com/"
+    assert (
+        network_watch.shortened([b"curl", b"x" * 100, b"secret" * 10, b"more"]) == b"curl " + b"x" * 100 + " …".encode()
+    )
+    assert network_watch.shortened([b""]) == b""
