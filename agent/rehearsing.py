@@ -44,8 +44,7 @@ class Rehearsed:
     @property
     def wanted_network(self) -> bool:
         """Something was refused the network, so this is not how the command would have gone."""
-        shown = self.rehearsal.not_shown if self.rehearsal is not None else ()
-        return any(text.startswith("network") for text in shown)
+        return self.rehearsal is not None and wanted_network(self.rehearsal)
 
 
 @dataclass(frozen=True)
@@ -172,6 +171,11 @@ class Rehearsals:
         trouble = await self.events.send_if_possible(event)
         if trouble is not None:
             raise trouble
+
+
+def wanted_network(rehearsal: Rehearsal) -> bool:
+    """Whether a program in it was refused the network."""
+    return any(text.startswith("network") for text in rehearsal.not_shown)
 
 
 def conflict_words(conflicts: tuple[Conflict, ...]) -> str:

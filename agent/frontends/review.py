@@ -20,6 +20,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.ports import Processes
 from agent.protocol.rehearsals import Rehearsal
+from agent.rehearsing import wanted_network
 
 _WORDS = {
     "c": "commit", "e": "edit", "d": "discard", "v": "view all", "n": "again, with the network",
@@ -87,11 +88,6 @@ def _is_done(rehearsal: Rehearsal) -> bool:
     """It changed nothing and wanted nothing that a rehearsal does not have: there is nothing to decide about files."""
     complete = not rehearsal.obstacle and not wanted_network(rehearsal)
     return complete and not rehearsal.changes and not rehearsal.more
-
-
-def wanted_network(rehearsal: Rehearsal) -> bool:
-    """Whether a program in it was refused the network."""
-    return any(text.startswith("network") for text in rehearsal.not_shown)
 
 
 def _choices(request: ConfirmationRequest, rehearsal: Rehearsal) -> tuple[str, ...]:
