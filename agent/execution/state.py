@@ -23,9 +23,11 @@ _UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
 # Set by bash itself for each command; restoring them would only confuse it.
 _OWN_VARIABLES = ("_", "SHLVL", "PWD")
 
-# Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy.
+# Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy. A command that went to the
+# background may end after us: then the path is gone, or in the worst case a file of whoever got our pid, and that is not empty.
 _TRAP = (
     "{ \\builtin set +xveuT; \\builtin trap - DEBUG ERR; } >/dev/null 2>&1; "
+    '\\builtin test -f "@PATH@" && \\builtin test ! -s "@PATH@" && '
     '{ \\builtin printf "%s\\0" "$PWD"; \\builtin umask; \\builtin printf "\\0"; '
     '\\builtin shopt -p; \\builtin printf "\\0"; \\builtin set +o; \\builtin printf "\\0"; '
     '\\builtin alias -p; \\builtin printf "\\0"; \\builtin declare -f; \\builtin printf "\\0"; '

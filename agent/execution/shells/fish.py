@@ -12,6 +12,7 @@ from agent.execution.shells.same_meaning import difference
 from agent.execution.state import Definitions, ShellState
 
 _DUMP = r"""function __agent_shell_exit --on-event fish_exit
+    builtin test -f 'PATH'; and builtin test ! -s 'PATH'; or return
     begin
         builtin printf '%s\0' $PWD
         umask

@@ -7,7 +7,11 @@ import shlex
 from agent.execution.shells.dialect import END, Dump
 from agent.execution.state import Definitions, ShellState
 
-_TRAP = r'{ printf "%s\0" "$PWD"; umask; printf "\0"; ENV -0 && printf "\0%s\0" END; } >|"PATH" 2>/dev/null'
+# Only an empty file is written to: see the comment in `agent.execution.state`.
+_TRAP = (
+    r'test -f "PATH" && test ! -s "PATH" && '
+    r'{ printf "%s\0" "$PWD"; umask; printf "\0"; ENV -0 && printf "\0%s\0" END; } >|"PATH" 2>/dev/null'
+)
 
 
 class Sh:

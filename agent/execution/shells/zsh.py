@@ -55,6 +55,7 @@ _SAFE = "setopt no_equals no_bare_glob_qual no_extended_glob no_multios sh_nullc
 _TRAP = (
     r"{ \builtin unsetopt xtrace verbose errexit nounset; \builtin unalias -as; "
     r"\builtin unfunction HOOKS; } >/dev/null 2>&1; "
+    r'\builtin test -f "PATH" && \builtin test ! -s "PATH" && '
     r'{ \builtin printf "%s\0" "$PWD"; \builtin umask; \builtin printf "\0"; '
     r'\builtin setopt; \builtin printf "\0"; \builtin alias -rL; \builtin printf "\0"; '
     r'\builtin functions; \builtin printf "\0"; ENV -0 && \builtin printf "\0%s\0" END; } >|"PATH" 2>/dev/null'

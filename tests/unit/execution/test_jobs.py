@@ -246,6 +246,22 @@ def test_a_job_that_draws_its_progress_on_a_terminal_goes_on_drawing(desk: Desk,
     assert (job["output"], job["exit_code"]) == ("later\n", 0)
 
 
+def test_a_job_that_ends_after_the_program_writes_nothing_where_its_state_went(
+    desk: Desk, tmp_path: Path, marker: Marker
+) -> None:
+    child = desk.start("echo begun; while ! test -e go; do sleep 0.02; done; echo last")
+    child.expect_exact(b"begun")
+    child.send("\x1a")
+    desk.result()
+    child.kill(signal.SIGKILL)
+    child.wait()
+    (tmp_path / "go").touch()
+    [log] = (tmp_path / "jobs").iterdir()
+    until(lambda: log.read_text() == "last\n")
+    until(lambda: not marker.survivors())
+    assert log.read_text() == "last\n"
+
+
 def test_a_job_has_no_time_out_any_more(desk: Desk) -> None:
     child = desk.start("echo begun; sleep 1; echo done", TIME_OUT="0.9")
     child.expect_exact(b"begun")
