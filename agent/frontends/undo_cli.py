@@ -34,6 +34,9 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
     if listing:
         print_rows(rows(entries), json=as_json, out=sink_of(sys.stdout), columns=_COLUMNS)
         return ExitCode.DONE
+    if store.resumed and sure:  # an answer that was given before this was known does not count for what comes next
+        complain("agent-shell: that was brought to its end first; ask again to take back more")
+        return ExitCode.DONE
     try:
         find(entries, wanted)  # a wrong id opens no session
     except InvalidRequest as error:
