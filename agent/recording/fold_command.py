@@ -36,8 +36,9 @@ class CommandState(Struct, kw_only=True):
     def take(self, event: Event) -> None:
         """Apply the next event of this command."""
         match event:
-            case CommandRated(report=report):
-                self.item = structs.replace(self.item, level=report.level.value)
+            case CommandRated(report=report, stage=stage):
+                shown = "" if stage == "edited" else self.item.rehearsal  # it was of another text
+                self.item = structs.replace(self.item, level=report.level.value, rehearsal=shown)
             case CommandConfirmed():
                 self._confirmed(event)
             case CommandStarted():

@@ -323,3 +323,9 @@ def test_what_a_confinement_denies_is_not_made_real_by_way_of_a_rehearsal() -> N
     assert "not made real" in person.asked[1].note
     assert done.rehearser.committed == []
     assert [command.network for command in done.rehearser.rehearsed] == [False]
+
+
+def test_what_a_rehearsal_of_another_text_showed_is_forgotten() -> None:
+    person = FakeReviewer(Rehearse(command=CHANGE), Approved(command="forbidden change"), reviews=(EditAgain(),))
+    done = Done(person, FakeRehearser()).check()
+    assert (done.items[0].outcome, done.items[0].rehearsal) == ("refused", "")
