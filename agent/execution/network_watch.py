@@ -26,8 +26,12 @@ _NEVER = {
     "x86_64": (248, 249, 250, 304, 321, 298, 323, 246, 320),
     "aarch64": (217, 218, 219, 265, 280, 241, 282, 104, 294),
 }
-# The other processor that the same kernel can be: it knows sockets under numbers of its own.
+# The other processor that the same kernel can be: it knows sockets, key rings and the rest under numbers of its own.
 _ALIEN = {"x86_64": (102, 359, _IO_URING_SETUP), "aarch64": (102, 281, _IO_URING_SETUP)}
+_ALIEN_NEVER = {
+    "x86_64": (286, 287, 288, 342, 357, 336, 374, 283),
+    "aarch64": (309, 310, 311, 371, 386, 364, 388, 347, 401),
+}
 
 _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
@@ -63,6 +67,8 @@ def program(*, network: bool, sockets: bool = True) -> list[Instruction]:
     alien: list[Instruction] = [(_LOAD, 0, 0, _NR)]
     for call in _ALIEN[machine]:
         alien += [(_EQUAL, 0, 1, call), (_RETURN, 0, 0, refuse | errno.ENOSYS)]
+    for call in _ALIEN_NEVER[machine]:
+        alien += [(_EQUAL, 0, 1, call), (_RETURN, 0, 0, refuse | errno.EPERM)]
     alien.append((_RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW))
     return [(_LOAD, 0, 0, _ARCH), (_EQUAL, len(alien), 0, kernel.AUDIT_ARCH[machine]), *alien, *native]
 

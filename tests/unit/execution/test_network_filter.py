@@ -70,6 +70,12 @@ def test_ways_around_are_closed() -> None:
         assert answer(4, arch=I386) == ALLOW
 
 
+@pytest.mark.skipif(kernel.machine() != "x86_64", reason="the numbers of a 32-bit program there")
+def test_key_rings_and_handles_are_closed_to_32_bit_programs_too() -> None:
+    for call in (286, 287, 288, 342, 357, 336, 374, 283):
+        assert answer(call, arch=I386) == REFUSE | errno.EPERM
+
+
 def test_a_command_line_is_cut_between_words_only() -> None:
     assert network_watch.shortened([b"curl", b"-s", b"http://example.com/"]) == b"curl -s http://example.com/"
     assert (
