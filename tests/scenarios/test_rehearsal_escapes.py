@@ -87,6 +87,14 @@ def test_a_user_namespace_inside_cannot_undo_the_mounts(bench: Bench) -> None:
     assert "LEAK" not in out(said), out(said)
 
 
+def test_a_user_namespace_inside_reaches_no_control_group(bench: Bench) -> None:
+    said = bench.run(
+        "unshare -UrmC true && echo LEAK; unshare -Ur unshare -mC true && echo LEAK; "
+        "for type in cgroup cgroup2; do unshare -Urm mount -t $type none /mnt && echo LEAK; done; unshare -Urm true && echo nested"
+    )
+    assert out(said) == "nested\n", out(said)
+
+
 def test_the_system_cannot_be_set(bench: Bench) -> None:
     name = socket.gethostname()
     pattern = Path("/proc/sys/kernel/core_pattern").read_text()

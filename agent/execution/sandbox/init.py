@@ -62,7 +62,7 @@ def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
 
 def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
     _guard_life(channel)
-    proc.mount()
+    settings = proc.mount()
     root_view.cover(spec)
     network = 0 if spec.network else kernel.CLONE_NEWNET
     if spec.layout == "root":
@@ -72,6 +72,8 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
         if channel.recv(1) != b"1":
             raise OSError(1, "the guard could not map the users", "uid_map")
         _guard_life(channel)  # new credentials forget it
+    proc.no_control_groups(settings)
+    os.close(settings)
     _take_a_plain_name()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     if spec.layout == "user":
