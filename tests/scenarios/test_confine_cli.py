@@ -9,7 +9,6 @@ import pytest
 
 from tests.scenarios.program import World
 
-
 _FOUND: dict[str, str] = {}
 
 
