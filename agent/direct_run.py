@@ -80,6 +80,8 @@ class DirectRun:
             await self._end(proposal, gone, log, undo_id)
             raise
         undo_id, trouble = await asyncio.to_thread(_finish, checkpoint)
+        if undo_id and result.job:
+            trouble = (*trouble, "it goes on in the background: what it changes from now on is not part of the undo")
         await self._end(proposal, result, log, undo_id)
         for note in (*result.notes, *trouble):
             await self.events.send(Warned(text=note))  # not a notice: stdout is the command's

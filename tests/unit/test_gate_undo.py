@@ -16,7 +16,7 @@ from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.sizes import size_words
 from tests.support.fake_rehearser import FakeCheckpoints
-from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, FakeRecorder, make_engine, say
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, FakeRecorder, make_engine, ok, say
 
 CHANGE = "change it"
 KEPT = UndoPlan(kept=("/work/a",), size=14_000)
@@ -104,6 +104,11 @@ def test_a_pre_image_that_cannot_be_finished_does_not_lose_the_ending() -> None:
     assert outcome.exit_code == 0
     assert log.only(CommandFinished)[0].undo_id == ""
     assert any("cannot be undone after all" in event.text for event in log.only(Warned))
+
+
+def test_one_that_goes_on_in_the_background_is_undone_as_far_as_it_came() -> None:
+    _, log, _, _ = go(FakeCheckpoints(KEPT), executor=FakeExecutor({CHANGE: ok(job=3)}))
+    assert any("background" in event.text for event in log.only(Warned))
 
 
 def test_an_executor_that_fails_is_still_kept() -> None:
