@@ -111,7 +111,8 @@ class _Reader:
             return ""
         if char in "{}":
             pair = re.compile(r"\{[\w./+@:-]*(?:,[\w./+@:-]*)+\}").match(text, at)
-            if pair and ".." not in pair[0] and self._shell != "sh":
+            # Behind a variable, or in pairs, the shells put words together in different orders.
+            if pair and ".." not in pair[0] and self._shell != "sh" and not self._quoted and "{" not in self._word:
                 self._word += pair[0]
                 self._at = pair.end()
                 return ""
@@ -120,10 +121,14 @@ class _Reader:
                 return char
         if not self._word and not self._quoted and char in "=^!" and text[at + 1 : at + 2] not in (" ", "\t"):
             return char
-        if char == "~" and (self._word or text[at + 1 : at + 2] not in ("", "/", " ", "\n", ";", ")", "|", "&")):
+        if char == "~" and (
+            self._word or self._quoted or text[at + 1 : at + 2] not in ("", "/", " ", "\n", ";", ")", "|", "&")
+        ):
             return char
         if self._shell == "fish" and char in "?[]" and not (char in "[]" and not self._word and self._ends(at + 1)):
             return char
+        if self._shell == "sh" and char in "*?[" and re.search(r"(?:^|/)\.[^/]*\Z", self._word):
+            return f".{char}"  # some take `..` for one of these
         if char == "*" and text[at + 1 : at + 2] == "*" and self._shell != "zsh":
             return "**"
         self._word += char
@@ -144,6 +149,8 @@ class _Reader:
             if defines:
                 self._word, self._in_word, self._at = "", False, at + 2
                 return ""
+        if char == "&" and self._shell == "fish" and not self._stands_alone():
+            return "&"
         wrong = self._end_word()
         operator = next(
             (known for known in ("&&", "||", ";;", "|&", ";&", "&|", "&!") if text.startswith(known, at)), char
@@ -158,6 +165,12 @@ class _Reader:
         self._program = char != ")"
         self._at += len(operator)
         return wrong
+
+    def _stands_alone(self) -> bool:
+        """Whether there are blanks around `&`, `&&` or `&>`: fish takes others for a part of the word."""
+        before = self._text[: self._at]
+        behind = self._text[self._at :].lstrip("&")
+        return before[-1:] in ("", " ", "\t", "\n", ";") and behind[:1] in ("", " ", "\t", "\n", ";", ">")
 
     def _redirection(self, *, skip: int = 0) -> str:
         """`>`, `>>`, `<`, `2>`, `2>&1`: the file behind it is a word like any other."""
@@ -213,7 +226,7 @@ class _Reader:
     def _escape(self) -> str:
         following = self._text[self._at + 1 : self._at + 2]
         self._backslash = True
-        if not following or (self._shell == "fish" and following.isalnum()):
+        if not following or (self._shell == "fish" and following != "\n"):
             return "\\"
         self._quoted = following != "\n" or self._quoted
         self._at += 2
@@ -221,14 +234,14 @@ class _Reader:
 
     def _variable(self) -> str:
         """`$name`, and for zsh and sh `${name}` and `$?`; not followed by what could belong to it."""
-        pattern = (
-            r"\$[A-Za-z_]\w*" if self._shell == "fish" else r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?$!#@*0-9](?!\w))"
-        )
+        name = r"(?!_(?!\w))[A-Za-z_][A-Za-z0-9_]*"  # `$_` is another thing in each shell
+        more = "" if self._shell == "fish" else rf"|\{{{name}\}}|[?$@*0-9](?!\w)"
+        pattern = rf"\$(?:{name}{more})"
         match = re.compile(pattern).match(self._text, self._at)
         if match is None:
             return "$"
         following = self._text[match.end() : match.end() + 2]
-        if following[:1] in ("[", "(") or re.match(r":[A-Za-z]", following):
+        if following[:1] in ("[", "(") or following[:1] > "\x7f" or re.match(r":[A-Za-z]", following):
             return match[0] + following[:1]
         self._quoted, self._at = True, match.end()
         return ""

@@ -34,6 +34,8 @@ ZSH_AND_SH = [
     "echo $? ${HOME} $1 $$",
 ]
 ZSH_DIFFERS = [
+    *("rm -rf .*", "rm -rf a/.?", "chmod 700 ./.[a.]*", "echo $_"),
+    *("echo $#-", "echo $#x", "echo $!", "echo $x{a,b}", "echo {a,b}{1,2}", "echo $xé", "echo $x~/a", "echo $_"),
     *(
         "repeat 3 rm x",
         "noglob rm *",
@@ -81,6 +83,8 @@ ZSH_DIFFERS = [
     ),
 ]
 FISH_DIFFERS = [
+    *("rm -rf .*", "rm -rf a/.?", "chmod 700 ./.[a.]*", "echo $_"),
+    *("rm a&b", "ls&& ls", "ls &&ls", "ls&", "echo \\$ x", "echo $x{a,b}", "echo {a,b}{1,2}", "echo $_"),
     *(
         "(ls)",
         "echo (ls)",
@@ -107,6 +111,7 @@ FISH_DIFFERS = [
     *("source x", "fish_update_completions", "not rm x", "while ls", "alias x='and ls'", "seq {1..3}"),
 ]
 SH_DIFFERS = [
+    *("rm -rf .*", "rm -rf a/.?", "chmod 700 ./.[a.]*", "echo $_"),
     *(
         "[[ a == b ]]",
         "echo {a,b}",
