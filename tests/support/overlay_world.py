@@ -5,11 +5,9 @@ Run as a script it is that child: it reads one request per line (JSON) and answe
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,7 @@ if __name__ == "__main__":
 
 from agent.execution import kernel  # noqa: E402
 from agent.execution.rehearsal.model import Layer  # noqa: E402
+from agent.execution.rehearsal.scratches import remove_tree  # noqa: E402
 from tests.support.tree_operations import Changer, listing  # noqa: E402
 
 NOBODY = 65534
@@ -99,7 +98,7 @@ class OverlayWorld:
         self._child.wait(timeout=20)
         if self._child.stdout is not None:
             self._child.stdout.close()
-        shutil.rmtree(self.base, onerror=_unlock)
+        remove_tree(os.fsencode(self.base))
 
     def _mount(self) -> dict[str, Any]:
         case = self.base / str(self._case)
@@ -123,13 +122,6 @@ class OverlayWorld:
         if "unavailable" in answer:
             raise OverlayUnavailable(answer["unavailable"])
         return answer
-
-
-def _unlock(function: Any, path: str, _: Any) -> None:
-    os.chmod(os.path.dirname(path), 0o700)
-    with contextlib.suppress(OSError):
-        os.chmod(path, 0o700)
-    function(path)
 
 
 def _namespace(user: bool) -> list[str]:
