@@ -126,6 +126,24 @@ def test_an_ordinary_users_home_with_a_mount_below_it() -> None:
         bench.remove()
 
 
+def test_a_temporary_folder_with_a_mount_below_it_is_empty_inside() -> None:
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare")
+    bench = Bench("user")
+    try:
+        script = (
+            _PRIVATE
+            + 'mount -t tmpfs -o mode=1777 none /var/tmp && mkdir /var/tmp/a && mount -t tmpfs none /var/tmp/a && shift && exec "$@"'
+        )
+        within(bench, script)
+        said = bench.run("ls -A /var/tmp; echo x > /var/tmp/new && cat /var/tmp/new")
+        assert out(said) == "x\n", err(said)
+        assert not said["changes"]
+        assert any(line.startswith("/var/tmp: it was empty") for line in said["not_shown"])
+    finally:
+        bench.remove()
+
+
 def test_an_ordinary_user_where_nothing_is_theirs() -> None:
     bench = Bench("user")
     try:

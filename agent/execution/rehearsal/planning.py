@@ -78,7 +78,8 @@ def _settle_rest(spec: Spec, layout: Layout) -> None:
         reachable = [path for path in sockets.listening() if any(is_within(path, point) for point in plain)]
     else:
         spec.read_only = [packed(mount.point) for mount in layout.read_only]
-        roots = [place.root for place in layout.overlays]
+        spec.fresh = [packed(path) for path in layout.fresh]
+        roots = [*(place.root for place in layout.overlays), *layout.fresh]
         spec.quiet = [packed(b"/run")] if os.path.isdir(b"/run") and not os.path.islink(b"/run") else []
         reachable = [path for path in sockets.listening() if not any(is_within(path, root) for root in roots)]
     spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]

@@ -48,11 +48,15 @@ class Place:
 
 @dataclass(slots=True)
 class Layout:
-    """`overlays` parents first. `read_only`: mounts that are shown as they are. `left_out`: (path, why it cannot be rehearsed)."""
+    """`overlays` parents first. `read_only`: mounts that are shown as they are. `fresh`: folders for passing things that are empty inside.
+
+    `left_out`: (path, why it cannot be rehearsed).
+    """
 
     overlays: list[Place] = field(default_factory=list)
     read_only: list[Mount] = field(default_factory=list)
     left_out: list[tuple[bytes, str]] = field(default_factory=list)
+    fresh: list[bytes] = field(default_factory=list)
 
 
 def for_root(mounts: list[Mount], facts: Facts, *, work: tuple[bytes, ...] = ()) -> Layout:
@@ -84,16 +88,11 @@ def for_root(mounts: list[Mount], facts: Facts, *, work: tuple[bytes, ...] = ())
 def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> Layout:
     """Only what the person can write is overlaid, in place; all else is read-only. `mounts` are the visible ones."""
     layout = Layout()
-    wanted = [_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None]
-    wanted += [
-        path
-        for path in (b"/tmp", b"/var/tmp", _SHARED_MEMORY, b"/run/user/%d" % facts.uid)
-        if facts.is_folder(path) and facts.can_write(path)
+    work = [
+        root for root in (_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None) if root is not None
     ]
-    roots: list[bytes] = []
-    for root in wanted:
-        if root is not None and root not in roots and mount_of(root, mounts).kind not in _NOT_FILES:
-            roots.append(root)
+    common = _common_places(work, mounts, facts, layout)
+    roots = [root for root in dict.fromkeys((*work, *common)) if mount_of(root, mounts).kind not in _NOT_FILES]
     roots = [root for root in roots if not any(_covers(other, root, facts) for other in roots)]
     for root in roots:
         _split(root, mounts, facts, layout)
@@ -108,6 +107,25 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
         layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
     layout.read_only = [mount for mount in mounts if mount.kind != "proc"]
     return layout
+
+
+def _common_places(work: list[bytes], mounts: list[Mount], facts: Facts, layout: Layout) -> list[bytes]:
+    """Folders for temporary files that can be overlaid. One with other mounts below it cannot: it is empty inside, or read-only."""
+    found = []
+    for path in (b"/tmp", b"/var/tmp", _SHARED_MEMORY, b"/run/user/%d" % facts.uid):
+        if not facts.is_folder(path) or not facts.can_write(path):
+            continue
+        if not any(is_below(mount.point, path) for mount in mounts):
+            found.append(path)
+        elif any(is_within(root, path) for root in work):
+            layout.left_out.append((path, "other file systems are mounted below it, so it stays read-only"))
+        else:
+            layout.left_out.append(
+                (path, "it was empty, and what came there is not shown: other file systems are mounted below it")
+            )
+            if path != _SHARED_MEMORY:  # that is made anew in any case
+                layout.fresh.append(path)
+    return found
 
 
 def _covers(other: bytes, root: bytes, facts: Facts) -> bool:

@@ -27,7 +27,12 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     # Descriptors first, and after the unshare (older ones belong to the old namespace): overlays will cover the paths.
     read_only = _paths([unpacked(path) for path in spec.read_only])
-    places = [_Place(unpacked(root), unpacked(folder), flags) for root, folder, flags in spec.overlays]
+    places = []
+    for root, folder, flags in spec.overlays:
+        try:
+            places.append(_Place(unpacked(root), unpacked(folder), flags))
+        except FileNotFoundError as error:  # somebody removed it since this was planned
+            report.say("unmounted", root=os.fsdecode(unpacked(root)), errno=error.errno)
     real_devices = devices.open_all()
     empty = unpacked(spec.scratch) + b"/empty"
     os.mkdir(empty, 0o700)
@@ -45,6 +50,8 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     if places and not uppers:
         number = max(place.failure for place in places)
         raise OSError(number, os.strerror(number), "overlay")  # a kernel before 5.11 has none for ordinary users
+    for path in map(unpacked, spec.fresh):
+        kernel.mount(b"tmpfs", path, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=256m")
     # After the overlays, which keep their ways to the mounts as these are now.
     for fd in read_only:
         kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)

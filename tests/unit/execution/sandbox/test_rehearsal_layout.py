@@ -138,3 +138,20 @@ def test_where_nothing_is_theirs_that_is_said() -> None:
 def test_a_writable_working_folder_of_somebody_else_is_overlaid() -> None:
     layout = for_user(SYSTEM, facts({}, free=("/srv/shared",)), cwd=b"/srv/shared", home=b"")
     assert roots(layout) == ["/srv/shared"]
+
+
+def test_temporary_folders_with_mounts_below_are_empty_inside() -> None:
+    mounts = [
+        *SYSTEM,
+        mount("/tmp/.mount_app", kind="fuse"),
+        mount("/run/user/1000", kind="tmpfs"),
+        mount("/run/user/1000/gvfs", kind="fuse"),
+    ]
+    known = facts({"/home/me": ME, "/run/user/1000": ME, "/tmp/mine": ME}, free=("/tmp", "/var/tmp"))
+    layout = for_user(mounts, known, cwd=b"/home/me", home=b"/home/me")
+    assert roots(layout) == ["/home/me", "/var/tmp"]
+    assert layout.fresh == [b"/tmp", b"/run/user/1000"]
+    within = for_user(mounts, known, cwd=b"/tmp/mine", home=b"/home/me")
+    assert "/tmp/mine" in roots(within)
+    assert within.fresh == [b"/run/user/1000"]
+    assert (b"/tmp", "other file systems are mounted below it, so it stays read-only") in within.left_out
