@@ -25,6 +25,7 @@ from agent.waiting import cancellable
 
 _NO_REHEARSER = "nothing can be rehearsed in this session"
 _DISCARDED = "rehearsed and discarded"
+_ONLINE = "with the network on, what it sends is sent, rehearsal or not"
 _OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
 
 
@@ -44,6 +45,8 @@ class RehearsalFlow:
             attempt.note, attempt.direct = _NO_REHEARSER, True
             return None
         while True:
+            if network and not await self._network_agreed(attempt):
+                return await self.asking.word_missing(attempt)
             approved = self._approved(attempt, network)
             rehearsed = await self.rehearsals.run(attempt.proposal, approved, cwd)
             attempt.rehearsal = rehearsed.told
@@ -60,6 +63,18 @@ class RehearsalFlow:
                 is_real = item is not None and item.outcome == "ran"
                 if rehearsed.rehearsal is not None and not is_real:
                     await self.rehearsals.discard(rehearsed.rehearsal)
+
+    async def _network_agreed(self, attempt: Attempt) -> bool:
+        """What is sent has been sent, overlay or not: where a run needs the word, so does a rehearsal with the network.
+
+        `agent-shell rehearse --network` is that agreement already.
+        """
+        if attempt.rated.verdict.action != "type" or self.asking.approval.rehearse == "only":
+            return True
+        attempt.note = _ONLINE
+        agreed = await self.asking.consent(attempt) is not None
+        attempt.note = ""
+        return agreed
 
     def _stop_if_cancelled(self) -> None:
         if self.asking.cancel.cancelled:

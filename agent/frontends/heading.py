@@ -121,7 +121,10 @@ def explanation(command: str, report: RiskReport, context: RiskContext = _NO_CON
 
 def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the second prompt: why this one needs the word. The command stands there as it is, never wrapped by us."""
-    lines = wrapped(_findings(request.report, limit=_SHOWN_FINDINGS), columns)
+    lines = _findings(request.report, limit=_SHOWN_FINDINGS)
+    lines = wrapped(
+        [*lines, *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)], columns
+    )
     # Line by line as it will run: on one line, what follows a comment would look like a part of it.
     first, *rest = _quoted(request.proposal.command, rows=_SHOWN_ROWS)
     lines.append([("class:hint", "will run: "), ("class:strong", first)])

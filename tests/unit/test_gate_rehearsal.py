@@ -206,6 +206,19 @@ def test_a_failed_command_can_be_made_real() -> None:
     assert len(done.rehearser.committed) == 1
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(("words", "sent"), [(("proceed", "proceed"), 1), (("yes",), 0), ((None,), 0)])
+def test_a_high_one_needs_the_word_before_it_is_rehearsed_with_the_network(words, sent, first) -> None:
+    online = Rehearse(command="danger", network=True)
+    person = FakeReviewer(online if first else Rehearse(command="danger"), reviews=(online, Commit()), words=words)
+    if first:
+        person = FakeReviewer(online, reviews=(Commit(),), words=words)
+    done = Done(person, FakeRehearser(), text="danger").check()
+    assert sum(command.network for command in done.rehearser.rehearsed) == sent
+    assert len(done.rehearser.committed) == sent
+    assert done.executor.ran == []
+
+
 def test_again_with_the_network() -> None:
     offline = rehearsal_of(CHANGE, not_shown=("network: curl wanted it",))
     person = FakeReviewer(Rehearse(command=CHANGE), reviews=(Rehearse(command=CHANGE, network=True), Commit()))
