@@ -110,6 +110,18 @@ class LazyCheckpoints:
         return self._built
 
 
+class NothingKept:
+    """ports.Checkpoints of a run that is to leave nothing behind (`--no-persist`)."""
+
+    def plan(self, report: RiskReport, cwd: str) -> UndoPlan:
+        from agent.protocol.rehearsals import Conflict, UndoPlan
+
+        return UndoPlan(not_kept=(Conflict(path="", reason="--no-persist keeps nothing"),))
+
+    def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
+        raise NotImplementedError("nothing is planned, so nothing is taken")
+
+
 class LazyProcesses:
     """ports.Processes, imported at the first use."""
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded
-from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
+from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses, NothingKept
 from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
@@ -201,6 +201,8 @@ class Parts:
         )
 
     def _make_checkpoints(self) -> Checkpoints:
+        if not self._settings.persist:
+            return NothingKept()
         from agent.config.paths import state_dir
         from agent.execution.journal.preimage import PreImages
 
