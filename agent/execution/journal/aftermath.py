@@ -11,7 +11,7 @@ from agent.execution.journal.before import NAME, Before, Kept, joined
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes, Intent
-from agent.execution.journal.whereabouts import is_within
+from agent.execution.journal.whereabouts import upward
 
 
 class Aftermath:
@@ -24,12 +24,13 @@ class Aftermath:
         self._actions: list[Action] = []
         self._moves: list[Action] = []
         self._goals: dict[int, bytes] = {}
+        self._swapped: set[bytes] = set()
 
     def intent(self) -> Intent:
         """The actions that were done. Copies that are not needed are removed. Raises OSError."""
         self._goals = self._find_goals()
         for kept in sorted(self._before.kept, key=lambda each: each.path):
-            if any(each.kind == "swap" and is_within(kept.path, each.path) for each in self._actions):
+            if any(path in self._swapped for path in upward(kept.path)):
                 continue  # it goes and comes with what it is in
             top = kept.facts.get(b"")
             goal = None if top is None or kept.slot else self._goals.get(top.ino)
@@ -57,6 +58,7 @@ class Aftermath:
         if then is None:
             if now is not None and now.ino not in self._goals:  # what was only renamed to here goes back by that
                 self._actions.append(Action("swap", path, slot=kept.slot, after=now))
+                self._swapped.add(path)
             return
         if now == then and not then.is_folder:
             return
@@ -100,6 +102,7 @@ class Aftermath:
         if now is not None and now.ino in self._goals:
             now = None
         self._actions.append(Action("swap", path, slot=slot, held=held, before=then, after=now))
+        self._swapped.add(path)
 
     def _must_stay(self, path: bytes, now: Facts) -> bool:
         """Whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""
@@ -108,10 +111,8 @@ class Aftermath:
     def _compare_inside(self, kept: Kept, inner: bytes, then: Facts) -> None:
         if not then.is_folder:
             return
-        prefix = inner + b"/" if inner else b""
-        for each in kept.facts:
-            if each and each.startswith(prefix) and b"/" not in each[len(prefix) :] and each != inner:
-                self._compare(kept, each, look(self._folders, joined(kept.path, each)))
+        for each in kept.names_in(inner):
+            self._compare(kept, each, look(self._folders, joined(kept.path, each)))
 
     def _compare_values(self, kept: Kept, inner: bytes, now: Facts) -> None:
         """Mode, owner and attributes; the time of a file, too, where only that changed."""
@@ -165,8 +166,8 @@ class Aftermath:
         return found
 
     def _remove_unused(self, intent: Intent) -> None:
-        used = [slot for action in intent.actions for slot in (action.slot, action.image) if slot]
+        used = {path for action in intent.actions for each in (action.slot, action.image) for path in upward(each)}
         for kept in self._before.kept:
             for slot in (kept.slot, kept.slot + NAME):
-                if kept.slot and not any(is_within(each, slot) for each in used):
+                if kept.slot and slot not in used:
                     trees.remove(*self._folders.parent(slot))

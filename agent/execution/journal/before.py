@@ -29,6 +29,15 @@ class Kept:
     slot: bytes = b""
     facts: dict[bytes, Facts] = field(default_factory=dict)
     values: dict[bytes, Values] = field(default_factory=dict)
+    _inside: dict[bytes, list[bytes]] = field(default_factory=dict)
+
+    def names_in(self, inner: bytes) -> list[bytes]:
+        """What was in the folder at `inner`, as paths like those of `facts`."""
+        if not self._inside:
+            for each in self.facts:
+                if each:
+                    self._inside.setdefault(each.rpartition(b"/")[0], []).append(each)
+        return self._inside.get(inner, [])
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes, Intent
 from agent.execution.journal.publish import Misplaced
-from agent.execution.journal.whereabouts import Whereabouts, done_path, is_within, maker, undone_path
+from agent.execution.journal.whereabouts import Whereabouts, is_within, upward
 from agent.execution.rehearsal.model import Layer, Step
 
 
@@ -32,8 +32,7 @@ class Stage:
     _upper: list[Folders] = field(default_factory=list)
     _copier: Copier = field(default_factory=Copier)
     _slots: int = 0
-    _plain: bool = False
-    _noted: set[bytes] = field(default_factory=set)
+    _where: Whereabouts = field(default_factory=Whereabouts)
     _images: dict[bytes, bytes] = field(default_factory=dict)  # path -> slot of what comes there
     _trees: dict[bytes, bytes] = field(default_factory=dict)  # the same for folders that come with all that is in them
     _parked: dict[bytes, bytes] = field(default_factory=dict)  # path in the steps -> slot
@@ -71,6 +70,10 @@ class Stage:
             self._stage(step, slot)
             self._add_swap(step, before, slot, look(self.folders, slot))
 
+    def _append(self, action: Action) -> None:
+        self._actions.append(action)
+        self._where.add(action)
+
     def _before(self, step: Step) -> Facts | None:
         """What is there now. Raises Misplaced where that is not what the rehearsal was read over."""
         path = step.path if step.was is None else step.was
@@ -100,7 +103,7 @@ class Stage:
         if step.quiet:  # what is only put aside for a moment waits in the journal, not in the real tree
             path = self._parked[step.path] = self._new_slot(step)
         action = Action("move", path, source=self._unparked(step.source), ino=before.ino, before=before)
-        self._actions.append(action)
+        self._append(action)
 
     def _unparked(self, path: bytes) -> bytes:
         for parked, slot in self._parked.items():
@@ -111,7 +114,7 @@ class Stage:
     def _add_swap(self, step: Step, before: Facts | None, slot: bytes, after: Facts | None) -> None:
         slot = slot or self._new_slot(step)
         held = before.ino if before else 0
-        self._actions.append(Action("swap", step.path, slot=slot, held=held, before=before, after=after))
+        self._append(Action("swap", step.path, slot=slot, held=held, before=before, after=after))
         self._images[step.path] = slot if after else b""
         if after and after.is_folder and step.whole:
             self._trees[step.path] = slot
@@ -121,7 +124,7 @@ class Stage:
             raise Misplaced(step.path, "it is gone")
         old = self._values(step.was or step.path)
         new = self._new_values(step, old)
-        self._actions.append(Action("meta", step.path, ino=before.ino, before=before, old=old, new=new))
+        self._append(Action("meta", step.path, ino=before.ino, before=before, old=old, new=new))
 
     def _add_write(self, step: Step, before: Facts | None) -> None:
         """Into the same inode: what it held is copied first, and on disk before anything is overwritten."""
@@ -141,7 +144,7 @@ class Stage:
         finally:
             os.close(kept)
         action = Action("write", step.path, slot=slot, image=image, ino=before.ino, before=before, old=old, new=new)
-        self._actions.append(action)
+        self._append(action)
 
     def _add_link(self, step: Step, before: Facts | None) -> None:
         """One more name: of a file that this commit brings (then in the journal already), or of one that is there and stays."""
@@ -156,19 +159,19 @@ class Stage:
             return
         if before is not None:
             self._add_swap(step, before, b"", None)
-        origin = undone_path(self._actions, len(self._actions), step.link_to)
+        origin = self._where.undone_path(len(self._actions), step.link_to)
         first = None if origin is None else look(self.folders, origin)
         if first is None:
             raise Misplaced(step.link_to, "it is gone")
-        self._actions.append(Action("link", step.path, source=step.link_to, ino=first.ino, before=None))
+        self._append(Action("link", step.path, source=step.link_to, ino=first.ino, before=None))
 
     def _slot_of(self, path: bytes) -> bytes:
         """Where in the journal the file lies that this commit brings to `path`; "" if it brings none."""
         if path in self._images:
             return self._images[path]
-        for above, slot in self._trees.items():
-            if is_within(path, above):
-                return slot + path[len(above) :]
+        for above in upward(path):
+            if above in self._trees:
+                return self._trees[above] + path[len(above) :]
         return b""
 
     def _goes_in_place(self, step: Step, before: Facts | None) -> bool:
@@ -253,7 +256,6 @@ class Stage:
     def _folder_times(self, wanted: dict[bytes, int]) -> list[FolderTimes]:
         """Each folder once, by inode; its name in the end tells which time it is to have then."""
         found: dict[int, FolderTimes] = {}
-        self._plain = Whereabouts(self._actions).plain
         for index, action in enumerate(self._actions):
             for path in self._touched(action):
                 self._note_folder(found, index, path, wanted)
@@ -262,20 +264,13 @@ class Stage:
         return list(found.values())
 
     def _note_folder(self, found: dict[int, FolderTimes], index: int, path: bytes, wanted: dict[bytes, int]) -> None:
-        if self._plain:
-            if path not in self._noted:
-                self._noted.add(path)
-                info = look(self.folders, path)
-                if info is not None and info.is_folder:
-                    found[info.ino] = FolderTimes(info.ino, path, path, info.mtime, wanted.get(path))
-            return
-        last = done_path(self._actions, index, path) or b""
-        made = maker(self._actions, index, path)
+        last = self._where.done_path(index, path) or b""
+        made = self._where.maker(index, path)
         if made is not None:
             if made.after is not None and made.path == path:
                 found.setdefault(made.after.ino, FolderTimes(made.after.ino, path, last, None, wanted.get(last)))
             return
-        first = undone_path(self._actions, index, path)
+        first = self._where.undone_path(index, path)
         info = None if first is None else look(self.folders, first)
         if first is not None and info is not None and info.is_folder:
             found.setdefault(info.ino, FolderTimes(info.ino, first, last or first, info.mtime, wanted.get(last)))

@@ -12,7 +12,7 @@ from agent.execution.journal.desk import Desk, Left
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.records import Entry
-from agent.execution.journal.whereabouts import Whereabouts, done_path, undone_path
+from agent.execution.journal.whereabouts import Whereabouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
         left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
     for index, path in standing_paths(intent, done=done):
         left.facts[index] = look(folders, path)
+    where = Whereabouts(intent.actions)
     for index in range(len(intent.actions)):
-        goal = _goal(intent, index, done=done)
+        goal = _goal(where, intent, index, done=done)
         facts = None if goal is None else look(folders, goal)
         if facts is not None:
             left.goals[index] = facts.ino
@@ -93,6 +94,7 @@ def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, 
     """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done)."""
     left = desk.left(entry.undo_id)
     others = _Others(desk, entry.undo_id)
+    where = Whereabouts(intent.actions)
     found: list[Changed] = []
     for index, path in standing_paths(intent, done=done):
         if index not in left.facts:
@@ -104,7 +106,7 @@ def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, 
         elif action.kind == "swap":
             found.extend(_inside(index, path, left, folders))
         if action.kind == "move":
-            found.extend(_taken(index, intent, left, folders, done=done))
+            found.extend(_taken(where, index, intent, left, folders, done=done))
     return found
 
 
@@ -154,19 +156,21 @@ def _inside(index: int, path: bytes, left: Left, folders: Folders) -> Iterator[C
         yield Changed(index, path, f"{later.count - len(later.names)} more files in it are new or changed")
 
 
-def _goal(intent: Intent, index: int, *, done: bool) -> bytes | None:
+def _goal(where: Whereabouts, intent: Intent, index: int, *, done: bool) -> bytes | None:
     """Where a rename goes when it is turned round, as that place is called now."""
     action = intent.actions[index]
     if action.kind != "move":
         return None
     if done:
-        return undone_path(intent.actions, index, action.source)
-    return done_path(intent.actions, index, action.path)
+        return where.undone_path(index, action.source)
+    return where.done_path(index, action.path)
 
 
-def _taken(index: int, intent: Intent, left: Left, folders: Folders, *, done: bool) -> Iterator[Changed]:
+def _taken(
+    where: Whereabouts, index: int, intent: Intent, left: Left, folders: Folders, *, done: bool
+) -> Iterator[Changed]:
     """A name that a rename wants back, and that somebody took since. What stood there from the first is moved away by another action."""
-    goal = _goal(intent, index, done=done)
+    goal = _goal(where, intent, index, done=done)
     facts = None if goal is None else look(folders, goal)
     if goal is not None and facts is not None and facts.ino != left.goals.get(index, 0):
         yield Changed(index, goal, "something else has this name now")

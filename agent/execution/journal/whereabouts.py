@@ -4,79 +4,115 @@ freed and taken again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 
 from agent.execution.journal.intent import Action
 
-
-def undone_path(actions: Sequence[Action], index: int, path: bytes) -> bytes | None:
-    """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""
-    for action in reversed(actions[:index]):
-        if action.kind == "move":
-            if is_within(path, action.path):
-                path = _carried(path, action.path, action.source)
-            elif is_within(path, action.source):
-                return None
-        elif action.kind in ("swap", "link") and is_within(path, action.path):
-            return None
-    return path
-
-
-def maker(actions: Sequence[Action], index: int, path: bytes) -> Action | None:
-    """The action before `index` that brought what is called `path` then; None for what was there before, under whatever name."""
-    for action in reversed(actions[:index]):
-        if action.kind == "move":
-            if is_within(path, action.path):
-                path = _carried(path, action.path, action.source)
-        elif action.kind in ("swap", "link") and is_within(path, action.path):
-            return action
-    return None
-
-
-def done_path(actions: Sequence[Action], index: int, path: bytes) -> bytes | None:
-    """What is called `path` when action `index` is done: its name after the last action. None for what is gone by then."""
-    for action in actions[index + 1 :]:
-        if action.kind == "move":
-            path = _carried(path, action.source, action.path)
-        elif action.kind == "swap" and is_within(path, action.path):
-            return None
-    return path
+_Table = dict[bytes, list[int]]
 
 
 class Whereabouts:
-    """Both questions for the paths of many actions.
+    """Answers for a list of actions, which may grow by `add`. A question costs the depth of its path, not the number of actions."""
 
-    `plain`: there are no renames, and no path comes twice or in something that is new, so there is nothing to work out.
-    """
+    def __init__(self, actions: Iterable[Action] = ()) -> None:
+        self._actions: list[Action] = []
+        self._goals: _Table = {}  # renames, by where they go
+        self._sources: _Table = {}  # renames, by where they come from
+        self._swaps: _Table = {}
+        self._links: _Table = {}
+        for action in actions:
+            self.add(action)
 
-    def __init__(self, actions: Sequence[Action]) -> None:
-        self._actions = actions
-        taken = {action.path for action in actions if action.kind in ("swap", "link")}
-        nested = any(_has_above(action.path, taken) for action in actions)
-        moving = any(action.kind == "move" for action in actions)
-        self.plain = not nested and not moving and len({action.path for action in actions}) == len(actions)
+    def add(self, action: Action) -> None:
+        """One more action, behind all others."""
+        index = len(self._actions)
+        self._actions.append(action)
+        if action.kind == "move":
+            self._goals.setdefault(action.path, []).append(index)
+            self._sources.setdefault(action.source, []).append(index)
+        elif action.kind == "swap":
+            self._swaps.setdefault(action.path, []).append(index)
+        elif action.kind == "link":
+            self._links.setdefault(action.path, []).append(index)
+
+    def undone_path(self, index: int, path: bytes) -> bytes | None:
+        """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""
+        while True:
+            goal = _latest(self._goals, path, index)
+            other = max(_latest(table, path, index) for table in (self._sources, self._swaps, self._links))
+            if other > goal:
+                return None
+            if goal < 0:
+                return path
+            path, index = _carried(path, self._actions[goal].path, self._actions[goal].source), goal
+
+    def maker(self, index: int, path: bytes) -> Action | None:
+        """The action before `index` that brought what is called `path` then; None for what was there before, under whatever name."""
+        while True:
+            goal = _latest(self._goals, path, index)
+            made = max(_latest(self._swaps, path, index), _latest(self._links, path, index))
+            if made > goal:
+                return self._actions[made]
+            if goal < 0:
+                return None
+            path, index = _carried(path, self._actions[goal].path, self._actions[goal].source), goal
+
+    def done_path(self, index: int, path: bytes) -> bytes | None:
+        """What is called `path` when action `index` is done: its name after the last action. None for what is gone by then."""
+        while True:
+            end = len(self._actions)
+            source = _earliest(self._sources, path, index, end)
+            swap = _earliest(self._swaps, path, index, end)
+            if swap < source:
+                return None
+            if source == end:
+                return path
+            path, index = _carried(path, self._actions[source].source, self._actions[source].path), source
 
     def standing(self, index: int, *, done: bool) -> bytes | None:
         """The path that action `index` decides on, while all are done or taken back; None where another one has the say."""
         action = self._actions[index]
-        if self.plain:
-            return action.path
         if done:
-            return done_path(self._actions, index, action.path)
-        return undone_path(self._actions, index, action.source if action.kind == "move" else action.path)
-
-
-def _has_above(path: bytes, paths: set[bytes]) -> bool:
-    while len(path) > 1:
-        path = path[: path.rfind(b"/")] or b"/"
-        if path in paths:
-            return True
-    return False
+            return self.done_path(index, action.path)
+        return self.undone_path(index, action.source if action.kind == "move" else action.path)
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
     """Whether `path` is `folder` or lies below it."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def upward(path: bytes) -> Iterator[bytes]:
+    """`path` and every folder that it is in."""
+    yield path
+    while len(path) > 1:
+        path = path[: path.rfind(b"/")] or b"/"
+        yield path
+
+
+def _latest(table: _Table, path: bytes, before: int) -> int:
+    """The last index before `before` in the rows of `path` and all above it; -1 for none."""
+    found = -1
+    if table:
+        for each in upward(path):
+            row = table.get(each)
+            if row:
+                at = bisect_left(row, before)
+                found = max(found, row[at - 1] if at else -1)
+    return found
+
+
+def _earliest(table: _Table, path: bytes, after: int, none: int) -> int:
+    """The first index after `after` in the rows of `path` and all above it; `none` for none."""
+    found = none
+    if table:
+        for each in upward(path):
+            row = table.get(each)
+            if row:
+                at = bisect_right(row, after)
+                found = min(found, row[at] if at < len(row) else none)
+    return found
 
 
 def _carried(path: bytes, origin: bytes, goal: bytes) -> bytes:
