@@ -43,6 +43,10 @@ class Judges:
     rules_seen: Callable[[Showing], None] = lambda showing: None
 
 
+FREE = Confining()
+"""Nothing is asked for, so nothing is denied."""
+
+
 @dataclass(frozen=True)
 class Rated:
     """One text with its rating, with what policy says of it, and with how it would be confined."""
@@ -50,7 +54,7 @@ class Rated:
     command: str
     report: RiskReport
     verdict: Verdict
-    confining: Confining = Confining()
+    confining: Confining = FREE
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:
