@@ -11,7 +11,6 @@ import asyncio
 import errno
 import json
 import os
-import resource
 import sys
 
 from agent.execution import kernel
@@ -67,12 +66,18 @@ def take_memory_files_away() -> None:
     raise SystemExit("memfd_create is still there")
 
 
+def most_memory() -> int:
+    """Of this program alone: what getrusage says includes the process that started it."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+
+
 async def main() -> None:
     if "no-memfd" in sys.argv[1:]:
         take_memory_files_away()
     cases = json.load(sys.stdin)
     answers: dict[str, object] = {name: await run(name, commands) for name, commands in cases.items()}
-    answers["rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    answers["rss"] = most_memory()
     json.dump(answers, sys.stdout)
 
 
