@@ -106,7 +106,10 @@ class Desk:
     def read(self, undo_id: str) -> Entry | None:
         """The record of an entry; one that cannot be read is "broken", and None is one that never got that far."""
         try:
-            return Entry.decode(read_file(self.file(undo_id, RECORD)))
+            entry = Entry.decode(read_file(self.file(undo_id, RECORD)))
+            if entry.undo_id != undo_id:
+                raise ValueError("it is that of another entry")
+            return entry
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -152,7 +155,7 @@ class Desk:
                     for state, facts in found["leaving"].items()
                 },
             )
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
             return Left()
 
     def progress(self, undo_id: str, start: int) -> Progress:
@@ -229,7 +232,7 @@ class Desk:
     def _remove_gone(self, gone: bytes, entry: Entry) -> None:
         for home in entry.homes:
             folder = os.fsencode(home)
-            if is_id(os.path.basename(home)):
+            if is_id(entry.undo_id) and folder.endswith(os.path.join(b"/" + JOURNALS, entry.undo_id.encode())):
                 _remove(folder)
                 _tidy(os.path.dirname(folder))
         _remove(gone)

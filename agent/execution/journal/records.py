@@ -14,6 +14,8 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+import msgspec
+
 from agent.protocol.rehearsals import UndoEntry, UndoState
 
 Phase = Literal["", "committing", "undoing", "redoing", "running"]
@@ -24,8 +26,6 @@ LEFT = b"left.json"
 HELD = b"held"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # nothing that reads like something else
 _EPOCH = 1_577_836_800  # 2020
-_STATES = ("committed", "undone", "broken", "pending")
-_PHASES = ("", "committing", "undoing", "redoing", "running")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,9 @@ class Entry:
         if not isinstance(found, dict) or found.pop("version", None) != 1:
             raise ValueError("not a record of this version")
         try:
-            entry = cls(**found)
-        except TypeError as error:
+            entry = msgspec.convert(found, cls)
+        except msgspec.ValidationError as error:
             raise ValueError(str(error)) from None
-        if entry.state not in _STATES or entry.phase not in _PHASES or not isinstance(entry.undo_id, str):
-            raise ValueError("not a record")
         return entry
 
 

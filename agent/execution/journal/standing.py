@@ -24,16 +24,18 @@ class Changed:
     reason: str
 
 
-def standing_paths(intent: Intent, *, done: bool) -> Iterator[tuple[int, bytes]]:
+def standing_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
     """Each path that actions decide on, with the one that has the last word there while all are done (or taken back)."""
-    where = Whereabouts(intent.actions)
-    found: dict[bytes, int] = {}
-    for index in range(len(intent.actions)):
-        path = where.standing(index, done=done)
-        if path is not None and (done or path not in found):
-            found[path] = index
-    for path, index in found.items():
-        yield index, path
+    known = intent.standing.get(done)
+    if known is None:
+        where = Whereabouts(intent.actions)
+        found: dict[bytes, int] = {}
+        for index in range(len(intent.actions)):
+            path = where.standing(index, done=done)
+            if path is not None and (done or path not in found):
+                found[path] = index
+        known = intent.standing[done] = [(index, path) for path, index in found.items()]
+    return known
 
 
 def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
@@ -46,7 +48,8 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
     for index, path in standing_paths(intent, done=done):
         left.facts[index] = look(folders, path)
     where = Whereabouts(intent.actions)
-    for index in range(len(intent.actions)):
+    moves = (index for index, action in enumerate(intent.actions) if action.kind == "move")
+    for index in moves:
         goal = _goal(where, intent, index, done=done)
         facts = None if goal is None else look(folders, goal)
         if facts is not None:
@@ -97,7 +100,8 @@ def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, 
     where = Whereabouts(intent.actions)
     found: list[Changed] = []
     for index, path in standing_paths(intent, done=done):
-        if index not in left.facts:
+        if index not in left.facts:  # its file is damaged: then anything may have changed since
+            found.append(Changed(index, path, "how it was left is not known any more"))
             continue
         action = intent.actions[index]
         reason = _difference(action, left.facts[index], look(folders, path), others)
