@@ -155,6 +155,7 @@ class Stage:
             fd, name = self.folders.parent(slot)
             other_fd, other = self.folders.parent(fresh)
             os.link(name, other, src_dir_fd=fd, dst_dir_fd=other_fd, follow_symlinks=False)
+            self._leave_no_name(step, os.stat(other, dir_fd=other_fd, follow_symlinks=False))
             self._add_swap(step, before, fresh, look(self.folders, fresh))
             return
         if before is not None:
@@ -164,6 +165,17 @@ class Stage:
         if first is None:
             raise Misplaced(step.link_to, "it is gone")
         self._append(Action("link", step.path, source=step.link_to, ino=first.ino, before=None))
+
+    def _leave_no_name(self, step: Step, info: os.stat_result) -> None:
+        """Its name in the upper folder goes now: if it went later, with the scratch, the file would seem changed since the commit."""
+        image = step.image or _above(self.layers[step.layer], step.path)
+        try:
+            fd, name = self._upper[step.layer].parent(image)
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            if (found.st_dev, found.st_ino) == (info.st_dev, info.st_ino):
+                os.unlink(name, dir_fd=fd)
+        except OSError:
+            pass  # it lies elsewhere, or in a folder that is closed even to us
 
     def _slot_of(self, path: bytes) -> bytes:
         """Where in the journal the file lies that this commit brings to `path`; "" if it brings none."""
