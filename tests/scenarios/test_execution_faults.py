@@ -13,6 +13,7 @@ import pytest
 
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import PATIENCE, ROOT, World
+from tests.support.fault_table import FAULTS
 
 DRIVER = str(Path(__file__).with_name("fault_driver.py"))
 LOST = "directory and variables as this command left them could not be read back; the earlier ones stay"
@@ -58,6 +59,13 @@ CASES: dict[str, list[str]] = {
         'compgen -v | sort > ours; env -i "PATH=$PATH" "HOME=$HOME" bash -c \'true | true; compgen -v | sort\' > bare; diff ours bare',
     ],
 }
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_held_by_a_test(fault: str) -> None:
+    for name in FAULTS[fault]:
+        file, function = name.split("::")
+        assert f"\ndef {function}(" in (ROOT / "tests" / file).read_text()
 
 
 def driven(world: World, cases: dict[str, list[str]], *arguments: str) -> dict[str, Any]:
