@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts
 from agent.execution.journal.folders import Folders
-from agent.execution.journal.intent import Intent, facts_in, facts_out
+from agent.execution.journal.intent import Intent, facts_in, facts_out, number
 from agent.execution.journal.progress import NAME, Progress
 from agent.execution.journal.records import (
     HELD,
@@ -146,7 +146,7 @@ class Desk:
         try:
             found = json.loads(read_file(self.file(undo_id, LEFT)))
             return Left(
-                found["mark"],
+                number(found["mark"]),
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
                 {int(index): mtime for index, mtime in found["folders"].items()},
                 {int(index): ino for index, ino in found["goals"].items()},

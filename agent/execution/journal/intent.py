@@ -92,16 +92,23 @@ class Intent:
             return cls(
                 [_action_in(each) for each in found["actions"]],
                 [
-                    FolderTimes(ino, _bytes(one), _bytes(other), undone, done)
+                    FolderTimes(number(ino), _path(one), _path(other), _time(undone), _time(done))
                     for ino, one, other, undone, done in found["folders"]
                 ],
-                [_bytes(path) for path in found["journals"]],
+                [_path(path) for path in found["journals"]],
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise ValueError(f"not an intent: {error}") from error
 
 
 _PLAIN = ("slot", "source", "image")
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "swap": ("slot",),
+    "move": ("source",),
+    "link": ("source",),
+    "meta": ("old", "new"),
+    "write": ("slot", "image", "old", "new"),
+}
 
 
 def _action_out(action: Action) -> dict[str, Any]:
@@ -125,21 +132,24 @@ def _action_out(action: Action) -> dict[str, Any]:
 
 
 def _action_in(found: dict[str, Any]) -> Action:
-    if found["kind"] not in ("swap", "move", "link", "meta", "write"):
+    if found["kind"] not in _NEEDED:
         raise ValueError(f"an action of kind {found['kind']!r}")
-    return Action(
+    action = Action(
         found["kind"],
-        _bytes(found["path"]),
-        slot=_bytes(found.get("slot", "")),
-        source=_bytes(found.get("source", "")),
-        image=_bytes(found.get("image", "")),
-        held=int(found.get("held", 0)),
-        ino=int(found.get("ino", 0)),
+        _path(found["path"]),
+        slot=_path(found.get("slot", "")),
+        source=_path(found.get("source", "")),
+        image=_path(found.get("image", "")),
+        held=number(found.get("held", 0)),
+        ino=number(found.get("ino", 0)),
         before=facts_in(found.get("before")),
         after=facts_in(found.get("after")),
         old=values_in(found.get("old")),
         new=values_in(found.get("new")),
     )
+    if any(getattr(action, name) in (b"", None) for name in ("path", *_NEEDED[action.kind])):
+        raise ValueError(f"a {action.kind} with something missing")
+    return action
 
 
 def facts_out(facts: Facts | None) -> list[int] | None:
@@ -150,8 +160,8 @@ def facts_out(facts: Facts | None) -> list[int] | None:
 
 
 def facts_in(found: list[int] | None) -> Facts | None:
-    """Facts from JSON. Raises TypeError."""
-    return None if found is None else Facts(*found)
+    """Facts from JSON. Raises TypeError and ValueError."""
+    return None if found is None else Facts(*map(number, found))
 
 
 def values_out(values: Values) -> list[Any]:
@@ -165,11 +175,13 @@ def values_in(found: list[Any] | None) -> Values | None:
     if found is None:
         return None
     mode, uid, gid, mtime, xattrs = found
+    if number(mode) > 0o7777:
+        raise ValueError(f"not a mode: {mode}")
     return Values(
-        int(mode),
-        int(uid),
-        int(gid),
-        int(mtime),
+        mode,
+        number(uid),
+        number(gid),
+        number(mtime),
         {_bytes(name): bytes.fromhex(value) for name, value in xattrs.items()},
     )
 
@@ -180,3 +192,22 @@ def _text(path: bytes) -> str:
 
 def _bytes(path: str) -> bytes:
     return os.fsencode(path)
+
+
+def _path(found: str) -> bytes:
+    """A path that can only be what it says, or nothing. Raises ValueError, TypeError."""
+    path = _bytes(found)
+    if path and (not path.startswith(b"/") or b"\0" in path or b".." in path.split(b"/")):
+        raise ValueError(f"not a path of ours: {found!r}")
+    return path
+
+
+def number(found: Any) -> int:
+    """A number that system calls take. Raises ValueError."""
+    if type(found) is not int or not -(1 << 63) <= found < 1 << 64:
+        raise ValueError(f"not a number: {found!r}")
+    return found
+
+
+def _time(found: Any) -> int | None:
+    return None if found is None else number(found)
