@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 INTERVAL = 0.2  # seconds between two looks at a tree
+ENDED = "ended: "
 _SPARE_THREADS = 64  # the kernel counts threads, and per user: the fence stands well behind the limit
 _UNITS = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
@@ -108,12 +109,12 @@ def shown(size: int) -> str:
 
 
 def ended_for(name: str, limits: RunLimits) -> str:
-    """Why a command was ended."""
+    """Why a command was ended; begins with `ENDED`."""
     if name == "output":
-        return f"ended: it wrote more than {shown(limits.output or 0)} of output (limit_output)"
+        return f"{ENDED}it wrote more than {shown(limits.output or 0)} of output (limit_output)"
     if name == "memory":
-        return f"ended: it held more than {shown(limits.memory or 0)} of memory (limit_memory)"
-    return f"ended: it had more than {limits.processes} processes at a time (limit_processes)"
+        return f"{ENDED}it held more than {shown(limits.memory or 0)} of memory (limit_memory)"
+    return f"{ENDED}it had more than {limits.processes} processes at a time (limit_processes)"
 
 
 def failed_for(limits: RunLimits, *, exit_code: int, said: str) -> tuple[str, ...]:

@@ -114,6 +114,13 @@ def test_seconds_count_where_the_command_has_no_time_out(bench: Bench) -> None:
     assert said["result"]["timed_out"]
 
 
+def test_a_limit_that_ends_it_is_named_and_forbids_the_commit(bench: Bench) -> None:
+    (said,) = bench.runs({"text": "echo x > f; yes"}, options={"limits": {"output": 1000}})
+    assert said["obstacle"] == (
+        "it wrote more than 1000 bytes of output (limit_output), and was ended, so this is not all that it would do"
+    )
+
+
 def test_a_large_sparse_file_is_not_large(bench: Bench) -> None:
     said = bench.run("truncate -s 10G sparse && stat -c %s sparse", budget={"bytes": 2_000_000})
     assert out(said) == f"{10 << 30}\n", err(said)

@@ -19,6 +19,7 @@ import msgspec
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.journal.store import Journals
+from agent.execution.limits import RunLimits
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.protocol.cancel import CancellationToken
@@ -73,12 +74,13 @@ async def die_when(path: str) -> None:
 
 async def obey(order: dict[str, Any]) -> None:
     state_dir = order["state_dir"]
+    options = order.get("options", {})
     executor = ShellExecutor(
         cwd=order["cwd"],
         env=order["env"],
         grace=0.2,
         rehearsals=RehearsalSettings(state_dir=state_dir, budget=Budget(**order.get("budget", {}))),
-        **order.get("options", {}),
+        **{**options, "limits": RunLimits(**options.get("limits", {}))},
     )
     for run in order["runs"]:
         began = time.perf_counter()

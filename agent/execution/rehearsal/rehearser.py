@@ -11,6 +11,7 @@ from functools import partial
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
+from agent.execution.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches
 from agent.execution.rehearsal.foreign import refused_in_reality
 from agent.execution.rehearsal.model import Layer, Step
@@ -227,6 +228,9 @@ class Rehearser:
     def _obstacle(self, ran: Ran, result: ExecutionResult) -> str:
         if reached := ran.said("budget"):
             return self._budget.exceeded(str(reached["what"]))
+        for note in result.notes:
+            if note.startswith(ENDED):
+                return f"{note.removeprefix(ENDED)}, and was ended, so this is not all that it would do"
         if result.timed_out:
             return "it was ended after its time-out, so this is not all that it would do"
         if result.interrupted:
