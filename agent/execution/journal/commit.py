@@ -7,6 +7,7 @@ Anything that goes wrong on the way is taken back at once; what a crash interrup
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 
@@ -214,8 +215,10 @@ def _said(error: BaseException) -> BaseException:
         path = os.fsdecode(error.filename or b"")
         return _conflict((Conflict(path=path, reason="a folder on the way is no folder any more"),))
     if isinstance(error, OSError):
-        where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, (bytes, str)) else ""
-        return CommitFailed(f"the commit failed: {publish.explain(error)}{where}; nothing was changed", hint=_SPACE)
+        path = os.fsdecode(error.filename) if isinstance(error.filename, (bytes, str)) else ""
+        where = f" ({path})" if path and not path.startswith("/proc/self/") else ""
+        hint = _SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else _AGAIN
+        return CommitFailed(f"the commit failed: {publish.explain(error)}{where}; nothing was changed", hint=hint)
     return error
 
 

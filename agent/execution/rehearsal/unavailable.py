@@ -60,6 +60,8 @@ def _remedy(trouble: Trouble) -> str:
             "allow user namespaces (Ubuntu: sysctl kernel.apparmor_restrict_unprivileged_userns=0; Debian: "
             "kernel.unprivileged_userns_clone=1; in a container: its seccomp profile, or --privileged)"
         )
+    if trouble.number == errno.ENOSYS or trouble.step == "seccomp":
+        return "it needs Linux 5.12 or newer, with filters of system calls (CONFIG_SECCOMP_FILTER)"
     if trouble.number == errno.ENODEV:
         return "this kernel has no overlay file system: load it (modprobe overlay)"
     return "read the command closely, or run it on a copy"
