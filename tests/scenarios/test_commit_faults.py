@@ -190,18 +190,19 @@ def test_files_of_other_users(bench: Bench) -> None:
     """Root's rehearsal keeps owners; an ordinary user can remove and replace what stands in a folder of their own, and no more."""
     if os.geteuid() != 0:
         pytest.skip("needs root to make a file of another user")
-    for name in ("removed", "written", "taken"):
+    for name in ("removed", "written", "taken", "equal"):
         (bench.work / name).write_text(name)
     bench.own()
     for path in bench.work.iterdir():
         os.chown(path, 1, 2)
     before = bench.listing()
-    removed, written, taken = bench.runs(
+    equal, removed, written, taken = bench.runs(
+        {"text": "sed -i s/nothing/of-it/ equal", "then": "commit"},
         {"text": "rm -f removed; echo mine > removed", "then": "commit"},
         {"text": "echo more >> written", "then": "commit"},
         {"text": "chown 5:6 taken", "then": "commit"},
     )
-    assert removed["committed"]["changes"] == 1
+    assert (removed["committed"]["changes"], equal["committed"]["changes"]) == (1, 1)
     codes = (written["result"]["exit_code"] == 0, taken["result"]["exit_code"] == 0)
     owner = os.stat(bench.work / "written")
     assert (owner.st_uid, owner.st_gid) == (1, 2)
@@ -212,7 +213,7 @@ def test_files_of_other_users(bench: Bench) -> None:
     else:
         assert codes == (False, False)
         assert os.stat(bench.work / "removed").st_uid == NOBODY
-    for each in (taken, written, removed):
+    for each in (taken, written, removed, equal):
         if each.get("committed", {}).get("undo_id"):
             undo(bench, each["committed"]["undo_id"])
     assert bench.listing() == before
