@@ -7,18 +7,14 @@ watcher was killed is recognised and removed. Standard library only: it runs in 
 
 from __future__ import annotations
 
-import errno
+import functools
 import os
 import signal
-import struct
-import sys
 import time
 
 PREFIX = "agent-shell."
 _KILL = "cgroup.kill"
 _PAUSE = 0.002
-_CLONE3 = 435  # the same number on every processor
-_CLONE_INTO_CGROUP = 0x200000000
 
 
 class Group:
@@ -34,34 +30,22 @@ class Group:
     def fork(self) -> int:
         """Like `os.fork`, but the child begins in the group. Raises OSError where the system has no such call.
 
-        A process that is moved instead waits for the kernel's readers, often 10 ms. Only for a process with one thread: Python's
-        own precautions around a fork are for others.
+        A process that is moved instead waits for the kernel's readers, often 10 ms. Only for a process with one thread.
         """
-        if sys.platform != "linux":
-            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-        import ctypes
+        from agent.execution import kernel  # not for the REPL, which reads groups but starts nothing in them
 
         folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            flags, nothing = _CLONE_INTO_CGROUP, 0
-            wanted = struct.pack("=11Q", flags, *[nothing] * 3, signal.SIGCHLD, *[nothing] * 5, folder)
-            # PyDLL keeps the interpreter's lock, which the child could not take again.
-            call = ctypes.PyDLL(None, use_errno=True).syscall
-            call.restype = ctypes.c_long
-            pid = int(call(ctypes.c_long(_CLONE3), ctypes.c_char_p(wanted), ctypes.c_size_t(len(wanted))))
+            return kernel.fork_into(folder)
         finally:
             os.close(folder)
-        if pid < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        return pid
 
     def members(self) -> set[int]:
         """Processes in it and in groups that they made below it."""
         found: set[int] = set()
         for folder, _folders, _files in os.walk(self.path):
             try:
-                with open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as file:
+                with open(os.path.join(folder, "cgroup.procs"), encoding="utf-8") as file:
                     found.update(int(line) for line in file)
             except (OSError, ValueError):
                 continue  # gone meanwhile, or a threaded group, whose processes are listed above it
@@ -70,7 +54,7 @@ class Group:
     def populated(self) -> bool:
         """Whether anything lives in it, groups below included."""
         try:
-            with open(os.path.join(self.path, "cgroup.events"), encoding="ascii") as file:
+            with open(os.path.join(self.path, "cgroup.events"), encoding="utf-8") as file:
                 return "populated 1" in file.read()
         except OSError:
             return False
@@ -144,7 +128,7 @@ class Group:
 
     def _counter(self, file: str, key: str) -> int:
         try:
-            with open(os.path.join(self.path, file), encoding="ascii") as lines:
+            with open(os.path.join(self.path, file), encoding="utf-8") as lines:
                 return sum(int(words[1]) for words in map(str.split, lines) if len(words) == 2 and words[0] == key)
         except (OSError, ValueError):
             return 0
@@ -193,15 +177,21 @@ def own_folder() -> str | None:
             own = next((line.rstrip("\n")[3:] for line in file if line.startswith("0::")), None)
         if own is None or "/../" in f"{own}/":
             return None
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            for line in file:
-                before, _, after = line.partition(" - ")
-                if after.startswith("cgroup2 "):
-                    fields = before.split()
-                    return _below(fields[4], fields[3], own)
-    except (OSError, IndexError):
-        pass
-    return None
+        return _below(*_hierarchy(), own)
+    except (OSError, LookupError):
+        return None
+
+
+@functools.cache
+def _hierarchy() -> tuple[str, str]:
+    """Where cgroup v2 is mounted, and what of it is seen there. Raises LookupError (and is asked again) where it is not."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            before, _, after = line.partition(" - ")
+            if after.startswith("cgroup2 "):
+                fields = before.split()
+                return fields[4], fields[3]
+    raise LookupError("cgroup2")
 
 
 def _below(mount: str, root: str, own: str) -> str | None:

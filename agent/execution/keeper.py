@@ -34,6 +34,8 @@ _IGNORED = (
     signal.SIGTTIN,
     signal.SIGTTOU,
 )
+# What a program would find ignored, and so ignore: by Python, by our own parents, by the keeper. Handlers end with exec.
+_TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(_IGNORED)
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -213,7 +215,8 @@ class Keeper:
             stuck = self._tree.kill()
             background = False
         self._let_go_of_terminal()
-        if not self._over and self._tree.group is not None and "memory" in self._tree.group.exceeded():
+        own = self._tree.group if "memory" in self._limits[1] and not self._over else None
+        if own is not None and "memory" in own.exceeded():
             self._over = "memory"
         first = self._tree.first() if background else 0
         self._say(
@@ -328,8 +331,8 @@ class Keeper:
             os.chdir(self._request["cwd"].encode("latin-1"))
             stage = "exec"
             signal.set_wakeup_fd(-1)
-            for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-                signal.signal(number, signal.SIG_DFL)  # whatever our own parents made us ignore
+            for number in _TO_RESET:
+                signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             # Bytes travel as latin-1, so that no locale of either side can change them.
             argv = [word.encode("latin-1") for word in self._request["argv"]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
+import signal
 import struct
 import sys
 
@@ -58,12 +58,16 @@ MOVE_MOUNT_T_EMPTY_PATH = 0x40
 RENAME_NOREPLACE = 1
 RENAME_EXCHANGE = 2
 
+# clone3(2)
+CLONE_INTO_CGROUP = 0x200000000
+
 # prctl(2)
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_CAPBSET_READ = 23
 PR_CAPBSET_DROP = 24
 PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_GET_NO_NEW_PRIVS = 39
 PR_CAP_AMBIENT = 47
@@ -120,6 +124,7 @@ _EVERYWHERE = {  # new calls have one number on all processors
     "open_tree": 428,
     "move_mount": 429,
     "pidfd_open": 434,
+    "clone3": 435,
     "pidfd_getfd": 438,
     "mount_setattr": 442,
     "landlock_create_ruleset": 444,
@@ -131,11 +136,12 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _CAP_HEADER = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_LOCKED_LIBC = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock during a call
 
 
 def machine() -> str:
     """The processor as the tables here call it: x86_64, aarch64, or whatever `uname` says."""
-    name = platform.machine() if sys.platform == "linux" else ""
+    name = os.uname().machine if sys.platform == "linux" else ""
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(name.lower(), name)
 
 
@@ -247,6 +253,23 @@ def syncfs(fd: int) -> None:
 
 
 # --- processes ---
+
+
+def fork_into(cgroup: int) -> int:
+    """Like `os.fork`, but the child begins in the control group whose folder is behind descriptor `cgroup`.
+
+    Only for a process with one thread: Python's own precautions around a fork are for others.
+    """
+    nothing = 0
+    wanted = struct.pack("=11Q", CLONE_INTO_CGROUP, *[nothing] * 3, signal.SIGCHLD, *[nothing] * 5, cgroup)
+    number = ctypes.c_long(number_of("clone3"))
+    # Not through `_syscall`: that gives up the interpreter's lock, which the child could not take again.
+    call = _LOCKED_LIBC.syscall
+    call.restype = ctypes.c_long
+    pid = int(call(number, ctypes.c_char_p(wanted), ctypes.c_size_t(len(wanted))))
+    if pid < 0:
+        raise _failed("clone3")
+    return pid
 
 
 def prctl(option: int, *arguments: int) -> int:

@@ -6,12 +6,16 @@ nothing has to be loaded any more. When the socket ends, it ends; keepers notice
 
 from __future__ import annotations
 
-import ctypes  # noqa: F401  # every keeper needs it, and only forks from here are quick
+import gc
 import os
 import signal
 import socket
 
-from agent.execution import cgroups, wire
+from agent.execution import (
+    cgroups,
+    kernel,  # noqa: F401  # every keeper needs it, and only forks from here are quick
+    wire,
+)
 from agent.execution.keeper import Keeper
 
 MAX_FDS = 8
@@ -26,6 +30,7 @@ def main(fd: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
     cgroups.remove_abandoned()
+    gc.freeze()  # a collection in a keeper would touch, and so copy, all that it shares with us
     try:
         _serve(channel)
     finally:

@@ -13,29 +13,28 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
 PAUSE = 0.002
-
-
-def prctl(option: int, value: int) -> bool:
-    """Call prctl(2); False where there is none (anything but Linux)."""
-    import ctypes
-
-    try:
-        return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
-    except (OSError, AttributeError):
-        return False
 
 
 def become_subreaper() -> bool:
     """Adopt orphaned descendants instead of init; False where the kernel cannot."""
-    return prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    from agent.execution import kernel  # not for the REPL, which sweeps but adopts nobody
+
+    try:
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    except OSError:
+        return False
+    return True
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends."""
-    prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Have the kernel kill this process when its parent ends, where it can."""
+    from agent.execution import kernel
+
+    try:
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    except OSError:
+        pass
 
 
 class Process(NamedTuple):

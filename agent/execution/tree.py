@@ -57,7 +57,9 @@ class Tree:
 
     def confirm(self, pid: int) -> None:
         """In the keeper, once `pid` has started: give up a group that it could not enter."""
-        if self.group is not None and pid not in self.group.members() and _lives(pid):
+        if self.group is None or self._inside:
+            return
+        if pid not in self.group.members() and _lives(pid):
             self.group.remove()
             self.group = None
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from agent.execution import sweep
+from agent.execution import kernel, sweep
 
 
 @pytest.fixture
@@ -52,5 +52,8 @@ def test_signals_to_what_is_gone_or_not_ours() -> None:
         assert sweep.signal_all({1}, signal.SIGTERM) == {1}
 
 
-def test_prctl_of_something_unknown_is_just_false() -> None:
-    assert not sweep.prctl(99999, 0)
+def test_a_kernel_that_cannot_adopt_is_just_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "PR_SET_CHILD_SUBREAPER", 99999)
+    monkeypatch.setattr(kernel, "PR_SET_PDEATHSIG", 99999)
+    assert not sweep.become_subreaper()
+    sweep.die_with_parent()
