@@ -281,7 +281,9 @@ class ShellExecutor:
                 result = with_fields(result, notes=(*result.notes, start.note))
             after = self._shells.left(start, before)
             if confined is not None:
-                after = confined.left(after, before)
+                if after is not None:
+                    after, left_out = await in_thread(partial(confined.left, after, before, self._shells.find()))
+                    result = with_fields(result, notes=(*result.notes, *left_out))
                 result = confined.explained(result, command, before.cwd)
         finally:
             for file in reversed(files):

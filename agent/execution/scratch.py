@@ -5,6 +5,18 @@ from __future__ import annotations
 import os
 from typing import Protocol
 
+_LONGEST = 64 << 20  # bytes; the environment of a process, its functions and aliases are far smaller
+
+
+def read_whole(fd: int) -> bytes:
+    """What is in a file, b"" where that is more than a shell's state can be: a command can write there, or make it endless."""
+    pieces = []
+    at = 0
+    while at <= _LONGEST and (piece := os.pread(fd, 1 << 20, at)):
+        pieces.append(piece)
+        at += len(piece)
+    return b"".join(pieces) if at <= _LONGEST else b""
+
 
 class Held(Protocol):
     """Something that belongs to one command, and is let go of when that has ended."""
@@ -39,13 +51,8 @@ class ScratchFile:
             written += os.pwrite(self._fd, content[written:], written)
 
     def read(self) -> bytes:
-        """All that is in it now."""
-        pieces = []
-        at = 0
-        while piece := os.pread(self._fd, 1 << 20, at):
-            pieces.append(piece)
-            at += len(piece)
-        return b"".join(pieces)
+        """All that is in it now; nothing of what is longer than any state."""
+        return read_whole(self._fd)
 
     def close(self) -> None:
         """Release it; nothing stays on disk."""

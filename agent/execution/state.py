@@ -9,6 +9,7 @@ end mark: then the old state stays, and the result says so. Only `set -v` shows 
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,14 @@ _KEPT_OPTIONS = (" allexport", " braceexpand", " hashall", " noclobber", " noglo
 _UNSETTABLE_SHOPTS = ("login_shell", "restricted_shell", "syslog_history")
 # Set by bash itself for each command; restoring them would only confuse it.
 _OWN_VARIABLES = ("_", "SHLVL", "PWD")
+
+# What bash prints of itself. A command can write its state itself, and every line of it is run before the next one.
+_UMASK = re.compile(r"[0-7]{1,4}")
+_SHOPT = re.compile(r"shopt -[su] \w+")
+_OPTION = re.compile(r"set [+-]o [\w-]+")
+_ALIASES = re.compile(r"""(?:alias (?:-- )?(?!\#)[^\s'"`\\;&|<>()$=/]+=(?:'[^']*'|\\')*\n)*""")
+# Functions by these names would be called by our own lines: at each command, where nobody sees them.
+_OURS = re.compile(r"^(?:function )?(?:builtin|/\S*) \(\)", re.MULTILINE)
 
 # Backslashes keep aliases out, `builtin` keeps functions out. First comes what would make the trap itself noisy. A command that went to the
 # background may end after us: then the path is gone, or in the worst case a file of whoever got our pid, and that is not empty.
@@ -106,6 +115,9 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
     if len(fields) < 6:
         return None
     cwd, umask, shopts, options, aliases, functions, *variables = fields
+    umask = umask.strip()
+    if not is_state(cwd, umask) or not _ALIASES.fullmatch(aliases) or _OURS.search(functions):
+        return None
     env = dict(variable.split("=", 1) for variable in variables if "=" in variable)
     for name in _OWN_VARIABLES:
         env.pop(name, None)
@@ -114,10 +126,15 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
     return ShellState(
         cwd=cwd,
         env=env,
-        umask=umask.strip(),
-        shopts=shopts,
-        options=options,
+        umask=umask,
+        shopts="\n".join(line for line in shopts.splitlines() if _SHOPT.fullmatch(line)),
+        options="\n".join(line for line in options.splitlines() if _OPTION.fullmatch(line)),
         aliases=aliases,
         functions=functions,
         others=before.others,
     )
+
+
+def is_state(cwd: str, umask: str) -> bool:
+    """Whether these can be what a shell said of itself, and not what a command wrote in its place."""
+    return cwd.startswith("/") and _UMASK.fullmatch(umask) is not None

@@ -48,6 +48,7 @@ _MOUNTS = (
     "fspick", "mount_setattr", "open_tree_attr",
 )  # fmt: skip
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_SOCKET_KIND, _DATAGRAM, _RAW = 0xF, 2, 3
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 _O_TRUNC = os.O_TRUNC | os.O_ACCMODE if hasattr(os, "O_ACCMODE") else os.O_TRUNC | 3
 
@@ -96,12 +97,15 @@ def install(lines: list[Instruction]) -> None:
 def _sockets(*, files: bool, network: bool, own_network: bool) -> list[Instruction]:
     if not files and network:
         return []
+    # One of a pair of datagram sockets can be sent to, or connected, elsewhere; a stream cannot.
+    pairs = [(_AND, 0, 0, _SOCKET_KIND), (_EQUAL, 1, 0, _DATAGRAM), (_EQUAL, 0, 1, _RAW), _refuse(errno.EACCES)]
+    pair = _with_argument("socketpair", 1, pairs) if files else []
     if network:
-        return _with_argument("socket", 0, [(_EQUAL, 0, 1, AF_UNIX), _refuse(errno.EACCES)])
+        return pair + _with_argument("socket", 0, [(_EQUAL, 0, 1, AF_UNIX), _refuse(errno.EACCES)])
     kinds = [] if files else [AF_UNIX]
     kinds += [AF_INET, AF_INET6, AF_NETLINK] if own_network else [AF_NETLINK]
     tests = [(_EQUAL, len(kinds) - place, 0, kind) for place, kind in enumerate(kinds)]
-    return _with_argument("socket", 0, [*tests, _refuse(errno.EACCES)])
+    return pair + _with_argument("socket", 0, [*tests, _refuse(errno.EACCES)])
 
 
 def _number(name: str) -> int | None:

@@ -14,6 +14,7 @@ from agent.execution.confine.ladder import Ladder, Standing, parsed
 from agent.execution.confine.plan import Plan
 from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.helper import Helper
+from agent.execution.leftovers import taken_over
 from agent.execution.state import ShellState
 from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
 from agent.protocol.outcomes import ExecutionResult
@@ -40,17 +41,15 @@ class Confined:
         """A file for the shell that a confined shell can reach. Raises OSError."""
         return self.folder.file(content)
 
-    def left(self, after: ShellState | None, before: ShellState) -> ShellState | None:
-        """The state that the command left, without what only this run had."""
-        if after is None:
-            return None
+    def left(self, after: ShellState, before: ShellState, bash: str) -> tuple[ShellState, tuple[str, ...]]:
+        """The state that the command left, without what only this run had or what could run by itself; and notes. Blocking."""
         env = dict(after.env)
         for name, value in self.variables.items():
             if env.get(name) == value:
                 del env[name]
                 if name in before.env:
                     env[name] = before.env[name]
-        return replace(after, env=env)
+        return taken_over(replace(after, env=env), before, bash)
 
     def explained(self, result: ExecutionResult, command: ApprovedCommand, cwd: str) -> ExecutionResult:
         """`result` with what the confinement probably denied, and the narrowest way out."""

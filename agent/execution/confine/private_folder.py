@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
+
+from agent.execution.confine.removing import remove_tree
+from agent.execution.scratch import read_whole
 
 PREFIX = "agent-shell-confined-"
 
@@ -21,13 +23,8 @@ class PrivateFile:
             self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self) -> bytes:
-        """All that is in it now."""
-        pieces = []
-        at = 0
-        while piece := os.pread(self._fd, 1 << 20, at):
-            pieces.append(piece)
-            at += len(piece)
-        return b"".join(pieces)
+        """All that is in it now; nothing of what is longer than any state."""
+        return read_whole(self._fd)
 
     def close(self) -> None:
         """Let go of it; the folder goes with the run."""
@@ -52,7 +49,7 @@ class PrivateFolder:
 
     def close(self) -> None:
         """Remove it with all that the command left there."""
-        _remove(self.path)
+        remove_tree(self.path)
 
 
 def remove_abandoned() -> None:
@@ -65,26 +62,7 @@ def remove_abandoned() -> None:
     for name in names:
         pid = name[len(PREFIX) :].partition("-")[0]
         if pid.isdigit() and not _lives(int(pid)):
-            _remove(os.path.join(parent, name))
-
-
-def _remove(path: str) -> None:
-    """Never follows a link, and never raises: what a command locked against us stays."""
-    if os.path.islink(path):
-        return
-
-    def unlock(function: object, name: str, _info: object) -> None:
-        try:
-            os.chmod(os.path.dirname(name), 0o700)
-            if os.path.isdir(name) and not os.path.islink(name):
-                os.chmod(name, 0o700)
-                shutil.rmtree(name, ignore_errors=True)
-            else:
-                os.unlink(name)
-        except OSError:
-            pass
-
-    shutil.rmtree(path, onerror=unlock)
+            remove_tree(os.path.join(parent, name))
 
 
 def _lives(pid: int) -> bool:

@@ -11,6 +11,7 @@ from functools import partial
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
+from agent.execution.leftovers import taken_over
 from agent.execution.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches
 from agent.execution.rehearsal.foreign import refused_in_reality
@@ -194,7 +195,10 @@ class Rehearser:
         """Read what it changed, and hold it."""
         before = self._bench.state()
         after = shell_state.parse(ran.dump, before)
-        notes = result.notes if after is not None else (*result.notes, _NOT_KEPT)
+        left_out: tuple[str, ...] = (_NOT_KEPT,)
+        if after is not None:
+            after, left_out = taken_over(after, before, self._bench.programs()[0])
+        notes = (*result.notes, *left_out)
         result = with_fields(
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent.execution.state import Definitions, ShellState
+from agent.execution.state import Definitions, ShellState, is_state
 
 END = "agent-shell-state-end"
 UNREADABLE = "CODE_OF_ANOTHER_SHELL"
@@ -52,10 +52,13 @@ def parse(dialect: Dialect, dump: bytes, before: ShellState) -> ShellState | Non
         definitions, variables = dialect.definitions(fields[2:])
     except (ValueError, IndexError):
         return None
+    umask = umask.strip()
+    if not is_state(cwd, umask):
+        return None
     return replace(
         before,
         cwd=cwd,
-        umask=umask.strip(),
+        umask=umask,
         env=_environment(variables, before.env),
         others={**before.others, dialect.name: definitions},
     )
