@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import stat
 import time
 from collections.abc import Iterable
 
 from agent.execution.rehearsal.places import Base, make_private
+from agent.execution.rehearsal.trees import names_in, open_root
 
 _SHELF = b"rehearsals"
 _LOCK = b"lock"
 _ABANDONED = 3600.0  # seconds after which a folder without a lock is nobody's
+_NAME = re.compile(rb"[0-9a-f]{1,16}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 100  # folders held open at once
 
 
@@ -60,36 +64,56 @@ class Scratch:
 
 
 def sweep(base: bytes) -> int:
-    """Remove scratches of processes that are gone; how many there were. Never raises."""
-    removed = 0
+    """Remove scratches of processes that are gone; how many there were. Never raises.
+
+    No link is followed on the way: whoever owns the file system on which `base` lies could put one there, and what it led to would go.
+    """
     try:
-        names = os.listdir(base + b"/" + _SHELF)
+        shelf = open_root(base + b"/" + _SHELF)
     except OSError:
         return 0
-    for name in names:
-        folder = base + b"/" + _SHELF + b"/" + name
-        try:
-            lock = os.open(folder + b"/" + _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            if _is_old(folder):  # whoever made it was ended before it had a lock
-                remove_tree(folder)
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            continue  # somebody's
-        finally:
-            os.close(lock)
-        remove_tree(folder)
-        removed += 1
-    return removed
-
-
-def _is_old(folder: bytes) -> bool:
     try:
-        return time.time() - os.lstat(folder).st_mtime > _ABANDONED
+        return sum(_swept(shelf, name) for name in names_in(shelf) if _NAME.fullmatch(name))
+    except OSError:
+        return 0
+    finally:
+        os.close(shelf)
+
+
+def _swept(shelf: int, name: bytes) -> bool:
+    """Whether it was abandoned, and is gone now."""
+    try:
+        folder = os.open(name, _FOLDER, dir_fd=shelf)
     except OSError:
         return False
+    try:
+        if os.fstat(folder).st_uid != os.geteuid():
+            return False
+        try:
+            lock = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        except OSError:
+            abandoned = _is_old(folder)  # whoever made it was ended before it had a lock
+        else:
+            abandoned = _is_nobodys(lock)
+    finally:
+        os.close(folder)
+    if abandoned:
+        _remove(shelf, name)
+    return abandoned
+
+
+def _is_nobodys(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+
+
+def _is_old(folder: int) -> bool:
+    return time.time() - os.fstat(folder).st_mtime > _ABANDONED
 
 
 def tidy(base: bytes) -> None:
@@ -105,12 +129,25 @@ def tidy(base: bytes) -> None:
 
 
 def remove_tree(folder: bytes) -> None:
-    """Remove a folder of ours with what a command left there, following nothing; folders that nobody may enter are opened first.
+    """Remove a folder of ours with what a command left there, following nothing, not on the way to it either; folders that nobody may
+    enter are opened first.
 
     Never raises. The lock goes last, so that a removal cut short is finished by the next sweep.
     """
+    around, name = os.path.split(folder)
     try:
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        parent = open_root(around)
+    except OSError:
+        return
+    try:
+        _remove(parent, name)
+    finally:
+        os.close(parent)
+
+
+def _remove(parent: int, name: bytes) -> None:
+    try:
+        fd = os.open(name, _FOLDER, dir_fd=parent)
     except OSError:
         return
     try:
@@ -122,7 +159,7 @@ def remove_tree(folder: bytes) -> None:
     finally:
         os.close(fd)
     try:
-        os.rmdir(folder)
+        os.rmdir(name, dir_fd=parent)
     except OSError:
         pass
 
@@ -162,9 +199,8 @@ def _empty(top: int, keep: bytes) -> None:
 
 
 def _enter(name: bytes, parent: int) -> int:
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         os.chmod(name, 0o700, dir_fd=parent)  # an overlay's own work folder is closed even to its owner
     except OSError:
         pass
-    return os.open(name, flags, dir_fd=parent)
+    return os.open(name, _FOLDER, dir_fd=parent)

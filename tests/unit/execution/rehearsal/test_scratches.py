@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_sweep_takes_what_a_killed_process_left(base: Base) -> None:
 
 
 def test_a_folder_without_a_lock_is_taken_when_it_is_old(base: Base) -> None:
-    folder = base.folder + b"/rehearsals/half"
+    folder = base.folder + b"/rehearsals/ba1f"
     os.makedirs(folder)
     assert sweep(base.folder) == 0 and os.path.isdir(folder)
     os.utime(folder, (0, 0))
@@ -140,3 +141,27 @@ def test_the_shelf_is_tidied_away(base: Base) -> None:
     other.remove()
     assert not os.path.exists(base.folder + b"/rehearsals")
     scratches.tidy(base.folder)
+
+
+def test_a_sweep_follows_no_link_that_somebody_put_there(base: Base, tmp_path: Path) -> None:
+    """Who owns the file system around our folder can rename it, and put a link in its place."""
+    old = time.time() - 10_000
+    for name in ("elsewhere", "elsewhere/rehearsals"):
+        for inner in ("precious", "abc"):
+            (tmp_path / name / inner).mkdir(parents=True)
+            (tmp_path / name / inner / "file").write_text("")
+            os.utime(tmp_path / name / inner, (old, old))
+    shelf = Path(os.fsdecode(base.folder)) / "rehearsals"
+    shelf.symlink_to(tmp_path / "elsewhere")
+    assert sweep(base.folder) == 0
+    swapped = tmp_path / "swapped"
+    swapped.symlink_to(tmp_path / "elsewhere")
+    assert sweep(os.fsencode(swapped)) == 0
+    scratches.remove_tree(os.fsencode(shelf / "precious"))
+    assert len(list((tmp_path / "elsewhere").rglob("file"))) == 4
+    shelf.unlink()
+    for name in ("precious", "abc"):  # what is not called like a scratch is nobody's of ours
+        (shelf / name).mkdir(parents=True)
+        os.utime(shelf / name, (old, old))
+    assert sweep(base.folder) == 1
+    assert [each.name for each in shelf.iterdir()] == ["precious"]
