@@ -286,3 +286,15 @@ def test_an_environment_that_is_too_long(bench: Bench) -> None:
     assert said["result"]["exit_code"] == 126
     assert "too long for the system (E2BIG)" in err(said)
     assert not said["changes"]
+
+
+def test_our_own_folder_is_not_moved_away() -> None:
+    bench = Bench("root")
+    try:
+        said = bench.runs(
+            {"text": f"mv {bench.state} {bench.state}-2 && mv {bench.home} {bench.home}-2", "then": "commit"}
+        )[0]
+        assert said["error"] == "commit_failed" and "would be moved" in said["message"], said
+        assert bench.state.is_dir() and bench.home.is_dir()
+    finally:
+        bench.remove()

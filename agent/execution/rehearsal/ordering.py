@@ -88,6 +88,8 @@ class Ordering:
     # Making room
 
     def _rename(self, lower: bytes, target: bytes, node: Node, *, quiet: bool = False) -> None:
+        if node.is_folder and any(below(each, lower) for each in self._apart()):
+            raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be moved")
         before = node.lower_status
         source = self._real(self._current(lower))
         self.steps.append(
@@ -135,7 +137,7 @@ class Ordering:
         if node.under in self._now:
             return False
         if any(below(each, node.under) for each in self._apart()):
-            raise Unreadable("a folder that holds another file system would be removed")
+            raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be removed")
         if not remove:
             return True
         path = node.path
