@@ -177,7 +177,10 @@ class Pump:
         self._ended = True
 
     def _on_output(self, fd: int) -> None:
-        data = os.read(fd, SHARED_READ_SIZE if self._crowded else READ_SIZE)
+        try:
+            data = os.read(fd, SHARED_READ_SIZE if self._crowded else READ_SIZE)
+        except BlockingIOError:
+            return  # a keeper that goes on with the command in the background was quicker
         if not data:
             self._selector.unregister(fd)
             del self._open[fd]
