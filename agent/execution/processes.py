@@ -80,13 +80,14 @@ class HostProcesses:
         with process.stdout as output:
             deadline = time.monotonic() + timeout
             data, in_time = _read_until(output, deadline)
-        try:
-            code = process.wait(max(0.0, deadline - time.monotonic()) if in_time else 0)
-        except subprocess.TimeoutExpired:
-            in_time = False
-            os.killpg(process.pid, signal.SIGKILL)
-            code = process.wait()
+        if in_time:
+            try:
+                code = process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                in_time = False
         if not in_time:
+            os.killpg(process.pid, signal.SIGKILL)  # before it is waited for: its children keep the output open, too
+            process.wait()
             return TIMED_OUT, data.decode("utf-8", "replace")
         return code if code >= 0 else 128 - code, data.decode("utf-8", "replace")
 

@@ -61,7 +61,7 @@ def test_ctrl_z_then_look_then_it_ends(person: Terminal, tmp_path: Path) -> None
     person.see("it goes on in the background as job 1 \\(pid [0-9]+\\); its output goes to .*handed off")
     person.at_prompt()
     person.type(":jobs\r")
-    person.see("1  running, pid [0-9]+  echo begun; while.*for [0-9.]+s.*output  .*\\.log \\(0 bytes\\)")
+    person.see("1  running, pid [0-9]+  echo begun; while.*for [0-9.]+s.*output  .*\\(0\\s+bytes\\)")
     own(person, "touch go")
     person.see("completed")
     [log] = (tmp_path / "home/.local/state/agent-shell/jobs").iterdir()
