@@ -14,6 +14,10 @@ _MOST = 12
 _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
 )
+_FOR_USERS = (
+    "not part of any rehearsal by an ordinary user: renames of folders (they are copied), further names of a file that is written to, "
+    "and changes to files of other users"
+)
 
 
 def lines(
@@ -31,14 +35,11 @@ def lines(
     if elevated and user:
         found.append("sudo: other rights than yours cannot be had in a rehearsal, so what sudo would do is not shown")
     found += _places(reports, layout)
-    if user:
-        found.append(
-            "folders moved across an overlay are copied, other names of a file (hard links) do not follow it, "
-            "and files of other users cannot be changed here"
-        )
     if network:
         found.append("the network was on: what was sent has been sent")
     found += remarks
+    if user:
+        found.append(_FOR_USERS)
     found.append(_GENERAL)
     return tuple(dict.fromkeys(found))
 
