@@ -64,20 +64,17 @@ _FIRST_MINUTE = (
     Typed("exit\r", 0.8),
 )
 _REHEARSAL = (
-    Typed("", 1.0),
-    Typed("!sed -i s/http:/https:/ site.conf && rm -r build && date > stamp"),
-    Typed("\r", 2.5),
-    Typed("\x1b[20~", 5.0),
-    Typed("c\r", 2.5),
+    Typed("", 0.8),
+    Typed("!sed -i s/http:/https:/ site.conf && rm -r build"),
+    Typed("\r", 2.2),
+    Typed("\x1b[20~", 4.5),
+    Typed("c\r", 2.2),
+    Typed(":undo\r", 2.8),
+    Typed("y\r", 1.6),
     Typed("!ls"),
-    Typed("\r", 1.0),
-    Typed("\r", 1.8),
-    Typed(":undo\r", 3.0),
-    Typed("y\r", 2.0),
-    Typed("!ls"),
-    Typed("\r", 1.0),
+    Typed("\r", 0.8),
     Typed("\r", 2.0),
-    Typed("exit\r", 0.8),
+    Typed("exit\r", 0.6),
 )
 _SIZES = ("video.mov", "dump.sql", "photo.raw", "app.log", "notes.md", "a.tmp", "b.tmp")
 STORIES = (
