@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import stat
 
+from agent.execution.rehearsal.folder_ends import FolderEnds
 from agent.execution.rehearsal.identities import Identities, LastWords, inode_of, news_of
 from agent.execution.rehearsal.model import Layer, Op, Step
+from agent.execution.rehearsal.step_maker import StepMaker
 from agent.execution.rehearsal.trees import below, joined, split
 from agent.execution.rehearsal.upper_tree import Node, Unreadable, UpperTree
 from agent.execution.rehearsal.wholes import loose_names, whole_folders
@@ -30,17 +32,15 @@ class Ordering:
         self.steps: list[Step] = []
         self.remarks: list[str] = []
         self._tree = tree
-        self._number = number
+        self._make = StepMaker(tree.layer, number)
+        self._ends = FolderEnds(tree.layer, self._make)
         self._identities = identities
         self._pending = dict(identities.moved)
         self._now: dict[bytes, bytes] = {}  # where moved files are by now, by where they really were
         self._placed: set[int] = set()  # ids of folder nodes that are where they belong
         self._cleared: set[int] = set()  # ids of nodes whose name is free
-        self._disturbed: set[int] = set()  # ids of folder nodes in which the command made, removed or moved a name
-        self._stepped: set[int] = set()  # ids of folder nodes in which a step is done, which sets their mtime
         self._removed: list[Node] = []
         self._links: list[Step] = []
-        self._folders: list[Step] = []
         self._loose = loose_names(tree.root, identities)
         self._whole = whole_folders(tree.root, self._loose, self._apart())
         self._parked = 0
@@ -54,25 +54,15 @@ class Ordering:
         self._inside(root)
         for node in self._removed:
             self._clear(node, remove=True)
-        self._root_itself(root)
-        return [*self.steps, *self._links, *self._folders, *self._times(root)]
+        self._ends.end_root(root)
+        self.remarks += self._ends.remarks
+        return [*self.steps, *self._links, *self._ends.steps, *self._ends.times(root)]
 
     # Paths
 
     def _apart(self) -> tuple[bytes, ...]:
         base = self.layer.root.rstrip(b"/") + b"/"
         return tuple(path[len(base) :] for path in self.layer.apart if path.startswith(base))
-
-    def _real(self, path: bytes) -> bytes:
-        return self.layer.root.rstrip(b"/") + b"/" + path if path else self.layer.root
-
-    def _image(self, node: Node) -> bytes:
-        return joined(self.layer.upper, node.path)
-
-    def _was(self, node: Node) -> bytes:
-        """Where a node's name is in the tree as it is before the first step."""
-        assert node.parent is not None
-        return b"" if node.parent.lower is None else self._real(joined(node.parent.lower, node.name))
 
     def _current(self, lower: bytes) -> bytes:
         """Where a real file is by now."""
@@ -90,21 +80,8 @@ class Ordering:
     def _rename(self, lower: bytes, target: bytes, node: Node, *, quiet: bool = False) -> None:
         if node.is_folder and any(below(each, lower) for each in self._apart()):
             raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be moved")
-        before = node.lower_status
-        source = self._real(self._current(lower))
-        self.steps.append(
-            Step(
-                "rename",
-                self._real(target),
-                self._number,
-                source=source,
-                whole=node.is_folder,
-                before=before,
-                after=before,
-                was=self._real(lower),
-                quiet=quiet,
-            )
-        )
+        moved = self._make.moved(node, lower, source=self._current(lower), target=target, quiet=quiet)
+        self.steps.append(moved)
         self._now[lower] = target
 
     def _free(self, node: Node) -> bool:
@@ -125,7 +102,7 @@ class Ordering:
                 self._placed.add(id(node))
             else:
                 self._parked += 1
-                self._stepped.add(id(self._tree.root))
+                self._ends.step_in(self._tree.root)
                 _, scratch = split(self.layer.scratch)
                 self._rename(path, b".agent-shell-parked-%s-%d" % (scratch, self._parked), node, quiet=True)
 
@@ -140,19 +117,9 @@ class Ordering:
             raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be removed")
         if not remove:
             return True
-        path = node.path
         self._cleared.add(id(node))
-        is_folder = stat.S_ISDIR(node.under_status.st_mode)
-        self.steps.append(
-            Step(
-                "delete",
-                self._real(path),
-                self._number,
-                whole=is_folder,
-                before=node.under_status,
-                was=self._real(node.under),
-            )
-        )
+        whole = stat.S_ISDIR(node.under_status.st_mode)
+        self.steps.append(self._make.removed(node, node.under_status, whole=whole))
         return False
 
     # Placing
@@ -160,8 +127,7 @@ class Ordering:
     def _inside(self, folder: Node) -> None:
         for node in folder.children:
             if not node.stays and (node.under is not None or not node.notes.whiteout):
-                self._disturbed.add(id(folder))
-                self._stepped.add(id(folder))
+                self._ends.disturb(folder)
             if node.notes.whiteout:
                 self._removed.append(node)  # nobody takes this name, but what is in it may be wanted elsewhere first
             elif node.is_folder:
@@ -175,14 +141,14 @@ class Ordering:
             return
         if node.moved:
             self._move_here(node)
-            self._stepped.add(id(node))
+            self._ends.step_in(node)
         self._placed.add(id(node))
         unlocked = node.differs == "meta" and node.lower_status is not None and _locked(node.lower_status)
         if unlocked:  # what happens inside needs the new mode
-            self.steps.append(self._meta_of(node))
+            self.steps.append(self._make.described(node))
         self._inside(node)
         if not unlocked:
-            self._folder_itself(node)
+            self._ends.end(node)
 
     def _move_here(self, node: Node) -> None:
         assert node.lower is not None
@@ -199,24 +165,13 @@ class Ordering:
             return
         self._take("create", node, whole=whole)
         if not whole:
-            self._stepped.add(id(node))
+            self._ends.step_in(node)
             self._placed.add(id(node))
             self._inside(node)
 
     def _take(self, op: Op, node: Node, *, whole: bool = False, link_to: Node | None = None) -> None:
         """A step whose content comes from the upper folder, for a name that is free (create) or not."""
-        new = op == "create"
-        step = Step(
-            op,
-            self._real(node.path),
-            self._number,
-            image=self._image(node),
-            whole=whole,
-            before=None if new else node.under_status,
-            after=node.status,
-            was=b"" if new and node.under is not None else self._was(node),
-            link_to=None if link_to is None else self._real(link_to.path),
-        )
+        step = self._make.taken(op, node, whole=whole, link_to=link_to)
         (self.steps if link_to is None else self._links).append(step)
 
     def _place_file(self, node: Node) -> None:
@@ -241,19 +196,8 @@ class Ordering:
             return
         status = node.lower_status
         assert node.lower is not None and status is not None and node.parent is not None
-        self._stepped.add(id(node.parent))
-        self.steps.append(
-            Step(
-                "modify" if node.differs == "content" else "meta",
-                self._real(node.path),
-                self._number,
-                image=self._image(node),
-                in_place=node.differs == "content" and status.st_nlink > 1,
-                before=status,
-                after=node.status,
-                was=self._real(node.lower),
-            )
-        )
+        self._ends.step_in(node.parent)
+        self.steps.append(self._make.changed(node, status))
 
     def _new_file(self, node: Node) -> None:
         occupied = self._clear(node, remove=False)
@@ -272,7 +216,7 @@ class Ordering:
             if op == "modify" and node.under_status.st_nlink > 1 and not self.layer.indexed:
                 self.remarks.append(
                     "a file with several names was written to: its other names are not shown changed, and keep their content "
-                    f"when this is committed: {os.fsdecode(self._real(node.path))!r}"
+                    f"when this is committed: {os.fsdecode(self._make.real(node.path))!r}"
                 )
             self._take(op, node)
         elif node.differs == "meta":
@@ -284,83 +228,8 @@ class Ordering:
         alike = stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode)
         return "modify" if alike else "type"
 
-    # Folders themselves
-
-    def _folder_itself(self, node: Node) -> None:
-        """Mode, owner and attributes of a folder that was there before; its mtime where nothing in it explains that it is another."""
-        before = node.lower_status
-        assert before is not None
-        start = self.layer.start
-        # Somebody else made or removed files there since the start (in /tmp, say): then its mtime says nothing about the command.
-        theirs = start is not None and before.st_ctime_ns > start.st_ctime_ns
-        touched = not theirs and id(node) not in self._disturbed and node.status.st_mtime_ns != before.st_mtime_ns
-        if node.differs == "meta" or touched:
-            self._folders.append(self._meta_of(node))
-
-    def _meta_of(self, node: Node) -> Step:
-        assert node.lower is not None
-        return Step(
-            "meta",
-            self._real(node.path),
-            self._number,
-            image=self._image(node),
-            before=node.lower_status,
-            after=node.status,
-            was=self._real(node.lower),
-        )
-
-    def _root_itself(self, root: Node) -> None:
-        start, before = self.layer.start, root.lower_status
-        if start is None or before is None:
-            return
-        facts = (root.status.st_mode, root.status.st_uid, root.status.st_gid)
-        started = (start.st_mode, start.st_uid, start.st_gid)
-        if started != (before.st_mode, before.st_uid, before.st_gid):
-            if facts != started:
-                self.remarks.append(
-                    f"mode or owner of {os.fsdecode(self.layer.root)!r} itself was changed; that is not made real"
-                )
-            return
-        if facts != started:
-            root.differs = "meta"
-        else:
-            root.differs = "same"
-            if start.st_mtime_ns != before.st_mtime_ns or root.status.st_mtime_ns == start.st_mtime_ns:
-                return
-        self._folder_itself(root)
-
-    def _times(self, root: Node) -> list[Step]:
-        """The mtimes that folders have in the end, whatever the steps in them did to those."""
-        start, real = self.layer.start, root.lower_status
-        told = start is not None and real is not None and start.st_mtime_ns == real.st_mtime_ns
-        return [
-            Step(
-                "meta",
-                self._real(node.path),
-                self._number,
-                image=self._image(node),
-                after=node.status,
-                was=b"",
-                quiet=True,
-            )
-            for node in root.everything()
-            if id(node) in self._stepped and (node is not root or told or id(root) in self._disturbed)
-        ]
-
     def _write_before(self, words: LastWords) -> None:
         """What was written into a file through a name that is gone now still shows under its other names."""
         news = news_of(self._tree, words)
-        if news == "same":
-            return
-        self.steps.append(
-            Step(
-                "modify" if news == "content" else "meta",
-                self._real(words.lower),
-                self._number,
-                image=words.image,
-                in_place=news == "content",
-                before=words.status,
-                after=words.image_status,
-                was=self._real(words.lower),
-            )
-        )
+        if news != "same":
+            self.steps.append(self._make.written_before(words, news))
