@@ -157,3 +157,30 @@ def test_an_ordinary_user_where_nothing_is_theirs() -> None:
 
 if sys.platform != "linux":
     pytest.skip("rehearsals need Linux", allow_module_level=True)
+
+
+_SERVICE = (
+    _PRIVATE + "mount -t tmpfs -o mode=755 none /srv && mkfifo -m 666 /srv/pipe && cd /srv && "
+    '{ timeout 30 python3 -S -c \'import os, socket; s = socket.socket(socket.AF_UNIX); s.bind("by-name"); os.chmod("by-name", 0o777); '
+    's.listen(); s.accept()\' >/dev/null 2>&1 & } && while [ ! -S by-name ]; do sleep 0.01; done; cd / && shift && exec "$@" 9<>/srv/pipe'
+)
+
+
+def test_services_that_no_list_tells_do_not_answer_an_ordinary_user() -> None:
+    """A socket that was bound by a relative name is in no table of paths, and a pipe in none at all."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None or not os.path.isdir("/srv"):
+        pytest.skip("needs root, unshare and /srv")
+    bench = Bench("user")
+    try:
+        within(bench, _SERVICE)
+        connect = (
+            'python3 -S -c \'import socket; socket.socket(socket.AF_UNIX).connect("/srv/by-name"); print("connected")\''
+        )
+        said, direct = bench.runs(
+            f"{connect}; timeout 0.2 sh -c 'echo written > /srv/pipe'; true",
+            {"text": f'read -t 0.1 line <> /srv/pipe; echo "${{line:-nothing}}"; {connect}', "direct": True},
+        )
+        assert out(said) == "", err(said)
+        assert out(direct).split() == ["nothing", "connected"], err(direct)
+    finally:
+        bench.remove()

@@ -72,6 +72,10 @@ def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
             found.append(f"{shown(report['root'])} stayed read-only: {reason}")
         elif report["event"] == "hidden":
             found.append(f"{shown(report['root'])} was not there: {os.strerror(report['errno'])}")
+        elif report["event"] == "sockets":
+            found.append(
+                f"{shown(report['root'])}: named pipes there, and sockets that no list tells, lead out of the rehearsal"
+            )
     for path, reason in layout.left_out[:_MOST]:
         found.append(f"{shown(os.fsdecode(path))}: {reason}")
     if len(layout.left_out) > _MOST:

@@ -14,6 +14,7 @@ from agent.execution.sandbox import layout as layouts
 from agent.execution.sandbox import mountinfo, sockets
 from agent.execution.sandbox.layout import Layout, Place
 from agent.execution.sandbox.mountinfo import Mount, is_within
+from agent.execution.sandbox.quieting import quiet_places
 from agent.execution.sandbox.spec import Spec, packed
 
 _FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
@@ -60,7 +61,7 @@ def plan(kind: str, *, cwd: bytes, home: bytes, state_dir: bytes, budget: Budget
         most_files=budget.files,
         most_bytes=budget.bytes,
     )
-    _settle_rest(spec, layout)
+    _settle_rest(spec, layout, mounts, facts)
     return Planned(spec, layout, scratch, bases, masks)
 
 
@@ -70,7 +71,7 @@ def state_dir_made(state_dir: bytes) -> bytes:
     return os.path.realpath(state_dir)
 
 
-def _settle_rest(spec: Spec, layout: Layout) -> None:
+def _settle_rest(spec: Spec, layout: Layout, mounts: list[Mount], facts: layouts.Facts) -> None:
     """What is not overlaid: what is shown read-only, and which sockets there have to be covered."""
     if spec.layout == "root":
         spec.binds = [packed(mount.point) for mount in layout.read_only]
@@ -80,7 +81,10 @@ def _settle_rest(spec: Spec, layout: Layout) -> None:
         spec.read_only = [packed(mount.point) for mount in layout.read_only]
         spec.fresh = [packed(path) for path in layout.fresh]
         roots = [*(place.root for place in layout.overlays), *layout.fresh]
-        spec.quiet = [packed(b"/run")] if os.path.isdir(b"/run") and not os.path.islink(b"/run") else []
+        quiet = quiet_places(mounts, facts, roots)
+        spec.quiet = [
+            packed(path) for path in quiet if os.access(path, os.X_OK)
+        ]  # where nobody gets nothing can be reached
         reachable = [path for path in sockets.listening() if not any(is_within(path, root) for root in roots)]
     spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of
 
 # What is no store of files: programs of the kernel that look like one.
-_NOT_FILES = frozenset(
+NOT_FILES = frozenset(
     (
         *("proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "mqueue", "securityfs", "debugfs", "tracefs"),
         *("configfs", "bpf", "pstore", "efivarfs", "fusectl", "binfmt_misc", "autofs", "hugetlbfs", "rpc_pipefs"),
@@ -70,7 +70,7 @@ def for_root(mounts: list[Mount], facts: Facts, *, work: tuple[bytes, ...] = ())
         point = mount.point
         if any(is_within(point, place) for place in (*_REMADE, *hidden)) and point != _SHARED_MEMORY:
             continue
-        if mount.kind in _NOT_FILES:
+        if mount.kind in NOT_FILES:
             hidden.append(point)
         elif mount.read_only and point != b"/":
             layout.read_only.append(mount)
@@ -92,7 +92,7 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
         root for root in (_own_ancestor(cwd, facts), _own_ancestor(home, facts) if home else None) if root is not None
     ]
     common = _common_places(work, mounts, facts, layout)
-    roots = [root for root in dict.fromkeys((*work, *common)) if mount_of(root, mounts).kind not in _NOT_FILES]
+    roots = [root for root in dict.fromkeys((*work, *common)) if mount_of(root, mounts).kind not in NOT_FILES]
     roots = [root for root in roots if not any(_covers(other, root, facts) for other in roots)]
     for root in roots:
         _split(root, mounts, facts, layout)
@@ -105,7 +105,7 @@ def for_user(mounts: list[Mount], facts: Facts, *, cwd: bytes, home: bytes) -> L
         path == cwd for path, _ in layout.left_out
     ):
         layout.left_out.append((cwd, "it is not yours, so it stays read-only"))
-    layout.read_only = [mount for mount in mounts if mount.kind != "proc"]
+    layout.read_only = [mount for mount in mounts if not is_within(mount.point, b"/proc")]
     return layout
 
 
@@ -159,5 +159,5 @@ def _split(root: bytes, mounts: list[Mount], facts: Facts, layout: Layout) -> No
     layout.left_out.append((root, "other file systems are mounted below it, so files directly in it stay read-only"))
     for name in facts.entries(root):
         path = root.rstrip(b"/") + b"/" + name
-        if facts.is_folder(path) and facts.can_write(path) and mount_of(path, mounts).kind not in _NOT_FILES:
+        if facts.is_folder(path) and facts.can_write(path) and mount_of(path, mounts).kind not in NOT_FILES:
             _split(path, mounts, facts, layout)

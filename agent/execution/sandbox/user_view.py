@@ -38,6 +38,10 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     os.mkdir(empty, 0o700)
     empty_fd = _path(empty)
     shared = None
+    for path in map(unpacked, spec.quiet):
+        _quieten(
+            path, empty_fd, report
+        )  # before the overlays, some of which lie in such a folder: a mount below would forbid it
     for place in places:
         if place.root == _SHARED_MEMORY:
             shared = place  # it goes where the rest of /dev is made
@@ -55,8 +59,6 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     # After the overlays, which keep their ways to the mounts as these are now.
     for fd in read_only:
         kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
-    for path in map(unpacked, spec.quiet):
-        _quieten(path, empty_fd, report)
     for fd in (empty_fd, *read_only):
         os.close(fd)
     for place in places:
@@ -127,7 +129,7 @@ class _Place:
 
 
 def _quieten(path: bytes, empty: int, report: Report) -> None:
-    """Show a folder of sockets through a read-only overlay, in which none answers; where that fails, the file list has to do."""
+    """Show a folder through a read-only overlay, in which no socket and no pipe leads out; where that fails, the file list has to do."""
     try:
         overlay.mount_read_only(path, b"/proc/self/fd/%d" % empty, path)
     except OSError as error:
