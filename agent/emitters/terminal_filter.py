@@ -234,7 +234,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.P
         r"|\x1b[ -/]+[0-~]"  # character sets and the like
         r"|\x1b[0-OQ-WYZ\\`-~]"  # other escapes, full reset among them
         r"|(?P<lone>\x1b)"
-        r"|(?P<overstrike>[^\x00-\x1f\x7f-\x9f]\x08[^\x00-\x1f\x7f-\x9f])"
+        r"|(?P<overstrike>[^\x00-\x1f\x7f-\x9f]\x08[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f])"
         r"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])"
         r"|(?P<c1>[\x80-\x9f])"
         r"|(?P<bidi>[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f])"

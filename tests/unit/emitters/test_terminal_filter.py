@@ -68,6 +68,7 @@ def test_a_dumb_terminal_gets_no_movements() -> None:
 def test_overstruck_letters_of_old_manuals_are_shown_once() -> None:
     assert shown(b"N\x08NA\x08A _\x08x") == b"NA x"
     assert shown("a\x08\x9b2J".encode()) == "a\ufffd2J".encode()
+    assert shown("a\x08\u202eb".encode()) == b"a<U+202E>b"
 
 
 def test_without_colour_nothing_but_text_is_left() -> None:
