@@ -16,8 +16,10 @@ from msgspec.structs import replace as with_fields
 from agent.execution import interactive, state
 from agent.execution.helper import Helper
 from agent.execution.jobs.table import JobTable
+from agent.execution.launch import Launch
 from agent.execution.limits import RunLimits
-from agent.execution.run import CANNOT_RUN, Launch, RunningCommand, failure
+from agent.execution.results import CANNOT_RUN, failure
+from agent.execution.run import RunningCommand
 from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.shells.starting import Shells, Start
 from agent.execution.threads import in_thread
@@ -261,7 +263,8 @@ class ShellExecutor:
         sink: OutputSink | None,
         cancel: CancellationToken,
     ) -> ExecutionResult:
-        await in_thread(self._shells.find)
+        if not self._shells.found:
+            await in_thread(self._shells.find)
         before = self._state
         files: list[Held] = [] if confined is None else [confined]
         make: Callable[[bytes], Scratch] = ScratchFile if confined is None else confined.file

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import signal
 import socket
 import time
-from dataclasses import dataclass
-from typing import Any
 
 from msgspec.structs import replace as with_fields
 
@@ -19,55 +16,14 @@ from agent.execution.capture import HeadTail
 from agent.execution.helper import Helper
 from agent.execution.jobs.handing import Handing
 from agent.execution.jobs.table import JobTable
-from agent.execution.limits import UNLIMITED, RunLimits, ended_for, failed_for
+from agent.execution.launch import Launch
 from agent.execution.pump import Channels, Ending, Pump
-from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
+from agent.execution.results import not_started, refused, result_of
+from agent.protocol.outcomes import ExecutionResult, ExitCode
 from agent.protocol.ports import OutputSink
 
 PIPE_SIZE = 1 << 20
-CANNOT_RUN = 126
-NOT_FOUND = 127
-_LOST = 125
-_ENDED = 137  # as by SIGKILL, whatever it made of our wish that it end
 _F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Launch:
-    """What to start: words and environment (undecodable bytes as surrogates), where, and how its terminal is made."""
-
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    cwd: str
-    terminal: bool
-    pass_through: bool
-    screen: bool = False
-    inherit_stdin: bool
-    timeout: float | None
-    grace: float
-    head_bytes: int
-    tail_bytes: int
-    strays: str = "cgroup"
-    command: str = ""
-    command_id: str = ""
-    sandbox: dict[str, Any] | None = None
-    limits: RunLimits = UNLIMITED
-
-
-def failure(exit_code: int, text: str, *, cwd: str, notes: tuple[str, ...] = ()) -> ExecutionResult:
-    """A result for what could not even start; nothing ran, so the shell state is untouched."""
-    text += "\n"
-    return ExecutionResult(
-        exit_code=exit_code,
-        stderr=CapturedStream(head=text, total_bytes=len(text.encode("utf-8", "replace"))),
-        cwd_after=cwd,
-        notes=notes,
-    )
-
-
-def encoded(text: str) -> str:
-    """Text as bytes-in-latin-1, the form in which the helper takes words. Raises UnicodeEncodeError for real surrogates."""
-    return text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 class RunningCommand:
@@ -115,10 +71,10 @@ class RunningCommand:
             except OSError as error:
                 for fd in given:
                     os.close(fd)
-                return self._refused(CANNOT_RUN, f"no pipe or terminal can be made here: {error.strerror or error}")
-            refused = self._start(channels, given)
-            if refused is not None:
-                return refused
+                return refused(launch, f"no pipe or terminal can be made here: {error.strerror or error}")
+            failed = self._start(channels, given)
+            if failed is not None:
+                return failed
             handing = self._handing
             pump = Pump(channels, captures, self._sink, None if handing is None else handing.ask)
             if real is not None:
@@ -134,7 +90,16 @@ class RunningCommand:
             job, notes = self._leave_background(ending)
             if ending.sink_failure:
                 notes += (f"its output could not be shown: {ending.sink_failure}",)
-            result = self._result(ending, captures, notes, time.monotonic() - started)
+            if ending.message is None:
+                self._sweep_after_loss()
+            result = result_of(
+                launch,
+                ending,
+                captures,
+                notes=notes,
+                duration=time.monotonic() - started,
+                stopped=self._stopped,
+            )
             return with_fields(result, job=job)
         finally:
             if real is not None:
@@ -197,53 +162,20 @@ class RunningCommand:
         """Have the helper start it; a result where it could not. Closes what was given away."""
         launch = self._launch
         master = () if channels.master is None else (channels.master,)
-        request: wire.Message = {
-            "op": "run",
-            "argv": [encoded(word) for word in launch.argv],
-            "env": {encoded(name): encoded(value) for name, value in launch.env.items()},
-            "cwd": encoded(launch.cwd),
-            "tty": bool(master),
-            "timeout": launch.timeout,
-            "grace": launch.grace,
-            "strays": launch.strays,
-            "background": "end" if self._handing is None else "keep",
-        }
-        if any(limit is not None for limit in launch.limits):
-            request["limits"] = launch.limits.encoded()
-        if launch.sandbox is not None:
-            request["sandbox"] = launch.sandbox
+        request = launch.request(tty=bool(master), background="end" if self._handing is None else "keep")
         try:
             self._session = self._helper.request(request, (self._theirs.fileno(), *given, *master))
             self._theirs.close()
             answer = wire.receive(self._ours)
         except OSError as error:
-            return self._refused(CANNOT_RUN, f"no process can be started here: {error.strerror or error}")
+            return refused(launch, f"no process can be started here: {error.strerror or error}")
         finally:
             for fd in given:
                 os.close(fd)
         if answer is not None and answer[0]["event"] == "failed":
-            return self._explained(answer[0]["stage"], answer[0]["errno"], answer[0]["text"])
+            return not_started(launch, answer[0]["stage"], answer[0]["errno"], answer[0]["text"])
         self._watched = answer[0] if answer is not None else {}
         return None  # without an answer the keeper was killed, perhaps by the command: the pump will see that
-
-    def _refused(self, exit_code: int, text: str) -> ExecutionResult:
-        return failure(exit_code, f"agent-shell: {text}", cwd=self._launch.cwd)
-
-    def _explained(self, stage: str, number: int, text: str) -> ExecutionResult:
-        reason = os.strerror(number) if number else "bad request"
-        if stage == "sandbox":
-            from agent.execution.confine.words import failed
-
-            return self._refused(CANNOT_RUN, failed(text, number))
-        if stage == "chdir":
-            return self._refused(CANNOT_RUN, f"cannot enter {self._launch.cwd}: {reason}; nothing was run")
-        if number == errno.E2BIG:
-            return self._refused(
-                CANNOT_RUN,
-                "the environment and the command are too long for the system (E2BIG); unset or shorten a variable",
-            )
-        code = NOT_FOUND if number == errno.ENOENT else CANNOT_RUN
-        return self._refused(code, f"cannot start {self._launch.argv[0]}: {reason}")
 
     def _leave_background(self, ending: Ending) -> tuple[int, tuple[str, ...]]:
         """Keep alive what goes on, as a job. Under which number the command itself does (0: it ended), and what to say of it."""
@@ -263,59 +195,6 @@ class RunningCommand:
         except OSError:
             pass  # then whoever has it gets SIGPIPE when it writes, as after closing a terminal window
         return 0, ("a background process still holds the output; what it writes from now on is not shown",)
-
-    def _result(
-        self, ending: Ending, captures: dict[str, HeadTail], notes: tuple[str, ...], duration: float
-    ) -> ExecutionResult:
-        message = ending.message
-        interrupted = self._stopped or ending.interrupted_by_key
-        if message is None:
-            self._sweep_after_loss()
-            return ExecutionResult(
-                exit_code=_LOST,
-                stdout=captures["stdout"].result(),
-                stderr=captures["stderr"].result(),
-                duration=duration,
-                interrupted=interrupted,
-                notes=("the process that watches the command was killed, so the command was ended too",),
-            )
-        if ending.kept:
-            return ExecutionResult(
-                exit_code=0,
-                stdout=captures["stdout"].result(),
-                stderr=captures["stderr"].result(),
-                duration=duration,
-                state_kept=False,
-                notes=notes,
-            )
-        status = int(message["status"])
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        code = os.WEXITSTATUS(status) if number is None else 128 + number
-        interrupted |= ending.saw_interrupt_key and code == ExitCode.CANCELLED
-        if message["stuck"]:
-            notes += (
-                f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",
-            )
-        timed_out = bool(message["timed_out"])
-        limit = "output" if ending.over_output else message["limit"]
-        if limit:
-            notes += (ended_for(limit, self._launch.limits),)
-            code = _ENDED
-        elif code and any(bound is not None for bound in self._launch.limits):
-            said = captures["stderr"].result()
-            notes += failed_for(self._launch.limits, exit_code=code, said=said.head + said.tail)
-        if timed_out:
-            notes += (f"ended after its time-out of {self._launch.timeout:g} s",)
-        return ExecutionResult(
-            exit_code=ExitCode.TIMEOUT if timed_out else code,
-            signal=number,
-            stdout=captures["stdout"].result(),
-            stderr=captures["stderr"].result(),
-            duration=duration,
-            timed_out=timed_out,
-            interrupted=interrupted and not timed_out,
-            notes=notes,
-        )
 
     def _sweep_after_loss(self) -> None:
         """End what a killed keeper can no longer end: its group, else its session (which daemons leave)."""

@@ -11,6 +11,7 @@ from functools import partial
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
+from agent.execution.launch import Launch
 from agent.execution.leftovers import taken_over
 from agent.execution.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches
@@ -20,7 +21,6 @@ from agent.execution.rehearsal.reader import read_steps
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.rehearsal.unavailable import Trouble, unavailable
-from agent.execution.run import Launch
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
 from agent.protocol.cancel import CancellationToken

@@ -41,6 +41,11 @@ class Shells:
         self._note = ""
         self.env_program = ""
 
+    @property
+    def found(self) -> bool:
+        """Whether `find` would not have to look any more."""
+        return self._program is not None and self._wanted == "bash" and bool(self.env_program)
+
     def find(self) -> str:
         """Look for the programs, once; blocking. The path of bash or what stands in for it."""
         if not self.env_program:
