@@ -22,7 +22,10 @@ def confine(plan: Plan) -> None:
     version = kernel.landlock_version()
     privileged = identity.is_privileged()
     if plan.rung == "namespaces":
-        flags = (kernel.CLONE_NEWNS if files else 0) | (0 if plan.network else kernel.CLONE_NEWNET)
+        # Shared memory, semaphores and queues of others are no files, and can be written all the same.
+        flags = (kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC if files else 0) | (
+            0 if plan.network else kernel.CLONE_NEWNET
+        )
         if flags:
             identity.leave(flags)
         if files:
@@ -39,7 +42,12 @@ def confine(plan: Plan) -> None:
     elif version:
         _step("landlock", landlock.apart, version)
     _filter(plan, version)
-    _step("capabilities", identity.give_up_privileges, in_user_namespace=plan.rung == "namespaces" and not privileged)
+    _step(
+        "capabilities",
+        identity.give_up_privileges,
+        in_user_namespace=plan.rung == "namespaces" and not privileged,
+        stays_itself=files and not version,
+    )
 
 
 def _landlock(plan: Plan, version: int) -> None:

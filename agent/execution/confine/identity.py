@@ -40,6 +40,8 @@ HARMFUL_CAPABILITIES = (
     39,  # BPF
     40,  # CHECKPOINT_RESTORE
 )
+# Who may become another user may trace that user's processes, and is then where they are: only Landlock stops that.
+IDENTITY_CAPABILITIES = (6, 7)  # SETGID, SETUID
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 
@@ -72,17 +74,18 @@ def bring_up_loopback() -> None:
         fcntl.ioctl(probe, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
-def give_up_privileges(*, in_user_namespace: bool) -> None:
-    """Drop what could undo the confinement, for this process and all it will start."""
+def give_up_privileges(*, in_user_namespace: bool, stays_itself: bool) -> None:
+    """Drop what could undo the confinement, for this process and all it will start. `stays_itself`: it becomes no other user."""
     if in_user_namespace:
         kernel.drop_capabilities()
         return
+    harmful = HARMFUL_CAPABILITIES + (IDENTITY_CAPABILITIES if stays_itself else ())
     try:
-        kernel.drop_bounding(HARMFUL_CAPABILITIES)
+        kernel.drop_bounding(harmful)
     except OSError as error:
         if kernel.has_capability(8):  # SETPCAP: with it, it must work
             raise OSError(error.errno, error.strerror, "capabilities") from None
-    kernel.drop_capabilities(HARMFUL_CAPABILITIES)
+    kernel.drop_capabilities(harmful)
 
 
 def _write(path: str, text: str) -> None:

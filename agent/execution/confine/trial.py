@@ -6,6 +6,7 @@ import os
 import socket
 
 from agent.execution import kernel, sandbox_entry, wire
+from agent.execution.confine import identity
 
 _NOWHERE = ("192.0.2.1", 9)  # an address for documentation; connecting a datagram socket sends nothing
 
@@ -25,7 +26,7 @@ def _tried(request: wire.Message) -> wire.Message:
     try:
         sandbox_entry.enter(spec, -1)
         _check(spec, request["outside"].encode("latin-1"))
-        sudo = not kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS)
+        sudo = not kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS) and kernel.has_capability(identity.IDENTITY_CAPABILITIES[0])
     except Exception as error:  # whatever it is, this confinement is not to be had
         number = getattr(error, "errno", 0) or 0
         return {"works": False, "step": sandbox_entry.told(error), "errno": number, "landlock": landlock, "sudo": False}

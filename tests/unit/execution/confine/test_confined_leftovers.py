@@ -167,3 +167,33 @@ def test_no_bash_keeps_the_earlier_functions() -> None:
     state, notes = taken_over(after, before, "/nowhere/bash")
     assert (state.functions, len(notes)) == ("", 1)
     assert taken_over(after, before, BASH)[0] == after
+
+
+def test_shared_memory_of_others_is_out_of_reach(world: ConfinedWorld) -> None:
+    need(world, "workspace", "by namespaces")
+    ran = world.one("workspace", "ipcs -m | grep -c '^0x'; ipcmk -M 4096 >/dev/null; ipcs -m | grep -c '^0x'")
+    assert ran.out.split() == ["0", "1"], ran.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_without_landlock_root_cannot_go_where_another_user_is() -> None:
+    import subprocess
+
+    world = ConfinedWorld("root", without={"landlock_create_ruleset": "ENOSYS"})
+    other = subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "60"])
+    try:
+        need(world, "workspace", "by namespaces")
+        world.outside.chmod(0o777)
+        script = (
+            "import os\ntry: os.setgroups([]); os.setresgid(*[65534]*3); os.setresuid(*[65534]*3)\nexcept OSError as e: print(e.errno)\n"
+            f"open('/proc/{other.pid}/root{world.outside}/x', 'w')"
+        )
+        ran = world.one("workspace", f'python3 -c "{script}"')
+        assert ran.code != 0 and ran.out == "1"
+        assert world.untouched()
+        refused = world.one("workspace", "su nobody -s /bin/sh -c id")
+        assert refused.code == 126 and "gains other rights" in refused.err
+    finally:
+        other.kill()
+        other.wait()
+        world.remove()
