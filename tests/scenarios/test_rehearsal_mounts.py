@@ -155,22 +155,20 @@ def test_an_ordinary_user_where_nothing_is_theirs() -> None:
         bench.remove()
 
 
-if sys.platform != "linux":
-    pytest.skip("rehearsals need Linux", allow_module_level=True)
-
-
 _SERVICE = (
     _PRIVATE + "mount -t tmpfs -o mode=755 none /srv && mkfifo -m 666 /srv/pipe && cd /srv && "
     '{ timeout 30 python3 -S -c \'import os, socket; s = socket.socket(socket.AF_UNIX); s.bind("by-name"); os.chmod("by-name", 0o777); '
-    's.listen(); s.accept()\' >/dev/null 2>&1 & } && while [ ! -S by-name ]; do sleep 0.01; done; cd / && shift && exec "$@" 9<>/srv/pipe'
+    "s.listen(); s.accept()' >/dev/null 2>&1 & } && while [ ! -S by-name ]; do sleep 0.01; done; cd / && "
+    'mount -o remount,ro /srv && shift && exec "$@" 9<>/srv/pipe'
 )
 
 
-def test_services_that_no_list_tells_do_not_answer_an_ordinary_user() -> None:
-    """A socket that was bound by a relative name is in no table of paths, and a pipe in none at all."""
+@pytest.mark.parametrize("kind", ["root", "user"])
+def test_services_that_no_list_tells_do_not_answer(kind: str) -> None:
+    """What is read-only is behind an overlay, too: a socket bound by a relative name is in no table of paths, a pipe in none at all."""
     if os.geteuid() != 0 or shutil.which("unshare") is None or not os.path.isdir("/srv"):
         pytest.skip("needs root, unshare and /srv")
-    bench = Bench("user")
+    bench = Bench(kind)
     try:
         within(bench, _SERVICE)
         connect = (
@@ -184,3 +182,7 @@ def test_services_that_no_list_tells_do_not_answer_an_ordinary_user() -> None:
         assert out(direct).split() == ["nothing", "connected"], err(direct)
     finally:
         bench.remove()
+
+
+if sys.platform != "linux":
+    pytest.skip("rehearsals need Linux", allow_module_level=True)

@@ -82,9 +82,7 @@ def _settle_rest(spec: Spec, layout: Layout, mounts: list[Mount], facts: layouts
         spec.fresh = [packed(path) for path in layout.fresh]
         roots = [*(place.root for place in layout.overlays), *layout.fresh]
         quiet = quiet_places(mounts, facts, roots)
-        spec.quiet = [
-            packed(path) for path in quiet if os.access(path, os.X_OK)
-        ]  # where nobody gets nothing can be reached
+        spec.quiet = [packed(path) for path in quiet if os.access(path, os.X_OK)]  # elsewhere nothing can be reached
         reachable = [path for path in sockets.listening() if not any(is_within(path, root) for root in roots)]
     spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]
 

@@ -24,9 +24,11 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     """
     kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     merged = unpacked(spec.scratch) + b"/root"
-    os.mkdir(merged, 0o700)
+    empty = unpacked(spec.scratch) + b"/empty"
+    for path in (merged, empty):
+        os.mkdir(path, 0o700)
     real_devices = devices.open_all()
-    view = _View(merged, report, uppers)
+    view = _View(merged, empty, report, uppers)
     shared: tuple[bytes, int] | None = None
     for root, folder, flags in spec.overlays:
         place = unpacked(root)
@@ -34,8 +36,8 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             shared = unpacked(folder), flags  # its place is made with the rest of /dev
         elif not view.overlay(place, unpacked(folder), flags):
             view.bind(place)
-    for path in map(unpacked, spec.binds):
-        view.bind(path)
+    for point in map(unpacked, spec.binds):
+        view.bind(point)
     devices.populate(merged + b"/dev", real_devices)
     devices.close_all(real_devices)
     if shared is None or not view.overlay(_SHARED_MEMORY, *shared):
@@ -51,10 +53,11 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
 
 
 class _View:
-    """The root in the making, at the folder `merged`."""
+    """The root in the making, at the folder `merged`. `empty`: an empty folder."""
 
-    def __init__(self, merged: bytes, report: Report, uppers: list[int]) -> None:
+    def __init__(self, merged: bytes, empty: bytes, report: Report, uppers: list[int]) -> None:
         self._merged = merged
+        self._empty = empty
         self._report = report
         self._uppers = uppers
 
@@ -73,8 +76,18 @@ class _View:
         return True
 
     def bind(self, path: bytes) -> None:
-        """Show `path` as it is, read-only; what cannot even be shown is left out, and said."""
+        """Show `path` as it is, read-only; what cannot even be shown is left out, and said.
+
+        A folder is shown through an overlay where that can be had: writing to a named pipe, or talking to a socket, changes no file.
+        """
         target = self._merged + path
+        if os.path.isdir(path):
+            flags = os.statvfs(path).f_flag & (kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+            try:
+                overlay.mount_read_only(path, self._empty, target, flags)
+                return
+            except OSError as error:
+                self._report.say("sockets", root=os.fsdecode(path), errno=error.errno)
         try:
             kernel.mount(path, target, None, kernel.MS_BIND)
         except OSError as error:

@@ -38,10 +38,9 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     os.mkdir(empty, 0o700)
     empty_fd = _path(empty)
     shared = None
+    # Before the overlays, some of which lie in such a folder: a mount below it would forbid this.
     for path in map(unpacked, spec.quiet):
-        _quieten(
-            path, empty_fd, report
-        )  # before the overlays, some of which lie in such a folder: a mount below would forbid it
+        _quieten(path, empty_fd, report)
     for place in places:
         if place.root == _SHARED_MEMORY:
             shared = place  # it goes where the rest of /dev is made
