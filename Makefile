@@ -32,7 +32,9 @@ $(STAMP)/check: pyproject.toml constraints.txt | $(BIN)/python
 run: $(STAMP)/run
 	@if [ -n "$$GOAL" ]; then exec $(BIN)/python agent_shell.py $(ARGS) -- "$$GOAL"; else exec $(BIN)/python agent_shell.py $(ARGS); fi
 
+# Hundreds of tests start the program: compiled once, whatever PYTHONDONTWRITEBYTECODE says, and also for other users than this one.
 test: $(STAMP)/test
+	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(STAMP)/check
