@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.execution.journal.byproducts import beside, unnamed
 from agent.protocol.decisions import Effect, Finding, ProgramRun, RiskReport
 
 How = Literal["content", "values", "place"]
-_THROUGH_LINKS = frozenset(("write", "append", "modify", "truncate", "chmod", "chown", "permission-wide", "setuid"))
+_THROUGH_LINKS = frozenset(
+    ("create", "write", "append", "modify", "truncate", "chmod", "chown", "permission-wide", "setuid")
+)
 _VALUES = frozenset(("chmod", "chown", "permission-wide", "setuid"))
 _CONTENT = frozenset(
     (
@@ -30,6 +33,7 @@ _CONTENT = frozenset(
     )
 )
 _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "deception", "elevate", "vcs-safe"))
+_MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
 _NOT_KNOWN = "what it changes is not known before it runs"
 _MOST_NAMES = 5000
@@ -73,6 +77,8 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
     kinds = {finding.effect.kind for finding in report.findings if finding.effect is not None}
     if kinds - _HARMLESS - {"move", "copy-to"}:  # what is moved may be written to as well
         found = {(path, "content" if how == "place" else how): None for path, how in found}
+    if found:
+        unknown.update(dict.fromkeys(Unknown("", what) for what in unnamed(report)))
     content = {path for path, how in found if how == "content"}
     targets = [Target(path, how) for path, how in found if how == "content" or path not in content]
     return targets, list(unknown)
@@ -94,6 +100,8 @@ def _named(report: RiskReport, finding: Finding, effect: Effect, cwd: str) -> It
         yield Unknown("", _NOT_KNOWN)
     for text in effect.targets:
         yield from _paths(text, kind, base, effect, program)
+        for other in beside(program, text):
+            yield from _paths(other, "write", base, effect, program)
 
 
 def _program(report: RiskReport, finding: Finding) -> ProgramRun | None:
@@ -113,6 +121,8 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
         yield Unknown(text, "that is too much to keep")
         return
     how: How = "values" if kind in _VALUES else "place" if kind == "move" else "content"
+    if kind in _MAKING and glob.has_magic(text) and not os.path.lexists(os.path.join(base, text)):
+        yield Unknown(text, "new files with such names stay")
     for raw in _expanded(os.fsencode(os.path.join(base, text))):
         into = raw.endswith(b"/") or os.path.isdir(raw)
         if kind in ("copy-to", "link") and into:
@@ -125,7 +135,7 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
             yield Unknown(text, "it belongs to the kernel or is a device")
         else:
             yield Target(path, how)
-            if kind in _THROUGH_LINKS and os.path.islink(path):
+            if (kind in _THROUGH_LINKS or raw.endswith(b"/")) and os.path.islink(path):
                 yield Target(os.path.realpath(path), how)
 
 
