@@ -151,9 +151,9 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         is_root=parts.is_root,
         first_run=parts.first_run,
         rules=parts.rule_desk(),
-        undo=parts.undo_store,
-        jobs=lambda: parts.jobs,
-        diagnose=parts.diagnose,
+        undo=parts.execution.undo_store,
+        jobs=lambda: parts.execution.jobs,
+        diagnose=parts.execution.diagnose,
     )
 
 

@@ -7,24 +7,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.config.load import Loaded
-from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses, NothingKept
+from agent.execution_parts import ExecutionParts
+from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
 from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.execution.confine.grounds import Grounds
-    from agent.execution.jobs.table import JobTable
-    from agent.execution.limits import RunLimits
-    from agent.execution.rehearsal.settings import RehearsalSettings
     from agent.frontends.rule_desk import RuleDesk
-    from agent.lazy import Shell
-    from agent.protocol.capabilities import Capability
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.messages import ContextBlock
     from agent.protocol.outcomes import GoalSummary
-    from agent.protocol.ports import Checkpoints, Emitter, Recorder, StreamRedaction, UndoStore
+    from agent.protocol.ports import Emitter, Recorder, StreamRedaction
     from agent.recording.redaction import SecretRedactor
 
 
@@ -44,7 +39,7 @@ class Parts:
         self.redactor = self._make_redactor()
         self._choice = PlannerChoice(loaded, self.redactor)
         self._contexts: list[RequestContext] = []
-        self.jobs: JobTable | None = None
+        self.execution = ExecutionParts(loaded, self.redactor)
         self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -131,7 +126,9 @@ class Parts:
 
         settings = self._settings
         path = self._loaded.environ.get("PATH", "")
-        executor = LazyExecutor(os.path.abspath(cwd or settings.cwd or os.getcwd()), self._make_executor, path=path)
+        executor = LazyExecutor(
+            os.path.abspath(cwd or settings.cwd or os.getcwd()), self.execution.make_executor, path=path
+        )
         planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
         recorder, history, earlier = self._open_log(session_id, executor.cwd)
         context = RequestContext(
@@ -139,7 +136,7 @@ class Parts:
             planner=planner,
             executor=executor,
             rehearser=executor,
-            checkpoints=LazyCheckpoints(self._make_checkpoints),
+            checkpoints=LazyCheckpoints(self.execution.make_checkpoints),
             rehearse=settings.rehearse,  # type: ignore[arg-type]  # likewise
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
@@ -160,98 +157,6 @@ class Parts:
         from agent.shell_rating import for_shell
 
         return for_shell(self._settings.shell, self.policies.classify)(command, context)
-
-    def _make_executor(self, cwd: str) -> Shell:
-        from agent.config.paths import state_dir
-        from agent.execution.executor import ShellExecutor
-        from agent.execution.jobs.table import JobTable
-
-        if self.jobs is None:  # one for all sessions: a job outlives the session that started it
-            folder = os.path.join(state_dir(self._loaded.environ), "jobs")
-            self.jobs = JobTable(folder if self._settings.persist else None)
-
-        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not self._settings.json
-        return ShellExecutor(
-            cwd=cwd,
-            env=dict(self._loaded.environ),
-            terminal="tty" if terminal else "none",
-            stdin="null",
-            jobs=self.jobs,
-            grounds=self._grounds(cwd),
-            rehearsals=self._rehearsals(),
-            limits=self._limits(),
-            own_shell=self._settings.shell,
-            tty=self._settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
-        )
-
-    def _rehearsals(self) -> RehearsalSettings:
-        from agent.config.paths import state_dir
-        from agent.execution.rehearsal.budget import Budget
-        from agent.execution.rehearsal.settings import RehearsalSettings
-
-        settings = self._settings
-        return RehearsalSettings(
-            state_dir=state_dir(self._loaded.environ),
-            budget=Budget(
-                files=settings.rehearsal_files, bytes=settings.rehearsal_bytes, seconds=settings.rehearsal_seconds
-            ),
-            redact=self.redactor.redact,
-            keep_bytes=settings.undo_keep_bytes,
-            keep_days=settings.undo_keep_days,
-        )
-
-    def _make_checkpoints(self) -> Checkpoints:
-        if not self._settings.persist:
-            return NothingKept()
-        from agent.config.paths import state_dir
-        from agent.execution.journal.preimage import PreImages
-
-        return PreImages(state_dir(self._loaded.environ), redact=self.redactor.redact)
-
-    def undo_store(self) -> UndoStore:
-        """The runs that can be taken back, of every session."""
-        from agent.config.paths import state_dir
-        from agent.execution.journal.store import Journals
-
-        settings = self._settings
-        return Journals(
-            state_dir(self._loaded.environ), keep_bytes=settings.undo_keep_bytes, keep_days=settings.undo_keep_days
-        )
-
-    async def diagnose(self) -> tuple[Capability, ...]:
-        """What confinement, rehearsal, undo and limits find here."""
-        from agent.config.paths import state_dir
-        from agent.execution.diagnosis import diagnose
-
-        environ = self._loaded.environ
-        cwd = os.path.abspath(self._settings.cwd or os.getcwd())
-        return await diagnose(cwd=cwd, env=dict(environ), state_dir=state_dir(environ))
-
-    def _limits(self) -> RunLimits:
-        from agent.execution.limits import RunLimits
-
-        settings = self._settings
-        return RunLimits(
-            output=settings.limit_output,
-            memory=settings.limit_memory,
-            file_size=settings.limit_file_size,
-            processes=settings.limit_processes,
-        )
-
-    def _grounds(self, cwd: str) -> Grounds:
-        """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
-        from agent.config.paths import config_dir, default_session_dir, state_dir
-        from agent.execution.confine.grounds import Grounds
-        from agent.planner.git_facts import workspace_of
-
-        environ, home = self._loaded.environ, os.path.expanduser("~")
-        sessions = self._settings.session_dir or default_session_dir(environ)
-        return Grounds(
-            workspace=workspace_of(cwd, home),
-            also=self._settings.confine_write,
-            protected=(config_dir(environ), state_dir(environ), os.path.abspath(sessions)),
-            home=home,
-        )
 
     def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:
         from agent.config.paths import default_session_dir
