@@ -153,7 +153,12 @@ class Confiner:
             raise Unconfinable(f"the workspace {workspace or '(none)'} is no folder")
         real = os.path.realpath(workspace)
         home = os.path.realpath(self._grounds.home) if self._grounds.home else ""
-        if real == "/" or (home and home != real and home.startswith(f"{real}/")):
+        if home and home == real:
+            # .profile, .ssh, .gitconfig …: what is written there runs unconfined soon after.
+            raise Unconfinable(
+                "the workspace is your home folder, whose files run by themselves\nstart in a project's folder"
+            )
+        if real == "/" or (home and home.startswith(f"{real}/")):
             raise Unconfinable(f"{real} is no workspace that would confine anything\nstart in a project's folder")
 
     def _check_protected(self, workspace: str) -> None:

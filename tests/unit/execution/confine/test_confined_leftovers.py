@@ -197,3 +197,11 @@ def test_without_landlock_root_cannot_go_where_another_user_is() -> None:
         other.kill()
         other.wait()
         world.remove()
+
+
+def test_a_home_folder_is_no_workspace(world: ConfinedWorld) -> None:
+    world.options["home"] = str(world.workspace)
+    ran = world.one("workspace", "echo alias ls=evil >>.bashrc")
+    assert ran.code == 126 and "home folder" in ran.confining["reason"]
+    assert not (world.workspace / ".bashrc").exists()
+    assert world.one("read-only", "true").code == 0
