@@ -230,7 +230,12 @@ class ShellExecutor:
         self._state = after
 
     def _rehearsal_launch(self, command: ApprovedRehearsal) -> Launch:
-        """A launch of it but for what the sandbox decides: words, environment, time-out."""
+        """A launch of it but for what the sandbox decides: words, environment, time-out.
+
+        What only shows what it would do has a limit of processes in any case: what forks for ever is rehearsed to see just that.
+        """
+        from agent.execution.rehearsal.budget import DEFAULT_PROCESSES
+
         need = self._need(command.command)
         return Launch(
             argv=(),
@@ -247,7 +252,7 @@ class ShellExecutor:
             command_id=command.command_id,
             head_bytes=self._head_bytes,
             tail_bytes=self._tail_bytes,
-            limits=self._limits,
+            limits=self._limits._replace(processes=self._limits.processes or DEFAULT_PROCESSES),
         )
 
     async def close(self) -> None:

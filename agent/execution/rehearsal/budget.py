@@ -7,6 +7,7 @@ from dataclasses import dataclass
 DEFAULT_FILES = 20_000
 DEFAULT_BYTES = 1 << 30
 DEFAULT_SECONDS = 300.0
+DEFAULT_PROCESSES = 2_000  # at a time, where the person set no limit of their own
 
 
 @dataclass(frozen=True, kw_only=True)
