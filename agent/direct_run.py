@@ -139,7 +139,8 @@ def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:
 
 
 def _reason(conflict: Conflict, cwd: str) -> str:
-    return f"{_name(conflict.path, cwd)}: {conflict.reason}" if conflict.path else conflict.reason
+    told = not conflict.path or conflict.reason.endswith(conflict.path)
+    return conflict.reason if told else f"{_name(conflict.path, cwd)}: {conflict.reason}"
 
 
 def _name(path: str, cwd: str) -> str:

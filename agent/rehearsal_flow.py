@@ -26,6 +26,7 @@ from agent.waiting import cancellable
 _NO_REHEARSER = "nothing can be rehearsed in this session"
 _DISCARDED = "rehearsed and discarded"
 _ONLINE = "with the network on, what it sends is sent, rehearsal or not"
+_MADE_REAL = "what was rehearsed is made real; it does not run a second time"
 _OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
 
 
@@ -88,7 +89,7 @@ class RehearsalFlow:
             attempt.note = f"it could not be rehearsed to its end, and nothing was changed: {rehearsed.trouble}"
             if not rehearsed.interrupted:
                 first, attempt.direct = asking.rehearsed_first(attempt), True
-                attempt.note += "\nEnter runs it for real now" if first else ""
+                attempt.note += "\nEnter runs it for real now" if first and asking.approval.interactive else ""
             return EditAgain()
         outside = beyond(attempt.rated.confining, rehearsal)
         if attempt.unasked and not rehearsed.wanted_network and not outside:
@@ -127,7 +128,9 @@ class RehearsalFlow:
         if attempt.unasked:
             consent, remark = Consent(by=allowed_by(verdict)), told(verdict)
         else:
+            attempt.note = _MADE_REAL
             consent = await self.asking.consent(attempt)
+            attempt.note = ""
         if consent is None:
             return await self.asking.word_missing(attempt)
         approved = self.asking.approved(attempt, consent)

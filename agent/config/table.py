@@ -174,7 +174,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="auto_continue", kind="bool", flag="--auto-continue", group="run", help="go on while an agent has tasks"
     ),
-    Setting(name="json", kind="bool", flag="--json", group="run", help="events as JSON lines on stdout (plan: one object)"),
+    Setting(name="json", kind="bool", flag="--json", group="run", help="JSON on stdout: events as lines; one object of plan and rehearse"),
     Setting(
         name="shell", kind="choice", choices=("bash", "zsh", "fish", "sh", "auto"), group="run",
         help="your own shell, which runs what means the same there as in bash (auto: $SHELL)",

@@ -22,15 +22,16 @@ _KINDS = {"dir": "folder", "fifo": "named pipe"}
 _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _LONGEST = 400
 _NEVER_SHOWN = "not part of any rehearsal"
+_FLAGS = {"many-names": "hard link"}
 _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
 
 
-def summary_lines(rehearsal: Rehearsal) -> list[Line]:
-    """How it ended, how much it would change, and what it cannot show."""
+def summary_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
+    """How it ended, how much it would change, and what it cannot show. `offered`: it may be made real."""
     result = rehearsal.result
     lines: list[Line] = [[("bold", "rehearsed, nothing was changed"), ("", f": {_counts(rehearsal)}")]]
-    if result.exit_code != 0 and not rehearsal.obstacle:
+    if offered and result.exit_code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
         said = f"it failed in the rehearsal (exit {result.exit_code}); it can be made real all the same"
         lines.append([("yellow", said)])
     if rehearsal.obstacle:
@@ -154,7 +155,7 @@ def _change_line(change: Change, below: list[Change], cwd: str) -> Line:
     if details:
         line.append(("dim", f"  {details}"))
     if change.flags:
-        line.append(("red", f"  [{', '.join(name(flag) for flag in change.flags)}]"))
+        line.append(("red", f"  [{', '.join(name(_FLAGS.get(flag, flag)) for flag in change.flags)}]"))
     return line
 
 

@@ -22,9 +22,11 @@ def level_words(level: Level) -> str:
     return f"{MARKS[level]} {level.value} risk"
 
 
-def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0) -> list[Fragments]:
+def heading(
+    request: ConfirmationRequest, *, fits: bool = True, columns: int = 0, rehearse_key: str = "F9"
+) -> list[Fragments]:
     """Lines above the editable command, broken between words to `columns` (0: not at all). `fits`: the whole of the command
-    can be seen at once.
+    can be seen at once. `rehearse_key`: what rehearses here.
     """
     report = request.report
     lines: list[Fragments] = []
@@ -40,7 +42,7 @@ def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0
         lines.append([("class:hint", f"policy {rule}: {shown_line(request.verdict.reason)}")])
     if request.verdict.action == "type":
         lines.append([("class:hint", "Enter asks for a typed word before this runs")])
-    lines += _ways_back(request)
+    lines += _ways_back(request, rehearse_key)
     big = size_note(request.proposal.command)
     if not fits:
         size = f"{big}, and only a part" if big else "only a part of it"
@@ -52,14 +54,17 @@ def heading(request: ConfirmationRequest, *, fits: bool = True, columns: int = 0
     return wrapped(lines, columns)
 
 
-def _ways_back(request: ConfirmationRequest) -> list[Fragments]:
+def _ways_back(request: ConfirmationRequest, rehearse_key: str) -> list[Fragments]:
     """What can be done before this runs, and whether it could be taken back after."""
     lines: list[Fragments] = []
     if request.rehearsal == "auto" and writes(request.report):
         lines.append([("class:hint", "Enter rehearses it first: you see what it would change, and then decide")])
     elif request.rehearsal == "ask" and writes(request.report):
         lines.append(
-            [("class:strong", "F9 rehearses it"), ("class:hint", ": see what it would change, and nothing is changed")]
+            [
+                ("class:strong", f"{rehearse_key} rehearses it"),
+                ("class:hint", ": see what it would change, and nothing is changed"),
+            ]
         )
     if request.undo:
         style = "class:warn" if request.undo.startswith("cannot") else "class:hint"

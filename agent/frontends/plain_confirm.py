@@ -31,8 +31,11 @@ class PlainConfirmer:
         is_write = request.kind == "write"
         if is_write and not is_previewed(request.preview):
             self.screen.say(shown(request.preview))  # there is no pager here, and nothing is written unseen
-        above = write_heading if is_write else heading
-        self.screen.say_all(above(request, columns=self.screen.columns))
+        columns = self.screen.columns
+        above = (
+            write_heading(request, columns=columns) if is_write else heading(request, columns=columns, rehearse_key="r")
+        )
+        self.screen.say_all(above)
         if not is_write:
             self.screen.say("$ " + shown(request.proposal.command if request.draft is None else request.draft))
         rehearses = "" if request.rehearsal == "no" else "r rehearse · "

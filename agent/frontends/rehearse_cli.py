@@ -58,7 +58,7 @@ async def run_rehearse(services: Services, command: str, *, network: bool = Fals
 
 def _print(seen: Rehearsal) -> None:
     lines = [
-        *summary_lines(seen),
+        *summary_lines(seen, offered=False),
         *change_lines(seen.changes, cwd=seen.cwd, more=seen.more),
         *diff_lines(seen.changes, cwd=seen.cwd),
     ]

@@ -146,6 +146,7 @@ def test_a_high_one_needs_the_word_to_be_made_real_but_not_to_be_rehearsed(words
     assert len(done.rehearser.committed) == committed
     confirmed = done.log.only(CommandConfirmed)[-1]
     assert (confirmed.decision, confirmed.word_typed) == (("approved", True) if committed else ("declined", False))
+    assert person.asked_words[0].note == "what was rehearsed is made real; it does not run a second time"
 
 
 def test_what_policy_refuses_is_not_rehearsed_either() -> None:
@@ -274,6 +275,7 @@ def test_unasked_and_unattended_nothing_happens_where_the_rehearsal_is_not_the_w
     assert (done.rehearser.committed, done.executor.ran) == ([], [])
     assert done.outcome.exit_code == 6
     assert done.outcome.goal.message
+    assert "Enter" not in done.outcome.goal.message
 
 
 def test_unasked_with_a_person_there_asks_when_the_network_was_wanted() -> None:

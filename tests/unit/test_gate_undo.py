@@ -52,6 +52,11 @@ def test_what_cannot_be_taken_back_is_said_and_nothing_is_kept() -> None:
     assert log.only(CommandFinished)[0].undo_id == ""
 
 
+def test_a_reason_that_names_the_path_names_it_once() -> None:
+    plan = UndoPlan(not_kept=(Conflict(path="build.py", reason="runs a program: build.py"),))
+    assert undo_words(plan) == "cannot be undone: runs a program: build.py"
+
+
 def test_what_only_reads_needs_none() -> None:
     checkpoints = FakeCheckpoints(KEPT)
     _, _, person, _ = go(checkpoints, text="look")

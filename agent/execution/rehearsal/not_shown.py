@@ -16,7 +16,7 @@ _GENERAL = (
 )
 _FOR_USERS = (
     "not part of any rehearsal by an ordinary user: renames of folders (they are copied), further names of a file that is written to, "
-    "and changes to files of other users"
+    "and changes to files of other users or groups"
 )
 
 

@@ -1,0 +1,39 @@
+"""The lines of a rehearsal say nothing that is not so: no offer where nothing can or need be made real."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
+from agent.protocol.rehearsals import Change, FileState, Rehearsal
+from tests.support.fake_rehearser import ADDED, rehearsal_of
+from tests.support.fakes import failing
+
+OFFER = "it can be made real all the same"
+
+
+def told(rehearsal: Rehearsal, *, offered: bool = True) -> str:
+    return plain(summary_lines(rehearsal, offered=offered), color=False)
+
+
+def test_a_failed_command_that_changed_something_can_be_made_real() -> None:
+    assert OFFER in told(rehearsal_of("cp a b", ADDED, result=failing(3)))
+
+
+@pytest.mark.parametrize(
+    ("rehearsal", "offered"),
+    [
+        (rehearsal_of("false", result=failing(3)), True),
+        (rehearsal_of("cp a b", ADDED, result=failing(3)), False),
+        (rehearsal_of("cp a b", ADDED, result=failing(3), obstacle="it was ended"), True),
+        (rehearsal_of("cp a b", ADDED), True),
+    ],
+)
+def test_nothing_is_offered_that_is_not_there(rehearsal: Rehearsal, offered: bool) -> None:
+    assert OFFER not in told(rehearsal, offered=offered)
+
+
+def test_one_of_several_names_is_called_a_hard_link() -> None:
+    state = FileState(kind="file", mode=0o644, uid=0, gid=0, size=3)
+    linked = Change(path="/work/h", op="create", kind="file", after=state, flags=("many-names",))
+    assert plain(change_lines([linked], cwd="/work"), color=False) == "  + h  3 B  [hard link]"
