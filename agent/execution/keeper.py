@@ -17,25 +17,15 @@ import sys
 import termios
 import time
 
-from agent.execution import sandbox_entry, sweep, wire
+from agent.execution import sweep, wire
 from agent.execution.jobs.watch import MAX_FDS, JobWatch
-from agent.execution.limits import RunLimits, Watch, fence
+from agent.execution.limits import RunLimits, Watch
+from agent.execution.spawning import IGNORED, spawn
 from agent.execution.tree import RUNGS, Tree
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
 _TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
-_IGNORED = (
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGHUP,
-    signal.SIGTERM,
-    signal.SIGTSTP,
-    signal.SIGTTIN,
-    signal.SIGTTOU,
-)
-# What a program would find ignored, and so ignore: by Python, by our own parents, by the keeper. Handlers end with exec.
-_TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(_IGNORED)
 _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -60,7 +50,7 @@ class Keeper:
         """Start the command, keep it until it ends, report. Returns when the keeper has nothing left to do."""
         wake, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(self._wake, False)
-        for number in _IGNORED:
+        for number in IGNORED:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
@@ -70,10 +60,10 @@ class Keeper:
         )
         own = self._tree.group
         held = () if own is None else own.limit(memory=limits.memory, processes=limits.processes)
-        self._limits, self._watch_limits = (limits, held), Watch(limits, held)
+        self._held, self._watch_limits = held, Watch(limits, held)
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
-        failure = self._spawn()
+        self._pid, failure = spawn(self._request, self._stdio, self._tree, limits=limits, held=held)
         if failure:
             self._say({"event": "failed", **failure})
             self._tree.leave()
@@ -215,7 +205,7 @@ class Keeper:
             stuck = self._tree.kill()
             background = False
         self._let_go_of_terminal()
-        own = self._tree.group if "memory" in self._limits[1] and not self._over else None
+        own = self._tree.group if "memory" in self._held and not self._over else None
         if own is not None and "memory" in own.exceeded():
             self._over = "memory"
         first = self._tree.first() if background else 0
@@ -290,56 +280,3 @@ class Keeper:
             wire.send(self._control, message)
         except OSError:
             pass  # the REPL is gone; the loop will notice
-
-    # --- the start ---
-
-    def _spawn(self) -> wire.Message | None:
-        """Fork and exec; what failed as {stage, errno}, or None."""
-        read_end, write_end = os.pipe()
-        self._pid = self._tree.fork()
-        if self._pid == 0:
-            self._become_command(write_end)
-        os.close(write_end)
-        with os.fdopen(read_end, "rb") as report:
-            failure = report.read()
-        if failure:
-            os.waitpid(self._pid, 0)
-            stage, number, text = failure.decode("utf-8", "replace").split(":", 2)
-            return {"stage": stage, "errno": int(number), "text": text}
-        return None
-
-    def _become_command(self, report: int) -> None:
-        stage, told = "fork", ""
-        try:
-            os.setpgid(0, 0)
-            if self._request["tty"]:
-                os.tcsetpgrp(self._stdio[0], os.getpid())
-            self._tree.enter()
-            for target, source in enumerate(self._stdio):
-                os.dup2(source, target)
-            if "limits" in self._request:
-                stage = "limits"
-                fence(self._limits[0], held=self._limits[1])
-            if "sandbox" in self._request:
-                stage = "sandbox"
-                try:
-                    sandbox_entry.enter(self._request["sandbox"], report)
-                except Exception as error:
-                    told = sandbox_entry.told(error)
-                    raise OSError(getattr(error, "errno", 0) or 0, told) from error
-            stage = "chdir"
-            os.chdir(self._request["cwd"].encode("latin-1"))
-            stage = "exec"
-            signal.set_wakeup_fd(-1)
-            for number in _TO_RESET:
-                signal.signal(number, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            # Bytes travel as latin-1, so that no locale of either side can change them.
-            argv = [word.encode("latin-1") for word in self._request["argv"]]
-            env = {name.encode("latin-1"): value.encode("latin-1") for name, value in self._request["env"].items()}
-            os.execve(argv[0], argv, env)
-        except (OSError, ValueError) as error:
-            failed = getattr(error, "errno", 0) or 0
-            os.write(report, f"{stage}:{failed}:{told}".encode("utf-8", "replace"))
-        finally:
-            os._exit(127)
