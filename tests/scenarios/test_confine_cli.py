@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import World
 
 _FOUND: dict[str, str] = {}
@@ -89,15 +90,28 @@ def test_sudo_of_a_user_is_refused_where_nobody_can_be_asked(ordinary: World) ->
     assert "command.started" not in ordinary.types()
 
 
-def test_our_own_settings_are_out_of_reach_even_at_home(place: World) -> None:
-    policy = place.config / "policy.toml"
+def test_our_own_settings_are_out_of_reach_even_in_the_workspace(place: World) -> None:
+    folder = place.home / "dotfiles"
+    own = folder / ".config" / "agent-shell"
+    own.mkdir(parents=True)
+    place.extra["XDG_CONFIG_HOME"] = str(folder / ".config")
+    place.extra["AGENT_SESSION_DIR"] = str(folder / "sessions")
+    policy = own / "policy.toml"
     policy.write_text("")
-    script = f"touch mine\necho x > {policy}\nmv .config other\nrm -rf .config\n: > {place.sessions}/forged\n"
-    (place.home / "build.sh").write_text(script)
-    assert place.run(*RUN, "--confine", "workspace", "bash build.sh", cwd=place.home).code != 0
-    assert (place.home / "mine").exists()
+    script = f"touch mine\necho x > {policy}\nmv .config other\nrm -rf .config\n: > {folder}/sessions/forged\n"
+    (folder / "build.sh").write_text(script)
+    if isinstance(place, OrdinaryWorld):
+        place.own(folder)
+    assert place.run(*RUN, "--confine", "workspace", "bash build.sh", cwd=folder).code != 0
+    assert (folder / "mine").exists()
     assert policy.read_text() == ""
-    assert not (place.sessions / "forged").exists()
+    assert not (folder / "sessions" / "forged").exists()
+
+
+def test_a_home_folder_is_no_workspace(place: World) -> None:
+    ended = place.run(*RUN, "--confine", "workspace", "echo evil >>.profile", cwd=place.home)
+    assert ended.code in (5, 6) and "home folder" in ended.stderr
+    assert not (place.home / ".profile").exists()
 
 
 def test_limits_on_the_command_line(place: World) -> None:
