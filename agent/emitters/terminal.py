@@ -12,21 +12,16 @@ from msgspec import Struct
 
 from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
+from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, StreamName
 from agent.emitters.paint import paint, prose, safe_line
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.spinner import Spinner
 from agent.emitters.streams import sink_of
-from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ClientDisconnected, EmitError
 from agent.protocol.events import (
     AssistantDelta,
     AssistantMessage,
-    CommandConfirmed,
-    CommandFinished,
-    CommandProposed,
-    CommandRated,
-    CommandStarted,
     CompressionFinished,
     CompressionStarted,
     ContinueTriggered,
@@ -40,15 +35,11 @@ from agent.protocol.events import (
     PlannerFinished,
     PlannerStarted,
     Record,
-    RehearsalFinished,
-    RehearsalStarted,
     SessionNamed,
     ToolFinished,
     ToolStarted,
-    UndoFinished,
     Warned,
 )
-from agent.protocol.outcomes import WORD_NOT_TYPED
 
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
@@ -86,12 +77,14 @@ class TerminalEmitter:
         self._spinner = Spinner(self._display)
         self._words = AssistantText(self._display, self._renderer(), self._locked)
         self._said: set[str] = set()  # in this goal; the summary does not repeat it
+        self._commands = CommandLines(
+            self._aside,
+            self._end_output,
+            self._said,
+            color=self._display.err.color,
+            show_all=self._options.show_commands,
+        )
         self._planning = 0.0  # seconds that the planner took for this goal
-        self._reports: dict[str, RiskReport] = {}
-        self._proposed: dict[str, str] = {}
-        self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
-        self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
-        self._folder = ""
         self._filters: dict[StreamName, TerminalFilter] = {}
         self._failure: EmitError | None = None
         self._waiting = False
@@ -134,10 +127,8 @@ class TerminalEmitter:
         self._spinner.stop()
         if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
             self._show_work(event)
-        elif isinstance(event, (CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandFinished)):
-            self._show_command(event)
-        elif isinstance(event, (RehearsalStarted, RehearsalFinished, UndoFinished)):
-            self._show_rehearsal(event)
+        elif isinstance(event, OF_COMMANDS):
+            self._commands.show(event)
         else:
             self._show_message(event)
 
@@ -183,77 +174,11 @@ class TerminalEmitter:
         elif isinstance(event, ToolFinished):
             self._aside(describe.tool_result(event, color=color))
 
-    def _show_command(self, event: Event) -> None:
-        match event:
-            case CommandProposed(command_id=key, command=command):
-                self._proposed[key] = command
-            case CommandRated(command_id=key, report=report):
-                self._reports[key] = report
-            case CommandConfirmed(command_id=key):
-                self._confirmed(event)
-            case CommandStarted(command_id=key, command=command):
-                if self._options.show_commands or key in self._unseen:
-                    self._command_line(key, command, self._unseen.get(key, ""))
-            case CommandFinished():
-                self._command_finished(event)
-
-    def _show_rehearsal(self, event: Event) -> None:
-        """A rehearsal is shown by whoever asks about it; what nobody is asked about is shown when that is decided."""
-        color = self._display.err.color
-        match event:
-            case RehearsalStarted(cwd=cwd):
-                self._folder = cwd
-                self._aside(paint(describe.rehearsing(event), "dim", color=color))
-            case RehearsalFinished(command_id=key):
-                self._end_output()
-                self._rehearsed[key] = event
-            case UndoFinished():
-                self._aside(describe.undone(event, color=color))
-
-    def _confirmed(self, event: CommandConfirmed) -> None:
-        """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
-        key = event.command_id
-        rehearsed = self._rehearsed.pop(key, None)
-        if rehearsed is not None and event.by != "person" and rehearsed.exit_code is not None:
-            self._aside(describe.rehearsed(rehearsed, self._folder, color=self._display.err.color))
-        if event.decision in ("approved", "edited"):
-            if event.by != "person":
-                self._unseen[key] = f"({safe_line(event.remark, 200)})" if event.remark else ""
-            return
-        if event.by != "person" or self._options.show_commands:
-            suffix = {"dry-run": "not run: dry run", "declined": "not run"}.get(event.decision, event.decision)
-            self._command_line(key, event.command or self._proposed.get(key, ""), suffix)
-        elif event.decision == "declined" and event.command:  # confirmed, but the second prompt was not
-            self._said.add(WORD_NOT_TYPED)
-            self._aside(paint(WORD_NOT_TYPED, "yellow", color=self._display.err.color))
-        self._forget(key)
-
-    def _command_line(self, key: str, command: str, suffix: str = "") -> None:
-        color = self._display.err.color
-        self._aside(describe.command_line(command, self._reports.get(key), color=color, suffix=suffix))
-
     def _end_output(self) -> None:
         for name, filtered in self._filters.items():
             self._display.write(name, filtered.close())
         self._filters.clear()
         self._fresh_lines()
-
-    def _command_finished(self, event: CommandFinished) -> None:
-        self._end_output()
-        if event.conflict:
-            return  # whoever asks again says why
-        color = self._display.err.color
-        line = describe.ending_line(event, color=color)
-        if line:
-            self._aside(line)
-        if event.undo_id:
-            self._aside(paint(describe.undo_hint(event.undo_id), "dim", color=color))
-        self._forget(event.command_id)
-
-    def _forget(self, key: str) -> None:
-        self._reports.pop(key, None)
-        self._proposed.pop(key, None)
-        self._unseen.pop(key, None)
 
     def _goal_finished(self, event: GoalFinished) -> None:
         self._words.end()

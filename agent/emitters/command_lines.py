@@ -1,0 +1,120 @@
+"""What the terminal says of commands and their rehearsals: each that no prompt has shown, how it ended, how to take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.emitters import describe
+from agent.emitters.paint import paint, safe_line
+from agent.protocol.decisions import RiskReport
+from agent.protocol.events import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    Event,
+    RehearsalFinished,
+    RehearsalStarted,
+    UndoFinished,
+)
+from agent.protocol.outcomes import WORD_NOT_TYPED
+
+OF_COMMANDS = (
+    CommandProposed,
+    CommandRated,
+    CommandConfirmed,
+    CommandStarted,
+    CommandFinished,
+    RehearsalStarted,
+    RehearsalFinished,
+    UndoFinished,
+)
+"""The events that are shown here."""
+
+
+class CommandLines:
+    """`aside` prints a line beside the output, `end_output` ends what a command printed. `said`: what was said of this goal;
+    `show_all`: also what a prompt may have shown.
+    """
+
+    def __init__(
+        self,
+        aside: Callable[[str], None],
+        end_output: Callable[[], None],
+        said: set[str],
+        *,
+        color: bool,
+        show_all: bool,
+    ) -> None:
+        self._aside = aside
+        self._end_output = end_output
+        self._said = said
+        self._color = color
+        self._show_all = show_all
+        self._reports: dict[str, RiskReport] = {}
+        self._proposed: dict[str, str] = {}
+        self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
+        self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self._folder = ""
+
+    def show(self, event: Event) -> None:
+        """Show one of `OF_COMMANDS`, at once or when more is known."""
+        match event:
+            case CommandProposed(command_id=key, command=command):
+                self._proposed[key] = command
+            case CommandRated(command_id=key, report=report):
+                self._reports[key] = report
+            case CommandConfirmed(command_id=key):
+                self._confirmed(event)
+            case CommandStarted(command_id=key, command=command):
+                if self._show_all or key in self._unseen:
+                    self._command_line(key, command, self._unseen.get(key, ""))
+            case CommandFinished():
+                self._command_finished(event)
+            case RehearsalStarted(cwd=cwd):
+                self._folder = cwd
+                self._aside(paint(describe.rehearsing(event), "dim", color=self._color))
+            case RehearsalFinished(command_id=key):
+                # Whoever asks about it shows it; what nobody is asked about is shown when that is decided.
+                self._end_output()
+                self._rehearsed[key] = event
+            case UndoFinished():
+                self._aside(describe.undone(event, color=self._color))
+
+    def _confirmed(self, event: CommandConfirmed) -> None:
+        """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
+        key = event.command_id
+        rehearsed = self._rehearsed.pop(key, None)
+        if rehearsed is not None and event.by != "person" and rehearsed.exit_code is not None:
+            self._aside(describe.rehearsed(rehearsed, self._folder, color=self._color))
+        if event.decision in ("approved", "edited"):
+            if event.by != "person":
+                self._unseen[key] = f"({safe_line(event.remark, 200)})" if event.remark else ""
+            return
+        if event.by != "person" or self._show_all:
+            suffix = {"dry-run": "not run: dry run", "declined": "not run"}.get(event.decision, event.decision)
+            self._command_line(key, event.command or self._proposed.get(key, ""), suffix)
+        elif event.decision == "declined" and event.command:  # confirmed, but the second prompt was not
+            self._said.add(WORD_NOT_TYPED)
+            self._aside(paint(WORD_NOT_TYPED, "yellow", color=self._color))
+        self._forget(key)
+
+    def _command_line(self, key: str, command: str, suffix: str = "") -> None:
+        self._aside(describe.command_line(command, self._reports.get(key), color=self._color, suffix=suffix))
+
+    def _command_finished(self, event: CommandFinished) -> None:
+        self._end_output()
+        if event.conflict:
+            return  # whoever asks again says why
+        line = describe.ending_line(event, color=self._color)
+        if line:
+            self._aside(line)
+        if event.undo_id:
+            self._aside(paint(describe.undo_hint(event.undo_id), "dim", color=self._color))
+        self._forget(event.command_id)
+
+    def _forget(self, key: str) -> None:
+        self._reports.pop(key, None)
+        self._proposed.pop(key, None)
+        self._unseen.pop(key, None)
