@@ -14,6 +14,8 @@ MOST_LINES = 400  # of one diff
 LONGEST_LINE = 2000  # characters
 LARGEST_TEXT = 200_000  # bytes
 _MOST_WORK = 150_000  # steps of the search
+_ENDS = " \t\"'`,;:()[]{}<>|&"  # of words
+_LONGEST_WORD = 200
 _NO_NEWLINE = "\\ No newline at end of file"
 
 
@@ -44,12 +46,18 @@ def unified(before: str, after: str, *, most_lines: int = MOST_LINES) -> str:
     left_out = 0
     for line in _hunks(old, new, changed_runs(old, new)):
         if len(out) < most_lines:
-            out.append(line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…")
+            out.append(line if len(line) <= LONGEST_LINE else f"{_cut(line)}…")
         else:
             left_out += 1
     if left_out:
         out.append(f"… {left_out:,} more lines of this diff")
     return "".join(f"{line}\n" for line in out)
+
+
+def _cut(line: str) -> str:
+    """The beginning of a long line, without the word that is cut: half of a secret is nothing that redaction knows."""
+    start = LONGEST_LINE - _LONGEST_WORD
+    return line[: max(start, *(line.rfind(end, start, LONGEST_LINE) + 1 for end in _ENDS))]
 
 
 def _lines(text: str) -> list[str]:

@@ -80,6 +80,13 @@ def test_one_word_on_very_many_lines_is_shown_where_it_is() -> None:
     assert all(run.b - run.a == run.d - run.c == 1 for run in runs)
 
 
+def test_a_long_line_is_cut_between_words() -> None:
+    """Half of a secret would be nothing that redaction knows."""
+    for before in (LONGEST_LINE - 12, LONGEST_LINE - 150):
+        shown = unified("", "a" * (before - 1) + " ghp_" + "0" * 400 + "\n")
+        assert shown.endswith("a …\n")
+
+
 def test_long_lines_are_cut() -> None:
     shown = unified("", "x" * 10 * LONGEST_LINE + "\n")
     assert len(shown) < LONGEST_LINE + 100
