@@ -10,7 +10,10 @@ from msgspec.structs import replace
 
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
+from agent.engine.goal_ending import GoalEnded, ended_by
+from agent.engine.goal_words import goal_item, goal_text
 from agent.engine.guard import RepeatGuard
+from agent.engine.planner_turn import PlannerTurn
 from agent.engine.stream import EventStream
 from agent.engine.summary import (
     command_summary,
@@ -26,53 +29,29 @@ from agent.judging import Judges
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Opinion, Proposal
 from agent.protocol.errors import (
-    BudgetExceeded,
-    Cancelled,
     CoreError,
-    InvalidRequest,
-    InvalidState,
-    OtherError,
     PlannerError,
-    ProviderError,
     RecordingError,
 )
 from agent.protocol.events import (
-    AssistantDelta,
     AssistantMessage,
     Failed,
     GoalStarted,
-    PlannerFinished,
     PlannerNoted,
-    PlannerStarted,
     Warned,
     goal_finished,
 )
 from agent.protocol.messages import (
     CommandItem,
-    ContextBlock,
     ContinuationKind,
     GoalItem,
     NoteItem,
-    ReplyItem,
     UserInput,
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExitCode, GoalStatus, GoalSummary
 from agent.protocol.ports import Confirmer
-from agent.protocol.replies import Chat, Command, PlannerReply, ToolCalls
-from agent.protocol.requests import PlannerRequest, RunOptions
-from agent.waiting import cancellable
-
-_MAX_GOAL_CHARS = 200_000
-
-
-class GoalEnded(Exception):
-    """Leaves the loop with a status; internal to this module."""
-
-    def __init__(self, status: GoalStatus, message: str = "", *, exit_code: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.exit_code = exit_code
+from agent.protocol.replies import Chat, Command, ToolCalls
+from agent.protocol.requests import RunOptions
 
 
 class GoalRun:
@@ -86,6 +65,7 @@ class GoalRun:
         self._options = options
         self._stream = stream
         self._budget = Budget(options.limits, app.clock)
+        self._planner = PlannerTurn(app, ctx, options, stream=stream, budget=self._budget)
         self._guard = RepeatGuard()
         self._gate = Gate(
             Judges(
@@ -132,8 +112,10 @@ class GoalRun:
         """Pursue the goal to its end. Exactly one `goal.finished` for the `goal.started`; errors become a status."""
         ctx = self._ctx
         goal_id = uuid.uuid4().hex[:12]
-        text, origin = self._goal_text(user_input)
-        item = None if user_input.shell else await self._goal_item(user_input, goal_id, text)
+        text, origin = goal_text(user_input, self._app, ctx)
+        item = None
+        if not user_input.shell:
+            item = await goal_item(user_input, goal_id, text, app=self._app, ctx=ctx, cancel=self._options.cancel)
         self._stream.goal_id = goal_id
         await self._stream.send(
             GoalStarted(
@@ -160,7 +142,11 @@ class GoalRun:
             interrupted = error
             ended = GoalEnded(GoalStatus.INTERRUPTED, "interrupted")
         except Exception as error:  # every goal has an ending in the log
-            ended = await self._ended_by(error)
+            if self._app.debug and not isinstance(error, CoreError):
+                traceback.print_exc()
+            ended, told = ended_by(error)
+            self.error_code = told.code
+            await self._stream.send_if_possible(Failed(error=told.info()))
         summary = self._summary(goal_id, text, ended)
         trouble = await self._stream.send_if_possible(goal_finished(summary))
         self._stream.goal_id = ""
@@ -169,22 +155,6 @@ class GoalRun:
         if trouble is not None and not isinstance(ended.__cause__, RecordingError):
             raise trouble
         return summary
-
-    def _goal_text(self, user_input: UserInput) -> tuple[str, str]:
-        if user_input.continuation is not None:
-            last = next((goal.goal for goal in reversed(self._ctx.goals)), None)
-            if last is None:
-                raise InvalidState(expected="an earlier goal in this session", found="none")
-            return last, "continuation"
-        text = self._app.redactor.redact(user_input.text)
-        if not text.strip():
-            raise InvalidRequest("the goal is empty")
-        if len(text) > _MAX_GOAL_CHARS:
-            raise InvalidRequest(
-                f"a goal of {len(text):,} characters is too long",
-                hint="put the text into a file and use --file, or pipe it to standard input",
-            )
-        return text, "shell" if user_input.shell else "goal"
 
     # --- the person's own command ---
 
@@ -202,7 +172,7 @@ class GoalRun:
     async def _loop(self, user_input: UserInput, item: GoalItem) -> None:
         await self._begin(user_input, item)
         while True:
-            answer = await self._ask_planner(self._budget.step())
+            answer = await self._planner.ask(self._budget.step())
             match answer.reply:
                 case Chat(message=message):
                     await self._say(message)
@@ -215,81 +185,12 @@ class GoalRun:
                 case ToolCalls() as calls:
                     await self._tool_calls(calls)
 
-    async def _goal_item(self, user_input: UserInput, goal_id: str, text: str) -> GoalItem:
-        """The goal as the planner will see it. Files and context are redacted like everything that leaves this machine."""
-        environment = await cancellable(self._app.facts.environment(self._ctx.cwd), self._options.cancel)
-        redact = self._app.redactor.redact
-        files = (*self._ctx.pending_files, *user_input.files)
-        self._ctx.pending_files.clear()
-        return GoalItem(
-            goal_id=goal_id,
-            text=text,
-            environment=environment,
-            files=tuple(replace(file, content=redact(file.content)) for file in files),
-            context=tuple(
-                replace(block, text=redact(block.text)) for block in (*user_input.context, *self._new_project_notes())
-            ),
-        )
-
-    def _new_project_notes(self) -> list[ContextBlock]:
-        """Notes of the project that the planner has not been shown in this session."""
-        shown = {block for item in self._ctx.history if isinstance(item, GoalItem) for block in item.context}
-        return [block for block in self._app.project_notes(self._ctx.cwd) if block not in shown]
-
     async def _begin(self, user_input: UserInput, item: GoalItem) -> None:
         self._ctx.history.append(item)
         if user_input.continuation is ContinuationKind.REGENERATE:
             await self._note("The person asked for another answer to the same goal. Do not repeat the last one.")
         elif user_input.continuation is ContinuationKind.CONTINUE:
             await self._note("The person asked you to go on with this goal.")
-
-    async def _ask_planner(self, step: int) -> PlannerReply:
-        planner = self._ctx.planner
-        await self._stream.send(PlannerStarted(step=step, planner=planner.name, model=planner.model))
-        request = PlannerRequest(
-            history=tuple(self._ctx.history),
-            tools=tuple(tool.spec for tool in self._app.tools.values()),
-            stream=self._options.stream is not False,
-            code_only=self._options.code_only,
-            role=self._ctx.role_text,
-        )
-        started = self._app.clock.monotonic()
-        try:
-            answer = await cancellable(
-                planner.plan(request, self._delta), self._options.cancel, timeout=self._budget.remaining_time
-            )
-        except BaseException as error:
-            failure = error if isinstance(error, CoreError) else Cancelled()
-            if isinstance(error, Exception) and not isinstance(error, CoreError):
-                failure = PlannerError(f"the planner failed: {type(error).__name__}: {error}")
-            duration = self._app.clock.monotonic() - started
-            finished = PlannerFinished(step=step, reply="error", duration=duration, error=failure.info())
-            await self._stream.send_if_possible(finished)
-            if isinstance(error, CoreError) or not isinstance(error, Exception):
-                raise
-            raise failure from error
-        self._budget.spend(answer.usage)
-        raw = self._app.redactor.redact(answer.raw)
-        trouble = await self._stream.send_if_possible(
-            PlannerFinished(
-                step=step,
-                reply=str(type(answer.reply).__struct_config__.tag),
-                raw=raw,
-                model=answer.model,
-                usage=answer.usage,
-                duration=self._app.clock.monotonic() - started,
-            )
-        )
-        if trouble is not None:
-            raise trouble
-        calls = answer.reply.calls if isinstance(answer.reply, ToolCalls) else ()
-        spoken = answer.reply.message if isinstance(answer.reply, Chat) else ""
-        self._ctx.history.append(ReplyItem(raw=raw, text=spoken, tool_calls=calls))
-        return answer
-
-    async def _delta(self, text: str) -> None:
-        if text and self._options.stream is not False and not self._options.code_only:
-            await self._stream.send(AssistantDelta(text=text))
 
     async def _say(self, message: str) -> None:
         self._messages.append(message)
@@ -394,26 +295,6 @@ class GoalRun:
             await self._note(idle.text)
 
     # --- endings ---
-
-    async def _ended_by(self, error: Exception) -> GoalEnded:
-        """The status that stands for an error; the error itself is recorded and shown."""
-        if not isinstance(error, CoreError):
-            if self._app.debug:
-                traceback.print_exc()
-            error = OtherError(f"unexpected {type(error).__name__}: {error}", hint="run again with --debug for details")
-        self.error_code = error.code
-        await self._stream.send_if_possible(Failed(error=error.info()))
-        status, exit_code = GoalStatus.FAILED, error.exit_code
-        if isinstance(error, Cancelled):
-            by_person = error.message in ("interrupted", "cancelled")
-            status = GoalStatus.INTERRUPTED if by_person else GoalStatus.CANCELLED
-        elif isinstance(error, (PlannerError, ProviderError)):
-            status = GoalStatus.PLANNER_ERROR
-        elif isinstance(error, BudgetExceeded):
-            status = GoalStatus.BUDGET_EXHAUSTED
-        ended = GoalEnded(status, error.message, exit_code=exit_code)
-        ended.__cause__ = error
-        return ended
 
     def _summary(self, goal_id: str, text: str, ended: GoalEnded) -> GoalSummary:
         exit_code = EXIT_CODE_OF_STATUS[ended.status] if ended.exit_code is None else ended.exit_code
