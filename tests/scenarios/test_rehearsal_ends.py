@@ -86,6 +86,14 @@ def test_death_by_signal_is_told_as_such(bench: Bench) -> None:
     assert not said.get("obstacle")
 
 
+@pytest.mark.parametrize("what", ["mkdir", "mkfifo", "ln -s /proc/1/environ"])
+def test_a_command_that_spoils_the_file_of_its_shell_state_loses_that_only(bench: Bench, what: str) -> None:
+    said = bench.run(f"echo a > a; for f in {bench.state}/undo/*/state; do rm -f $f; {what} $f; done; export LOST=1")
+    assert not said.get("obstacle")
+    assert changes(said) == {("create", "a")}
+    assert said["result"]["state_kept"] is False
+
+
 def test_what_went_on_in_the_background_is_named(bench: Bench) -> None:
     said = bench.run("sleep 60 & echo begun")
     assert out(said) == "begun\n"

@@ -169,10 +169,14 @@ class _Guard:
         except OSError:
             return
         left = _LONGEST_DUMP
-        while left > 0 and (data := os.read(fd, 1 << 20)):
-            os.write(self._state, data)
-            left -= len(data)
-        os.close(fd)
+        try:
+            while left > 0 and (data := os.read(fd, 1 << 20)):
+                os.write(self._state, data)
+                left -= len(data)
+        except OSError:
+            os.ftruncate(self._state, 0)  # a folder, say, or no room: then nothing of it is known
+        finally:
+            os.close(fd)
 
 
 def end_like(status: int) -> NoReturn:
