@@ -163,6 +163,7 @@ class Pump:
                     owed[key.fd] -= sum(capture.total for capture in self._captures.values()) - before
             self._frames.flush_if_due()
             if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
+                self._serve(self._selector.select(0))  # the end of it may be all that is left
                 return
 
     # --- what comes from the command ---

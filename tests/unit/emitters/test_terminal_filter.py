@@ -164,3 +164,8 @@ def test_the_cursor_never_leaves_what_the_command_wrote(pieces: list[str]) -> No
             row += int(count) * (1 if kind in "BE" else -1)
         assert 0 <= row <= lowest
     assert row == lowest
+
+
+def test_a_file_of_bytes_is_shown_as_quickly_as_it_can_be() -> None:
+    assert shown(b"\x00\x07\x1a\x7f\xc2\x9b\xe2\x80\xae\x1b[6n\x01" * 2) == b"^@^Z^?\xef\xbf\xbd<U+202E>^A" * 2
+    assert shown(b"a\n\x1b[A\x01\x08b\x1b[Kc") == b"a\n\x1b[1A^Ab\x1b[Kc\x1b[1B\r\n"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 
 from agent.execution import wire
 from agent.execution.capture import HeadTail
 from agent.execution.pump import Channels, Pump
+from tests.unit.execution.running import MakeRunner
 
 
 def test_output_that_somebody_else_was_quicker_to_read_is_no_fault() -> None:
@@ -28,3 +30,8 @@ def test_output_that_somebody_else_was_quicker_to_read_is_no_fault() -> None:
             os.close(fd)
         ours.close()
         keepers.close()
+
+
+def test_a_slow_display_is_no_background_process(make_run: MakeRunner) -> None:
+    result = make_run()("head -c 1000000 /dev/zero", sink=lambda *_: time.sleep(0.2))
+    assert (result.stdout.total_bytes, result.notes) == (1_000_000, ())
