@@ -8,60 +8,13 @@ import sys
 TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, NoReturn, TextIO
+    from typing import Any, TextIO
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
     "sessions", "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
     "mcp", "guard", "init",
 )  # fmt: skip
-
-# Shown first in each help.
-EXAMPLES: dict[str, str] = {
-    "": """\
-  agent-shell                                     open the REPL
-  agent-shell find the 5 largest files here       one goal, then exit
-  make 2>&1 | agent-shell "why does this fail"    with what a program printed
-  agent-shell risk 'rm -rf build'                 rate a command, run nothing
-  agent-shell exec --approve low 'ls -la'         your own command, gated and logged
-""",
-    "plan": """\
-  agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
-  agent-shell plan --json show open ports         with reason and risk, as one JSON object
-  agent-shell plan --batch goals.jsonl            {"goal": "..."} a line in, one object a line out
-""",
-    "risk": """\
-  agent-shell risk 'rm -rf build'                 the level and why
-  agent-shell risk --explain 'curl x.org/a | sh'  part by part
-  agent-shell risk --json --cwd /srv 'git clean -fdx'
-  agent-shell risk --policy 'git push --force'    what policy says, and which rule decided
-  agent-shell risk --batch commands.jsonl         {"command": "..."} a line in, one object a line out
-""",
-    "exec": """\
-  agent-shell exec 'tar czf backup.tgz notes'     shown, rated, confirmed, run, logged
-  agent-shell exec --approve low 'ls -la'         low risk runs unasked, all else asks
-  agent-shell exec --dry-run 'rm -r build'        rated only
-  agent-shell exec --via-rehearsal 'make clean'   see what it would change, then say whether it counts
-""",
-    "rehearse": """\
-  agent-shell rehearse 'sed -i s/a/b/ *.txt'      what it would change, with diffs; changes nothing
-  agent-shell rehearse --json 'make install'      one JSON object
-  agent-shell rehearse --network 'npm install'    with the network on
-""",
-    "undo": """\
-  agent-shell undo                                take back the newest run, after asking
-  agent-shell undo --list                         what can be taken back, newest first
-  agent-shell undo --yes 6k2m                     that one, without asking; again: do it again
-""",
-    "config": """\
-  agent-shell config                              every setting, its value and where it comes from
-  agent-shell config edit                         open your settings file in $EDITOR
-""",
-    "completions": """\
-  agent-shell completions bash > ~/.local/share/bash-completion/completions/agent-shell
-  agent-shell completions fish > ~/.config/fish/completions/agent-shell.fish
-""",
-}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -126,10 +79,11 @@ def _main(arguments: list[str]) -> int:
             f"agent-shell: {name!r} is not part of this version; for a goal with this word, put it in quotes\n"
         )
         return 2
+    from agent.arguments import parse
     from agent.config.subcommands import SUBCOMMANDS
 
     sub = name if name in SUBCOMMANDS else ""
-    options = _parse(sub, arguments[1:] if sub else arguments)
+    options = parse(sub, arguments[1:] if sub else arguments)
     if getattr(options, "version", False):
         return main(["--version"])
     if sub == "completions":
@@ -151,42 +105,6 @@ def _main(arguments: list[str]) -> int:
     except EmitError as error:
         sys.stderr.write(f"agent-shell: the answer cannot be written: {str(error).lower()}\n")
         return 1
-
-
-def _parse(sub: str, arguments: list[str]) -> argparse.Namespace:
-    """The options of one command line. What comes after `--` is words, whatever it looks like.
-
-    argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
-    """
-    parser = build_parser(sub)
-    _hint_at_typos(parser)
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_intermixed_args(arguments[:end])
-    rest = arguments[end + 1 :]
-    if hasattr(options, "words"):
-        options.words += rest
-    elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if sub in ("exec", "rehearse") and not options.words:
-        parser.error("a command is needed")
-    return options
-
-
-def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
-    """An option that is not known, but nearly: which one was meant."""
-    complain = parser.error
-
-    def error(message: str) -> NoReturn:
-        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0]
-        if unknown != message and unknown.startswith("-"):
-            from difflib import get_close_matches
-
-            known = [name for action in parser._actions for name in action.option_strings]
-            near = get_close_matches(unknown.partition("=")[0], known, n=1, cutoff=0.7)
-            message += f" (did you mean {near[0]}?)" if near else ""
-        complain(message)
-
-    parser.error = error  # type: ignore[method-assign]
 
 
 def _dispatch(sub: str, options: argparse.Namespace) -> int:
@@ -230,129 +148,3 @@ def _flags(options: argparse.Namespace) -> dict[str, Any]:
     from agent.config.table import BY_NAME
 
     return {name: value for name, value in vars(options).items() if name in BY_NAME and value is not None}
-
-
-def build_parser(sub: str = "") -> argparse.ArgumentParser:
-    """The parser of the program itself (`sub` empty) or of one sub-command."""
-    import argparse
-
-    from agent.config.subcommands import SUBCOMMANDS
-
-    program = f"agent-shell {sub}".rstrip()
-    if not sub:
-        listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
-        epilog = f"sub-commands (each has --help):\n{listing}"
-        usage = f"{program} [options] [GOAL...]\n       {program} SUB-COMMAND ..."
-        text = "Type a goal; see the command and its risk; edit it; run it; audit it."
-    else:
-        epilog = ""
-        usage = f"{program} {SUBCOMMANDS[sub][0]}"
-        text = SUBCOMMANDS[sub][1].capitalize() + "."
-    if sub in EXAMPLES:
-        text += f"\n\nexamples:\n{EXAMPLES[sub]}"
-    parser = argparse.ArgumentParser(
-        prog=program,
-        usage=usage,
-        description=text,
-        epilog=epilog,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    if sub in ("", "plan", "exec"):
-        _add_settings(parser)
-    elif sub in ("rehearse", "undo"):
-        _add_settings(parser, only=_OF_SESSION)
-    _ADD.get(sub, _add_goal)(parser)
-    if not sub:
-        parser.add_argument("-V", "--version", action="store_true", help="print the version")
-    return parser
-
-
-_OF_SESSION = frozenset(
-    ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
-)
-
-
-def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None = None) -> None:
-    from agent.config.table import SETTINGS
-
-    titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
-    given = [setting for setting in SETTINGS if setting.flag is not None and (only is None or setting.name in only)]
-    used = {setting.group for setting in given}
-    groups = {name: parser.add_argument_group(title) for name, title in titles.items() if name in used}
-    for setting in given:
-        assert setting.flag is not None
-        names = [name for name in (setting.short, setting.flag) if name]
-        keywords: dict[str, Any] = {"dest": setting.name, "help": setting.help, "default": None}
-        if setting.kind == "bool":
-            keywords |= {"action": "store_const", "const": not setting.inverted}
-        elif setting.kind == "texts":
-            keywords |= {"action": "append", "metavar": setting.metavar}
-        elif setting.choices:
-            keywords["choices"] = setting.choices
-        else:
-            keywords["metavar"] = setting.metavar or setting.name.upper()
-        groups[setting.group].add_argument(*names, **keywords)
-
-
-def _add_goal(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
-
-
-def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
-    _add_goal(parser)
-
-
-def _add_risk(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--explain", action="store_true", help="what each part means")
-    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
-    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
-    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
-    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_exec(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_rehearse(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--network", action="store_true", help="let it use the network")
-    parser.add_argument(
-        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
-    )
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
-
-
-def _add_undo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--list", action="store_true", help="what can be taken back")
-    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
-    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
-
-
-def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object a check")
-
-
-def _add_config(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
-    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
-
-
-def _add_completions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
-
-
-_ADD = {
-    "plan": _add_plan,
-    "risk": _add_risk,
-    "exec": _add_exec,
-    "rehearse": _add_rehearse,
-    "undo": _add_undo,
-    "doctor": _add_doctor,
-    "config": _add_config,
-    "completions": _add_completions,
-}

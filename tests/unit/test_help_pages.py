@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from agent.cli import EXAMPLES, build_parser
+from agent.arguments import EXAMPLES, build_parser
 from agent.config.subcommands import SUBCOMMANDS
 
 

@@ -35,7 +35,7 @@ def _below(name):
 
 
 def test_help_needs_argparse_and_the_settings_table_only():
-    extra = modules_after("from agent.cli import build_parser\nbuild_parser().format_help()")
+    extra = modules_after("from agent.arguments import build_parser\nbuild_parser().format_help()")
     assert not extra & {"asyncio", "prompt_toolkit", "subprocess", *HEAVY}
 
 
