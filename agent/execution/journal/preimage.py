@@ -64,6 +64,10 @@ class PreImages:
         """Keep it. Raises IoError where that cannot be done; then nothing is left behind."""
         wanted = {os.fsencode(path) for path in plan.kept}
         targets = [each for each in targets_of(command.report, cwd)[0] if each.path in wanted]
+        if wanted - {each.path for each in targets}:  # a link in its way leads elsewhere by now, say
+            raise IoError(
+                "what the command would change cannot be kept: its files are not where they were a moment ago"
+            )
         time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         run = Run(self._redact(command.command), cwd, time, session, command.command_id)
         entry: Entry | None = None

@@ -14,6 +14,7 @@ import pytest
 from agent.execution.journal.preimage import PreImages
 from agent.execution.journal.store import Journals
 from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
+from agent.protocol.errors import IoError
 from agent.protocol.rehearsals import Conflict
 from agent.risk.classifier import classify
 from tests.support.tree_operations import Listing, differences, listing
@@ -199,3 +200,15 @@ def test_runs_on_the_same_file_are_taken_back_one_after_the_other(desk: Desk) ->
         assert desk.journals.conflicts(ids[number]) == (), commands[number]
         desk.journals.undo(ids[number])
         assert not differences(states[number + 1], desk.listing()), commands[number]
+
+
+def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(desk: Desk) -> None:
+    """What was promised would not be kept, and somebody else's file would be changed."""
+    approved = desk.approved("echo new > d/x")
+    plan = desk.images.plan(approved.report, str(desk.folder))
+    assert plan.kept == (str(desk.folder / "d" / "x"),)
+    os.rename(desk.folder / "d", desk.folder / "real")
+    os.symlink(desk.folder / "real", desk.folder / "d")
+    with pytest.raises(IoError):
+        desk.images.take(plan, approved, cwd=str(desk.folder))
+    assert desk.journals.entries() == ()
