@@ -27,6 +27,7 @@ _NO_REHEARSER = "nothing can be rehearsed in this session"
 _DISCARDED = "rehearsed and discarded"
 _ONLINE = "with the network on, what it sends is sent, rehearsal or not"
 _MADE_REAL = "what was rehearsed is made real; it does not run a second time"
+_OUTSIDE = "change the command, or what confines it (`--confine-write FOLDER`, `:set confine off`)"
 _OFFLINE = "it wanted the network, which a rehearsal does not have: what it showed may not be all"
 
 
@@ -103,7 +104,7 @@ class RehearsalFlow:
         if only:
             return Discard()
         if isinstance(review, Commit) and outside and not attempt.rated.confining.reason:
-            attempt.note = f"not made real: {outside}; what it may do is not widened by a rehearsal"
+            attempt.note = f"not made real: {outside}; what it may do is not widened by a rehearsal\n{_OUTSIDE}"
             return EditAgain()
         return review
 

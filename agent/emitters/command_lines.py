@@ -57,6 +57,7 @@ class CommandLines:
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
         self._folder = ""
+        self._is_commit = False
 
     def show(self, event: Event) -> None:
         """Show one of `OF_COMMANDS`, at once or when more is known."""
@@ -68,6 +69,7 @@ class CommandLines:
             case CommandConfirmed(command_id=key):
                 self._confirmed(event)
             case CommandStarted(command_id=key, command=command):
+                self._is_commit = event.via == "rehearsal"
                 if self._show_all or key in self._unseen:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case CommandFinished():
@@ -111,7 +113,7 @@ class CommandLines:
         if line:
             self._aside(line)
         if event.undo_id:
-            self._aside(paint(describe.undo_hint(event.undo_id), "dim", color=self._color))
+            self._aside(paint(describe.undo_hint(event.undo_id, made_real=self._is_commit), "dim", color=self._color))
         self._forget(event.command_id)
 
     def _forget(self, key: str) -> None:

@@ -140,9 +140,9 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
     return plain(lines, color=color)
 
 
-def undo_hint(undo_id: str) -> str:
-    """How to take a run back."""
-    return f"undo: agent-shell undo {safe_line(undo_id, 80)}, or :undo"
+def undo_hint(undo_id: str, *, made_real: bool = False) -> str:
+    """How to take a run back. `made_real`: it was a rehearsal until now, of which it was said that nothing was changed."""
+    return f"{'made real; ' if made_real else ''}undo: agent-shell undo {safe_line(undo_id, 80)}, or :undo"
 
 
 def undone(event: UndoFinished, *, color: bool) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
+from agent.protocol.events import CommandFinished, CommandStarted
 from agent.protocol.rehearsals import Change, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
-from tests.support.fakes import failing
+from tests.support.fakes import failing, ok
 
 OFFER = "it can be made real all the same"
 
@@ -37,3 +42,13 @@ def test_one_of_several_names_is_called_a_hard_link() -> None:
     state = FileState(kind="file", mode=0o644, uid=0, gid=0, size=3)
     linked = Change(path="/work/h", op="create", kind="file", after=state, flags=("many-names",))
     assert plain(change_lines([linked], cwd="/work"), color=False) == "  + h  3 B  [hard link]"
+
+
+@pytest.mark.parametrize(("via", "line"), [("rehearsal", "made real; undo: "), ("", "undo: ")])
+def test_a_commit_says_that_it_is_real_after_the_rehearsal_said_that_nothing_was_changed(
+    terminal: Callable[..., Any], via: str, line: str
+) -> None:
+    shown = terminal(color=False)
+    ended = CommandFinished(command_id="c", exit_code=0, result=ok(), undo_id="6fd7")
+    asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b", via=via), ended))
+    assert f"{line}agent-shell undo 6fd7, or :undo\n" in (shown.out.text + shown.err.text).splitlines(keepends=True)

@@ -187,7 +187,12 @@ def test_an_obstacle_leaves_nothing_to_commit(desk: Desk, processes: FakeProcess
 
 def test_a_high_one_says_that_the_word_is_asked_for(desk: Desk, processes: FakeProcesses) -> None:
     review(desk, processes, rehearsal_of("rm x", ADDED), "d" + ENTER, level="high")
-    assert "asks for the word" in desk.seen
+    assert "c commit (asks for the word)" in desk.seen
+
+
+def test_a_high_one_that_would_change_nothing_asks_for_it_too_and_says_so(desk: Desk, processes: FakeProcesses) -> None:
+    assert review(desk, processes, rehearsal_of("kill 1"), ENTER, level="high") == Commit()
+    assert "with what it printed (asks for the word)" in desk.seen
 
 
 @pytest.mark.parametrize(("line", "expected"), [("r", Rehearse(command="cp a b")), ("y", Approved(command="cp a b"))])
