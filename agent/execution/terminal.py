@@ -162,7 +162,8 @@ class RealTerminal:
             self.write(self.modes.resets())
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
         try:
-            termios.tcsetattr(self.fd, termios.TCSADRAIN, self.saved)
+            # What a program asked the terminal, and did not wait for, would be typed into the next prompt.
+            termios.tcsetattr(self.fd, termios.TCSAFLUSH if used else termios.TCSADRAIN, self.saved)
         except (OSError, termios.error):
             pass  # the terminal is gone
         finally:
