@@ -120,7 +120,7 @@ class World:
         """Every event of every log. Each line is a whole object with the envelope, in order."""
         found = []
         for path in self.logs():
-            found += envelopes(path.read_bytes())
+            found += envelopes(whole_lines(path))
         return found
 
     def goals(self) -> list[dict[str, Any]]:
@@ -172,6 +172,14 @@ class World:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+
+
+def whole_lines(path: Path) -> bytes:
+    """What is in a log that may just be written to: a reader can see the first half of a line before the other."""
+    end = time.monotonic() + 1.0
+    while (data := path.read_bytes()) and not data.endswith(b"\n") and time.monotonic() < end:
+        time.sleep(0.01)
+    return data
 
 
 def envelopes(data: bytes) -> list[dict[str, Any]]:

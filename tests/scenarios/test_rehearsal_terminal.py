@@ -82,7 +82,8 @@ def test_an_editor_draws_and_its_file_is_shown(bench: Bench) -> None:
 def test_an_interactive_shell_has_job_control(bench: Bench) -> None:
     child = start(bench, "bash --norc --noprofile -i")
     child.expect("[$#] ")
-    child.sendline("sleep 60")
+    child.sendline("sh -c 'echo it be''gins; exec sleep 60'")
+    child.expect("it begins")  # before, the terminal may still be the shell's own
     child.send("\x03")
     child.expect("[$#] ")
     child.sendline("sleep 50 & jobs; echo code $?")
