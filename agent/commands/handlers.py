@@ -62,6 +62,7 @@ def info(app: Services, session: Session, command: core.Info) -> DispatchOutcome
     elif command.scope is core.InfoScope.SYSTEM:
         data = {row["setting"]: row["value"] for row in app.settings_rows()}
         data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
+        data |= {"approve": session.approve, "confine": session.confine, "safety_off": str(session.safety_off)}
     else:
         raise InvalidState(expected=f"an active {command.scope.value}", found="none")
     width = max(map(len, data))

@@ -99,6 +99,14 @@ def test_set_approve():
         dispatch(app, context, core.Set("safety_off", "true"))
 
 
+def test_info_tells_what_counts_in_this_session():
+    app, context = session()
+    dispatch(app, context, core.Set("confine", "workspace"))
+    dispatch(app, context, core.Set("approve", "low"))
+    data = dispatch(app, context, core.Info(core.InfoScope.SYSTEM)).data
+    assert (data["confine"], data["approve"], data["safety_off"]) == ("workspace", "low", "False")
+
+
 def test_info_of_what_is_not_active_says_so():
     app, context = session()
     with pytest.raises(InvalidState, match="an active role"):
