@@ -162,7 +162,7 @@ def test_states_and_outcomes() -> None:
         ended: ("ended", "ended"),
         replace(ended, exit_code=0): ("ended, exit 0", "ended"),
         replace(ended, exit_code=143, killed=True): ("killed, exit 143", "killed"),
-        replace(ended, lost=True): ("ended", "lost"),
+        replace(ended, lost=True): ("lost, pid 42 may live on", "lost"),
     }
     for job, (state, outcome) in table.items():
         assert (state_of(job), finished(job).outcome) == (state, outcome)
