@@ -14,6 +14,8 @@ from msgspec import Struct
 
 _SCHEMES = "bearer|basic|token|digest|negotiate|apikey|aws4-hmac-sha256"
 _HEADER = r"(?i:authorization)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
+# What `word` asks, asked before the rest is read: else a long run of such beginnings is read to its end from each of them.
+_JWT = r"eyJ(?:(?<![A-Za-z0-9]eyJ)|(?<=\\[abefnrtv]eyJ)|(?<=[0-9;\[][mK]eyJ))"
 # How seldom characters are in output of programs, roughly; only speed depends on it.
 _RARE_FIRST = 'ZXQJKVYWUBGHFMPDLCNORSIATE$?"=_:/ -.qzjxkvwy7893645bfhg012pumdclnorsiate'
 
@@ -92,7 +94,7 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("azure-key", ("accountkey=", "sharedaccesskey="), r"(?i:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})", any_case=True),
     Detector("azure-signature", ("sig=",), r"[?&]sig=([A-Za-z0-9%+/=_-]{30,})"),
     Detector("aws-signature", ("x-amz-",), r"(?i:X-Amz-(?:Signature|Security-Token))=([A-Za-z0-9%+/=_-]{16,})", any_case=True),
-    Detector("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?(?:\.[A-Za-z0-9_-]+){0,2}", word=True),
+    Detector("jwt", ("eyJ",), _JWT + r"[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?(?:\.[A-Za-z0-9_-]+){0,2}", word=True),
     Detector("url-password", ("://",), r"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@'\"<>]{0,200}:([^\s/@'\"<>]{1,500})@(?=[A-Za-z0-9\[])"),
     Detector("url-token", ("://",), r"[A-Za-z][A-Za-z0-9+.-]{0,30}://([A-Za-z0-9_-]{20,})@(?=[A-Za-z0-9])"),
     Detector("authorization", ("authorization",), rf"{_HEADER}(?i:{_SCHEMES})\s{{1,4}}([^\s\"',;\\][^\"'\r\n\\]{{2,2000}})", any_case=True),
