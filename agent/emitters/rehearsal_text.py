@@ -36,6 +36,8 @@ def summary_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
         lines.append([("yellow", said)])
     if rehearsal.obstacle:
         lines.append([("red", f"cannot be made real: {name(rehearsal.obstacle)}")])
+    if offered and rehearsal.shell and not rehearsal.obstacle:
+        lines.append([("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")])
     lines += [_not_shown(text) for text in rehearsal.not_shown]
     return lines
 

@@ -71,6 +71,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
 
     `not_shown`: in words, what it could not show (network, sockets, other mounts…). `obstacle`: why it cannot be committed ("" if it can):
     a budget that was reached, an interruption. `more`: changes beyond those in `changes`, which is cut for show, never for commit.
+    `shell`: what making it real would leave in the shell, a phrase a kind; names without values.
     """
 
     rehearsal_id: str
@@ -82,6 +83,7 @@ class Rehearsal(Struct, frozen=True, kw_only=True):
     not_shown: tuple[str, ...] = ()
     obstacle: str = ""
     more: int = 0
+    shell: tuple[str, ...] = ()
 
 
 UndoState = Literal["committed", "undone", "broken", "pending"]

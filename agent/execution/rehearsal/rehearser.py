@@ -14,7 +14,7 @@ from agent.execution import state as shell_state
 from agent.execution.launch import Launch
 from agent.execution.leftovers import taken_over
 from agent.execution.limits import ENDED
-from agent.execution.rehearsal import groups, not_shown, scratches
+from agent.execution.rehearsal import groups, not_shown, scratches, shell_change
 from agent.execution.rehearsal.foreign import refused_in_reality
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.reader import read_steps
@@ -225,6 +225,7 @@ class Rehearser:
                 remarks=(*read.remarks, *(groups.shared(command.report, before.cwd) if user else ())),
             ),
             obstacle=self._obstacle(ran, result) or read.obstacle or (refused_in_reality(read.steps) if user else ""),
+            shell=shell_change.words(before, after) if after is not None else (),
         )
         self._held[rehearsal.rehearsal_id] = _Held(rehearsal, sandbox, ran.layers, read.steps, before, after)
         return rehearsal

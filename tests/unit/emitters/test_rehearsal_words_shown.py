@@ -52,3 +52,11 @@ def test_a_commit_says_that_it_is_real_after_the_rehearsal_said_that_nothing_was
     ended = CommandFinished(command_id="c", exit_code=0, result=ok(), undo_id="6fd7")
     asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b", via=via), ended))
     assert f"{line}agent-shell undo 6fd7, or :undo\n" in (shown.out.text + shown.err.text).splitlines(keepends=True)
+
+
+def test_what_would_be_left_in_the_shell_is_shown_where_it_can_be_made_real() -> None:
+    left = rehearsal_of("cd /x", shell=("function ls\x1b[2J", "folder /x"))
+    assert "also in the shell: function ls\u241b[2J; folder /x" in told(left)
+    assert "in the shell" not in told(left, offered=False)
+    assert "in the shell" not in told(rehearsal_of("cd /x"))
+    assert "in the shell" not in told(rehearsal_of("cd /x", shell=("folder /x",), obstacle="it was ended"))
