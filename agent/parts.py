@@ -254,6 +254,8 @@ class Parts:
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
+        import agent.engine.goal  # noqa: F401
+
         cwd = os.getcwd()
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)

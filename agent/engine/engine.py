@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from agent.commands.dispatch import dispatch
 from agent.engine.context import AppState, RequestContext
-from agent.engine.goal import GoalRun
 from agent.engine.stream import EventStream
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events import CoreCommandFinished, Failed, RunFinished, RunStarted
@@ -97,6 +96,8 @@ class Engine:
             user_input = _merged(user_input, done.inject_input)
         if user_input is None:
             return outcome
+        from agent.engine.goal import GoalRun  # with the gate below it, this is not for the REPL's first frame
+
         goal = GoalRun(self.app, ctx, options, stream, confirmer)
         summary = await goal.run(user_input)
         ctx.usage = add_usage(ctx.usage, summary.usage)
