@@ -21,6 +21,7 @@ from agent.rehearsing import Rehearsals
 from agent.write_gate import WriteGate
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
+_WAY_OUT = "free some space there, or run it with --no-persist, which keeps nothing"
 
 
 class Gate:
@@ -155,13 +156,18 @@ class Gate:
         return await self._ask(attempt)
 
     async def _run_unasked(self, attempt: Attempt) -> CommandItem:
+        """Run what nobody has to be asked about; where what it changes was to be kept and cannot be, that is asked for after all."""
         direct, verdict = self._run_direct, attempt.rated.verdict
         approved = self._asking.approved(attempt, Consent(by=allowed_by(verdict)))
         checkpoint = await direct.checkpoint(await direct.plan(attempt.rated), approved)
-        if isinstance(checkpoint, str):
-            await self._events.send(Warned(text=f"{_NOT_KEPT}: {checkpoint}"))
-            checkpoint = None
-        return await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        if not isinstance(checkpoint, str):
+            return await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        if not self._approval.interactive:
+            remark = f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}"
+            return await self._asking.ended(attempt, "declined", by="nobody", remark=remark)
+        attempt.unasked, attempt.without_undo = False, True
+        attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
+        return await self._ask(attempt)
 
     async def _run_confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
         """Run what the person agreed to. None where they were promised an undo that cannot be: nothing ran, and they are asked again."""

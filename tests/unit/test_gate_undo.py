@@ -10,8 +10,9 @@ import pytest
 from agent.direct_run import undo_words
 from agent.protocol.decisions import Approved, CancelGoal
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import CommandFinished, Warned
+from agent.protocol.events import CommandConfirmed, CommandFinished, Warned
 from agent.protocol.messages import UserInput
+from agent.protocol.outcomes import ExitCode
 from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.sizes import size_words
@@ -85,13 +86,29 @@ def test_an_edit_that_cannot_be_taken_back_is_said_before_it_runs() -> None:
     assert "cannot be undone" in log.only(Warned)[0].text
 
 
-def test_unasked_runs_are_kept_too_and_a_failing_pre_image_is_said() -> None:
+def test_unasked_runs_are_kept_too() -> None:
     checkpoints = FakeCheckpoints(KEPT)
     go(checkpoints, mode="medium")
     assert checkpoints.steps == ["take", "finish"]
-    _, log, _, executor = go(FakeCheckpoints(KEPT, take_fails=1), mode="medium")
-    assert log.types.index("warning") < log.types.index("command.started")
-    assert len(executor.ran) == 1
+
+
+def test_an_unasked_run_that_cannot_be_kept_is_asked_for_after_all() -> None:
+    _, _, person, executor = go(FakeCheckpoints(KEPT, take_fails=1), CancelGoal(), mode="medium")
+    assert "cannot be undone: no space left" in person.asked[0].note
+    assert executor.ran == []
+    _, _, person, executor = go(FakeCheckpoints(KEPT, take_fails=2), Approved(command=CHANGE), mode="medium")
+    assert len(person.asked) == 1
+    assert [command.consent.by for command in executor.ran] == ["person"]
+
+
+def test_an_unasked_run_that_cannot_be_kept_is_declined_where_nobody_is_there() -> None:
+    outcome, log, person, executor = go(FakeCheckpoints(KEPT, take_fails=1), mode="medium", interactive=False)
+    assert outcome.exit_code == ExitCode.DECLINED
+    assert executor.ran == person.asked == []
+    decided = log.only(CommandConfirmed)[-1]
+    assert decided.decision == "declined"
+    assert "no space left" in decided.remark
+    assert "--no-persist" in decided.remark
 
 
 def test_a_run_that_is_not_recorded_leaves_no_pre_image() -> None:
