@@ -121,15 +121,16 @@ async def open_desk(
             await services.shutdown()
 
 
-_NOBODY = (
-    "to confirm, run it in a terminal; --approve low (or medium) lets such commands run unasked, high never, "
-    "nor what policy asks for"
-)
+def _nobody(approve: str) -> str:
+    """What to do where nobody was there to confirm. `approve`: up to which level commands run unasked already."""
+    more = {"ask": "--approve low (or medium)", "low": "--approve medium"}.get(approve, "")
+    words = "to confirm, run it in a terminal"
+    return f"{words}; {more} lets such commands run unasked, high never, nor what policy asks for" if more else words
 
 
 def _code(desk: SessionDesk, code: int) -> int:
     if code == ExitCode.DECLINED and not desk.interactive:
-        desk.tell(f"  {_NOBODY}")
+        desk.tell(f"  {_nobody(desk.ctx.approve)}")
     return desk.signals.exit_code or code
 
 
