@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from agent.commands.table import FrontendCommand
 from agent.frontends.line import OwnCommand
 from agent.frontends.session_desk import SessionDesk
+from agent.frontends.shown import shown
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.events import Notice
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from agent.frontends.frontend_commands import Show
 
+_LONGEST_SLIP = 5
 _MODES = {
     "auto": "what writes is rehearsed first, and made real when you say so",
     "ask": "a rehearsal is offered for what writes",
@@ -38,8 +40,36 @@ async def rehearse(desk: SessionDesk, argument: str) -> None:
     elif argument in _MODES:
         await desk.record(Notice(text=f"rehearse {argument}: {_MODES[argument]}"))
         desk.ctx.rehearse = cast("Literal['auto', 'ask', 'off']", argument)
+    elif meant := _mode_meant(desk, argument):
+        raise InvalidRequest(
+            f"there is no program called {shown(argument)}; did you mean `:rehearse {meant}`?",
+            hint="a mode is auto, ask or off; anything else is a command to rehearse",
+        )
     else:
         await desk.run(OwnCommand(argument), rehearse="always")
+
+
+def _mode_meant(desk: SessionDesk, argument: str) -> str:
+    """The mode that a word which is no command is one slip of the finger away from; "" where it is a command, or far from any."""
+    import shutil
+
+    if len(argument.split()) != 1 or len(argument) > _LONGEST_SLIP:
+        return ""
+    meant = next((mode for mode in _MODES if _one_edit(argument.lower(), mode)), "")
+    executor = desk.ctx.executor
+    known = (*executor.functions, *executor.aliases) if meant and executor is not None else ()
+    return "" if argument in known or shutil.which(argument) is not None else meant
+
+
+def _one_edit(word: str, other: str) -> bool:
+    """Whether one letter added, left out, changed, or exchanged with its neighbour makes `other` of `word` (or nothing at all)."""
+    start = next((at for at, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
+    if start is None:
+        return abs(len(word) - len(other)) <= 1
+    left, right = word[start:], other[start:]
+    return (
+        left[1:] in (right, right[1:]) or left == right[1:] or (left[:2] == right[:2][::-1] and left[2:] == right[2:])
+    )
 
 
 async def undo(desk: SessionDesk, argument: str, show: Show) -> None:
