@@ -9,6 +9,7 @@ from agent.frontends.heading import level_words
 from agent.frontends.rehearsal_view import RehearsalView
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown
+from agent.policy.confining import beyond
 from agent.protocol.decisions import (
     CancelGoal,
     Commit,
@@ -45,6 +46,8 @@ class RehearsalReview:
             if line:
                 self.screen.say(shown(line), "class:warn")
         choices = _choices(request, rehearsal)
+        if _is_kept_out(request, rehearsal):
+            self.screen.say("so it cannot be made real: a rehearsal does not widen what a command may do", "class:warn")
         self.screen.discard_typed_ahead()
         while True:
             answer = await self._line(_question(choices, rehearsal, high=request.verdict.action == "type"))
@@ -90,8 +93,14 @@ def _is_done(rehearsal: Rehearsal) -> bool:
     return complete and not rehearsal.changes and not rehearsal.more
 
 
+def _is_kept_out(request: ConfirmationRequest, rehearsal: Rehearsal) -> bool:
+    """It would change what confinement keeps it from: that is never made real."""
+    return not request.confining.reason and bool(beyond(request.confining, rehearsal))
+
+
 def _choices(request: ConfirmationRequest, rehearsal: Rehearsal) -> tuple[str, ...]:
-    keys = [] if rehearsal.obstacle or _is_done(rehearsal) else ["c"]
+    stuck = rehearsal.obstacle or _is_kept_out(request, rehearsal)
+    keys = [] if stuck or _is_done(rehearsal) else ["c"]
     keys += ["e", "d"]
     if wanted_network(rehearsal):
         keys.append("n")

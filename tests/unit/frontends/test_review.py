@@ -13,6 +13,8 @@ from agent.protocol.decisions import (
     Approved,
     CancelGoal,
     Commit,
+    Confinement,
+    Confining,
     Confirmation,
     ConfirmationRequest,
     Discard,
@@ -183,6 +185,19 @@ def test_an_obstacle_leaves_nothing_to_commit(desk: Desk, processes: FakeProcess
     stuck = rehearsal_of("cp a b", ADDED, obstacle="it would write more than 20,000 files")
     assert review(desk, processes, stuck, "c" + ENTER, "d" + ENTER) == Discard()
     assert "cannot be made real" in desk.seen
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("workspace", Discard()), ("off", Commit())])
+def test_what_confinement_keeps_out_cannot_be_committed(
+    desk: Desk, processes: FakeProcesses, mode: Confinement, expected: Review
+) -> None:
+    confining = Confining(mode=mode, workspace="/elsewhere")
+    request = replace(request_for("cp a b"), confining=confining)
+    outside = rehearsal_of("cp a b", ADDED)
+    keys = ("c" + ENTER, "d" + ENTER)
+    assert typed(desk, lambda: confirmer(desk, processes).review(request, outside), *keys) == expected
+    assert ("c commit" in desk.seen) is (mode == "off")
+    assert ("it cannot be made real" in desk.seen) is (mode == "workspace")
 
 
 def test_a_high_one_says_that_the_word_is_asked_for(desk: Desk, processes: FakeProcesses) -> None:
