@@ -24,7 +24,7 @@ class Budget:
             return f"it would write more than {self.files:,} files, and was ended (rehearsal_files)"
         if what == "bytes":
             return f"it would write more than {in_words(self.bytes)}, and was ended (rehearsal_bytes)"
-        return "the disk that holds the rehearsal is nearly full, and it was ended"
+        return "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
 
 
 def in_words(size: int) -> str:
