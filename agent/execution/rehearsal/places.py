@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
+from agent.execution.rehearsal.trees import open_root
 from agent.execution.sandbox import mountinfo
 from agent.execution.sandbox.mountinfo import Mount
+
+_MOST_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +28,9 @@ def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None
     """The folder for what concerns `path` (absolute, existing, without links), which is made if need be.
 
     It is `undo` in `state_dir` where that lies on the same mount, else `.agent-shell-<uid>` at the root of the mount of `path` (or in
-    the topmost folder of the person's own there), else again the one in `state_dir`, with `same_file_system` False. `anywhere`: do not
-    make a folder at another mount. Raises OSError where not even the state folder can be used.
+    the topmost folder of the person's own there), where nobody else can put something in its place, and with more to its name where
+    somebody took that; else again the one in `state_dir`, with `same_file_system` False. `anywhere`: do not make a folder at another mount.
+    Raises OSError where not even the state folder can be used.
     """
     if mounts is None:
         mounts = _table()
@@ -32,11 +39,8 @@ def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None
         return Base(own, True)
     if not anywhere:
         for folder in _candidates(path, mounts):
-            found = folder.rstrip(b"/") + b"/.agent-shell-%d" % os.geteuid()
             try:
-                times = os.lstat(folder)
-                make_private(found)
-                os.utime(folder, ns=(times.st_atime_ns, times.st_mtime_ns))  # we were never there
+                found = _folder_in(folder)
             except OSError:
                 continue
             if _same_mount(found, path, mounts):
@@ -53,16 +57,70 @@ def state_base(state_dir: bytes) -> bytes:
 
 
 def make_private(folder: bytes) -> None:
-    """Make sure that `folder` is a folder of ours that nobody else can enter. Raises OSError (PermissionError if it is somebody else's)."""
+    """Make sure that `folder` is a folder of ours that nobody else can enter. Raises OSError (PermissionError if it is somebody else's).
+
+    No link is followed, on the way neither: whoever owns a folder on the way could have us make folders elsewhere.
+    """
+    around, name = os.path.split(folder)
+    parent = open_root(around)
     try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
-    found = os.lstat(folder)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise PermissionError(f"{os.fsdecode(folder)} is not a folder of ours")
-    if found.st_mode & 0o077:
-        os.chmod(folder, 0o700)
+        try:
+            os.mkdir(name, 0o700, dir_fd=parent)
+        except FileExistsError:
+            pass
+        found = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            raise PermissionError(f"{os.fsdecode(folder)} is not a folder of ours")
+        if found.st_mode & 0o077:
+            os.chmod(name, 0o700, dir_fd=parent)
+    finally:
+        os.close(parent)
+
+
+def _folder_in(holder: bytes) -> bytes:
+    """A folder of ours in `holder`, another one where somebody took its name. Raises OSError where nobody could keep others out of it."""
+    _check_way(holder)
+    times = os.lstat(holder)
+    found = holder.rstrip(b"/") + b"/.agent-shell-%d" % os.geteuid()
+    try:
+        make_private(found)
+    except PermissionError:
+        if not os.access(holder, os.W_OK):
+            raise
+        found = _other_name(found)
+        make_private(found)
+    with suppress(PermissionError):  # in a shared folder only its owner may do that
+        os.utime(holder, ns=(times.st_atime_ns, times.st_mtime_ns))  # we were never there
+    return found
+
+
+def _other_name(taken: bytes) -> bytes:
+    """The one that we made when `taken` was somebody else's, or a new name that nobody can guess."""
+    holder, name = os.path.split(taken)
+    with os.scandir(holder) as entries:
+        for entry in islice(entries, _MOST_LOOKED_AT):
+            if entry.name.startswith(name + b".") and entry.is_dir(follow_symlinks=False):
+                facts = entry.stat(follow_symlinks=False)
+                if facts.st_uid == os.geteuid() and not facts.st_mode & 0o077:
+                    return entry.path
+    return taken + b".%x" % secrets.randbits(64)
+
+
+def _check_way(folder: bytes) -> None:
+    """Raise PermissionError where somebody else could put another folder in the place of `folder` or of what is in it."""
+    while True:
+        facts = os.lstat(folder)
+        shared = facts.st_mode & (stat.S_IWGRP if _is_shared_group(facts.st_gid) else 0) or facts.st_mode & stat.S_IWOTH
+        if facts.st_uid not in (0, os.geteuid()) or (shared and not facts.st_mode & stat.S_ISVTX):
+            raise PermissionError(f"others can rename what is in {os.fsdecode(folder)}")
+        if folder == b"/":
+            return
+        folder = os.path.dirname(folder)
+
+
+def _is_shared_group(gid: int) -> bool:
+    """Whether others may be in it: not root's, and not the one that many systems give each person."""
+    return gid != 0 and not gid == os.getegid() == os.geteuid()
 
 
 def _table() -> list[Mount]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,10 @@ import pytest
 from agent.execution.rehearsal import places, scratches
 from agent.execution.rehearsal.places import Base, base_for, make_private, state_base
 from agent.execution.rehearsal.scratches import Scratch, sweep
+from agent.execution.sandbox import mountinfo
+from agent.execution.sandbox.mountinfo import Mount
 from tests.scenarios.program import ROOT
+from tests.support.rehearsal_bench import Bench
 
 
 @pytest.fixture
@@ -165,3 +170,85 @@ def test_a_sweep_follows_no_link_that_somebody_put_there(base: Base, tmp_path: P
         os.utime(shelf / name, (old, old))
     assert sweep(base.folder) == 1
     assert [each.name for each in shelf.iterdir()] == ["precious"]
+
+
+def test_a_folder_is_not_made_by_way_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "swapped").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
+        make_private(os.fsencode(tmp_path / "swapped/journals"))
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> tuple[Path, list[Mount]]:
+    """A folder that the mount table says is a mount of its own, and that table."""
+    point = tmp_path / "mount"
+    (point / "work").mkdir(parents=True)
+    table = mountinfo.visible(mountinfo.read())
+    return point, [
+        *table,
+        replace(mountinfo.mount_of(os.fsencode(tmp_path), table), number=-1, point=os.fsencode(point)),
+    ]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mountinfo"), reason="needs Linux")
+def test_no_folder_is_made_where_others_can_put_something_else_in_its_place(
+    mounted: tuple[Path, list[Mount]], tmp_path: Path
+) -> None:
+    point, table = mounted
+    work, state = os.fsencode(point / "work"), os.fsencode(tmp_path / "state")
+    ours = os.fsencode(point / f".agent-shell-{os.geteuid()}")
+    for mode, found in ((0o777, False), (0o1777, True), (0o755, True)):
+        point.chmod(mode)
+        (point / "work").chmod(mode)
+        assert base_for(work, state, mounts=table) == (Base(ours, True) if found else Base(state + b"/undo", False))
+        assert os.path.exists(ours) == found
+        if found:
+            os.rmdir(ours)
+    if os.geteuid() == 0:
+        os.chown(point, 1, 1)  # root's own folder in it could be renamed all the same
+        assert base_for(work, state, mounts=table) == Base(state + b"/undo", False)
+        assert sorted(each.name for each in point.rglob("*")) == ["work"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mountinfo"), reason="needs Linux")
+@pytest.mark.parametrize("planted", ["file", "link", "folder"])
+def test_a_name_that_somebody_took_is_left_to_them(
+    mounted: tuple[Path, list[Mount]], tmp_path: Path, planted: str
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to somebody else")
+    point, table = mounted
+    point.chmod(0o1777)
+    for name in (".agent-shell-0", ".agent-shell-0.1"):
+        taken = point / name
+        if planted == "link":
+            taken.symlink_to(point / "work")
+        else:
+            taken.mkdir() if planted == "folder" else taken.write_text("")
+        os.chown(taken, 1, 1, follow_symlinks=False)
+    found = base_for(os.fsencode(point / "work"), os.fsencode(tmp_path / "state"), mounts=table)
+    assert found.same_file_system and os.path.basename(found.folder).startswith(b".agent-shell-0.")
+    assert os.lstat(found.folder).st_uid == 0 and os.lstat(found.folder).st_mode & 0o777 == 0o700
+    assert base_for(os.fsencode(point / "work"), os.fsencode(tmp_path / "state"), mounts=table) == found
+    Scratch([found]).remove()
+    assert not os.path.exists(found.folder)
+
+
+def test_an_ordinary_user_makes_things_real_in_a_folder_that_all_share() -> None:
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or os.stat(shared).st_uid != 0:
+        pytest.skip("no shared folder of root's")
+    bench = Bench("user")
+    before = set(shared.iterdir())
+    place = shared / f"{bench.base.name}-file"
+    try:
+        (said,) = bench.runs({"text": f"echo hi > {place}", "then": "commit"}, cwd=str(shared))
+        assert said["committed"]["changes"] == 1
+        assert place.read_text() == "hi\n"
+    finally:
+        bench.remove()
+        place.unlink(missing_ok=True)
+        for left in set(shared.glob(".agent-shell-*")) - before:
+            shutil.rmtree(left)
