@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from agent.execution.sandbox.layout import Layout
+from agent.protocol.rehearsals import Change
 
 _MOST = 12
+_RESERVED = ("user.overlay.overlay.", "trusted.overlay.overlay.")
 _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
 )
@@ -81,6 +83,24 @@ def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
     if len(layout.left_out) > _MOST:
         found.append(f"{len(layout.left_out) - _MOST} more places like these")
     return found
+
+
+def not_made_real(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Attributes that a command set by names that the overlay keeps for itself: a commit leaves them out."""
+    found: dict[str, None] = {}
+    places: dict[str, None] = {}
+    for change in changes:
+        for name in change.after.xattrs if change.after is not None else ():
+            if name.startswith(_RESERVED):
+                found[name.replace("overlay.", "", 1)] = None
+                places[change.path] = None
+    if not found:
+        return ()
+    names = ", ".join(map(shown, list(found)[:3])) + (" and more" if len(found) > 3 else "")
+    where = ", ".join(map(shown, list(places)[:3])) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+    return (
+        f"attributes {names} of {where}: such names are the overlay's own in a rehearsal, so they are not made real",
+    )
 
 
 def shown(path: str) -> str:

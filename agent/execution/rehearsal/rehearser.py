@@ -222,7 +222,11 @@ class Rehearser:
                 user=user,
                 network=command.network,
                 elevated=any(program.elevated for program in command.report.programs),
-                remarks=(*read.remarks, *(groups.shared(command.report, before.cwd) if user else ())),
+                remarks=(
+                    *read.remarks,
+                    *not_shown.not_made_real(changes),
+                    *(groups.shared(command.report, before.cwd) if user else ()),
+                ),
             ),
             obstacle=self._obstacle(ran, result) or read.obstacle or (refused_in_reality(read.steps) if user else ""),
             shell=shell_change.words(before, after) if after is not None else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 import pytest
 
@@ -10,6 +11,7 @@ from agent.execution.rehearsal import not_shown
 from agent.execution.rehearsal.budget import Budget, in_words
 from agent.execution.rehearsal.unavailable import Trouble, unavailable
 from agent.execution.sandbox.layout import Layout
+from tests.support.rehearsal_bench import Bench
 
 GENERAL = not_shown.lines([], Layout(), user=False, network=False, elevated=False)[-1]
 
@@ -109,3 +111,20 @@ def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None
 def test_both_layouts_tell_their_reasons_once() -> None:
     troubles = [Trouble("root", "unshare", errno.EPERM), Trouble("user", "unshare", errno.EPERM)]
     assert unavailable(troubles).message.count("forbids") == 1
+
+
+def test_attributes_that_the_overlay_keeps_for_itself_are_told() -> None:
+    bench, prefix = Bench("user"), "user.overlay."
+    text = f"""python3 -c 'import os; open("f", "w"); os.mkdir("d"); open("d/g", "w"); os.setxattr("f", "{prefix}origin", b"x"); """
+    text += f"""os.setxattr("d/g", "{prefix}redirect", b"x"); os.setxattr("f", "user.plain", b"x")'"""
+    try:
+        (said,) = bench.runs({"text": text, "then": "commit"})
+        assert said["result"]["exit_code"] == 0, said
+        assert os.listxattr(bench.work / "f") == ["user.plain"]
+    finally:
+        bench.remove()
+    told = [line for line in said["not_shown"] if line.startswith("attributes")]
+    assert told == [
+        f"attributes {prefix}redirect, {prefix}origin of {bench.work}/d/g, {bench.work}/f: "
+        "such names are the overlay's own in a rehearsal, so they are not made real"
+    ]
