@@ -14,10 +14,11 @@ from agent.execution import state as shell_state
 from agent.execution.launch import Launch
 from agent.execution.leftovers import taken_over
 from agent.execution.limits import ENDED
-from agent.execution.rehearsal import groups, not_shown, scratches, shell_change
+from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.foreign import refused_in_reality
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.reader import read_steps
+from agent.execution.rehearsal.refused import refused
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.rehearsal.unavailable import Trouble, unavailable
@@ -225,7 +226,7 @@ class Rehearser:
                 remarks=(
                     *read.remarks,
                     *not_shown.not_made_real(changes),
-                    *(groups.shared(command.report, before.cwd) if user else ()),
+                    *refused(command.report, result, before.cwd, user=user),
                 ),
             ),
             obstacle=self._obstacle(ran, result) or read.obstacle or (refused_in_reality(read.steps) if user else ""),
