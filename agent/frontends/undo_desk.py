@@ -44,6 +44,7 @@ class UndoDesk:
         changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
         if not sure:
             self._show(entry, changes)
+            self._show_changed(await asyncio.to_thread(self.store.conflicts, entry.undo_id))
             verb = "do it again" if entry.state == "undone" else "take it back"
             if self.ask is None:
                 raise InvalidRequest("nobody is there to ask", hint="--yes takes it back without asking")
@@ -93,6 +94,16 @@ class UndoDesk:
             self.tell(plain(lines, color=self.color))
         if entry.note:
             self.tell(f"  {name(entry.note)}")
+
+    def _show_changed(self, conflicts: tuple[Conflict, ...]) -> None:
+        """What was changed since, before the question: whoever agrees should know of it."""
+        if not conflicts:
+            return
+        after = "; each is asked about" if self.choose is not None else ""
+        lines = [f"  {name(each.path)}: {name(each.reason)}" for each in conflicts[:_SHOWN_CHANGES]]
+        if len(conflicts) > _SHOWN_CHANGES:
+            lines.append(f"  and {len(conflicts) - _SHOWN_CHANGES:,} more")
+        self.tell("\n".join([f"  changed since{after}:", *(f"  {line}" for line in lines)]))
 
 
 def find(entries: tuple[UndoEntry, ...], wanted: str) -> UndoEntry:

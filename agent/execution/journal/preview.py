@@ -1,4 +1,4 @@
-"""What taking a run back (or doing it again) would do to each path, told from its intent alone: nothing is touched."""
+"""What taking a run back (or doing it again) would do to each path, told from its intent and what lies ready: nothing is touched."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import stat
 from collections.abc import Iterator
 
-from agent.execution.journal.attributes import Facts, Values
+from agent.execution.journal.attributes import Facts, Values, look
+from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.standing import standing_paths
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
 
 _KINDS: tuple[tuple[int, FileKind], ...] = (
@@ -20,9 +22,45 @@ _KINDS: tuple[tuple[int, FileKind], ...] = (
 
 
 def turned(intent: Intent, *, done: bool) -> tuple[Change, ...]:
-    """One change for each path, by path. `done`: the run counts, so it would be taken back; else it would be done again."""
-    changes = (_change(action, back=done) for action in intent.actions)
-    return tuple(sorted(_once(changes), key=lambda change: change.path))
+    """One change for each path, by path. `done`: the run counts, so it would be taken back; else it would be done again.
+
+    What comes back is what lies in the slot now: an earlier turn by force has put there what it found.
+    """
+    stands = dict(standing_paths(intent, done=done))
+    with Folders() as folders:
+        changes = [
+            _change(action, *_facts(folders, action, stands.get(index, b""), back=done), back=done)
+            for index, action in enumerate(intent.actions)
+        ]
+    return tuple(sorted(_once(iter(changes)), key=lambda change: change.path))
+
+
+def _facts(folders: Folders, action: Action, path: bytes, *, back: bool) -> tuple[Facts | None, Facts | None]:
+    """What is there now and what would come: as it is on disk where that can be seen, else as it was planned."""
+    now, then = (action.after, action.before) if back else (action.before, action.after)
+    if action.kind not in ("swap", "write"):
+        return now, then
+    in_place = action.kind == "write"
+    here = _look(folders, path) if path and (now is not None or in_place) else None
+    ready = _look(folders, action.image if in_place and not back else action.slot)
+    if in_place:
+        return here or now, _written(here or now or then, ready, action.old if back else action.new) or then
+    return here or now, ready or then
+
+
+def _written(there: Facts | None, copy: Facts | None, values: Values | None) -> Facts | None:
+    """A file that was written over in place: the size of the copy, whose own mode and owner count for nothing, and `values`."""
+    if there is None or copy is None or values is None:
+        return None
+    mode = stat.S_IFMT(there.mode) | values.mode
+    return there._replace(size=copy.size, mode=mode, uid=values.uid, gid=values.gid, mtime=values.mtime)
+
+
+def _look(folders: Folders, path: bytes) -> Facts | None:
+    try:
+        return look(folders, path)
+    except OSError:
+        return None
 
 
 def _once(changes: Iterator[Change]) -> Iterator[Change]:
@@ -35,8 +73,7 @@ def _once(changes: Iterator[Change]) -> Iterator[Change]:
     return iter(best.values())
 
 
-def _change(action: Action, *, back: bool) -> Change:
-    now, then = (action.after, action.before) if back else (action.before, action.after)
+def _change(action: Action, now: Facts | None, then: Facts | None, *, back: bool) -> Change:
     path, source = (action.source, action.path) if back else (action.path, action.source)
     if action.kind == "move":
         kind = _kind(now or then)

@@ -119,6 +119,12 @@ def test_each_changed_file_is_asked_about(choices: tuple[Choice, ...], skip: set
     assert store.undone == [("6c3", frozenset(skip), force)]
 
 
+def test_what_was_changed_is_named_before_the_question() -> None:
+    table = Table(FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED}), yes=False, choices=())
+    assert table.undo() is None
+    assert table.told[-1] == "  changed since; each is asked about:\n    /work/a: written to since\n    /work/b: gone"
+
+
 def test_stop_takes_nothing_back() -> None:
     store = FakeUndoStore(*ENTRIES, changed={"6c3": CHANGED})
     assert Table(store, choices=("skip", "stop")).undo() is None

@@ -158,6 +158,24 @@ def test_undo_refuses_after_a_later_edit_and_can_leave_or_force_it(world: Overla
     assert same(mine, case.now())
 
 
+@pytest.mark.parametrize("more_names", ["", "; ln a b"])  # by exchange, and written in place
+def test_the_preview_of_doing_it_again_tells_what_really_comes_back(world: OverlayWorld, more_names: str) -> None:
+    case = Rehearsed(world, f"printf 12345678 > a{more_names}", "printf 12345678901 > a")
+    undo_id = case.commit().undo_id
+    world.prepare("printf 123456789012345678 > a")
+    assert sizes(case, undo_id) == {(18, 8)}
+    case.journals.undo(undo_id, force=True)
+    assert sizes(case, undo_id) == {(8, 18)}
+    case.journals.undo(undo_id)
+    assert os.path.getsize(os.path.join(os.fsdecode(case.real), "a")) == 18
+
+
+def sizes(case: Rehearsed, undo_id: str) -> set[tuple[int, int]]:
+    """Size now and size then, for what turning the entry round would modify."""
+    changes = (each for each in case.journals.changes(undo_id) if each.op == "modify")
+    return {(each.before.size, each.after.size) for each in changes if each.before and each.after}
+
+
 def test_force_keeps_what_was_there(world: OverlayWorld) -> None:
     script = "echo 2 > a; chmod 600 m; echo 2 >> hard-1; mv from to; ln a linked"
     case = Rehearsed(world, "echo 1 > a; echo m > m; echo 1 > hard-1; ln hard-1 hard-2; echo f > from", script)
