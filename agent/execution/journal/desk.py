@@ -25,6 +25,7 @@ from agent.execution.journal.records import (
     is_id,
     next_id,
     read_file,
+    unnamed,
     write_file,
 )
 from agent.execution.rehearsal import places
@@ -63,6 +64,7 @@ class Desk:
 
     def __init__(self, state_dir: str) -> None:
         self._state_dir = os.fsencode(os.path.abspath(state_dir))
+        self._known_left: dict[str, Left] | None = None  # as it is on disk, while the lock is held
 
     @property
     def base(self) -> bytes:
@@ -89,8 +91,10 @@ class Desk:
                 if time.monotonic() > end:
                     raise Busy
                 time.sleep(0.02)
+            self._known_left = {}
             yield
         finally:
+            self._known_left = None
             os.close(fd)
 
     # --- entries ---
@@ -135,14 +139,30 @@ class Desk:
         try:
             return Intent.decode(read_file(self.file(undo_id, INTENT)))
         except FileNotFoundError:
+            pass
+        try:  # it got its name, but that was not on disk when the machine went down
+            return Intent.decode(read_file(unnamed(self.file(undo_id, INTENT))))
+        except (OSError, ValueError):
             return None
 
     def write_intent(self, undo_id: str, intent: Intent, *, durable: bool = True) -> None:
-        """Write it whole, and have it on disk before this returns. Raises OSError."""
-        write_file(self.file(undo_id, INTENT), intent.encode(), durable=durable)
+        """Write it whole, and have it on disk before this returns. Raises OSError.
+
+        The first one is found under either name, so that one sync is enough; where there is an older one, the name has to be on disk.
+        """
+        path = self.file(undo_id, INTENT)
+        write_file(path, intent.encode(), durable=durable, named=os.path.exists(path))
 
     def left(self, undo_id: str) -> Left:
         """How files stood in the end; nothing known where that was not written."""
+        known = self._known_left
+        if known is None:
+            return self._read_left(undo_id)
+        if undo_id not in known:
+            known[undo_id] = self._read_left(undo_id)
+        return known[undo_id]
+
+    def _read_left(self, undo_id: str) -> Left:
         try:
             found = json.loads(read_file(self.file(undo_id, LEFT)))
             return Left(
@@ -174,7 +194,12 @@ class Desk:
                 for state, seen in left.leaving.items()
             },
         }
+        known = self._known_left
+        if known is not None:
+            known.pop(undo_id, None)
         write_file(self.file(undo_id, LEFT), json.dumps(out, separators=(",", ":")).encode())
+        if known is not None:
+            known[undo_id] = left
 
     def held_for(self, entry: Entry, near: bytes) -> bytes:
         """The folder for slots of `entry` on the mount of the folder `near`, made if need be. Raises NoHome and OSError."""

@@ -24,6 +24,7 @@ from agent.execution.journal.attributes import Facts, Values
 
 Kind = Literal["swap", "move", "link", "meta", "write"]
 VERSION = 1
+_LEAST, _MOST = -(1 << 63), (1 << 64) - 1  # what system calls take
 
 
 @dataclass(slots=True)
@@ -161,7 +162,11 @@ def facts_out(facts: Facts | None) -> list[int] | None:
 
 def facts_in(found: list[int] | None) -> Facts | None:
     """Facts from JSON. Raises TypeError and ValueError."""
-    return None if found is None else Facts(*map(number, found))
+    if found is None:
+        return None
+    if set(map(type, found)) != {int} or min(found) < _LEAST or max(found) > _MOST:
+        raise ValueError(f"not facts: {found!r}")
+    return Facts(*found)
 
 
 def values_out(values: Values) -> list[Any]:
@@ -204,7 +209,7 @@ def _path(found: str) -> bytes:
 
 def number(found: Any) -> int:
     """A number that system calls take. Raises ValueError."""
-    if type(found) is not int or not -(1 << 63) <= found < 1 << 64:
+    if type(found) is not int or not _LEAST <= found <= _MOST:
         raise ValueError(f"not a number: {found!r}")
     return found
 

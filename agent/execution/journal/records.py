@@ -94,9 +94,17 @@ class Entry:
         return entry
 
 
-def write_file(path: bytes, data: bytes, *, durable: bool = False) -> None:
-    """Write a file of ours (0600) so that it is either the old one or the new one; `durable`: and on disk, its name too."""
-    fresh = path + b".new"
+def unnamed(path: bytes) -> bytes:
+    """Where a file of ours lies until it is written."""
+    return path + b".new"
+
+
+def write_file(path: bytes, data: bytes, *, durable: bool = False, named: bool = True) -> None:
+    """Write a file of ours (0600) so that it is either the old one or the new one; `durable`: and on disk, its name too.
+
+    Without `named` it may be under `unnamed(path)` still when the machine goes down.
+    """
+    fresh = unnamed(path)
     fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         rest = memoryview(data)
@@ -107,7 +115,7 @@ def write_file(path: bytes, data: bytes, *, durable: bool = False) -> None:
     finally:
         os.close(fd)
     os.replace(fresh, path)
-    if durable:
+    if durable and named:
         folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from agent.execution.journal.intent import Action
 
 _Table = dict[bytes, list[int]]
+_Chain = tuple[bytes, ...]  # a path and every folder that it is in
 
 
 class Whereabouts:
@@ -21,6 +22,7 @@ class Whereabouts:
         self._sources: _Table = {}  # renames, by where they come from
         self._swaps: _Table = {}
         self._links: _Table = {}
+        self._chains: dict[bytes, _Chain] = {}  # the same few folders are asked for again and again
         for action in actions:
             self.add(action)
 
@@ -39,8 +41,9 @@ class Whereabouts:
     def undone_path(self, index: int, path: bytes) -> bytes | None:
         """What is called `path` when action `index` has its turn: its name before the first action. None for what was not there then."""
         while True:
-            goal = _latest(self._goals, path, index)
-            other = max(_latest(table, path, index) for table in (self._sources, self._swaps, self._links))
+            chain = self._chain(path)
+            goal = _latest(self._goals, chain, index)
+            other = max([_latest(table, chain, index) for table in (self._sources, self._swaps, self._links)])
             if other > goal:
                 return None
             if goal < 0:
@@ -50,8 +53,9 @@ class Whereabouts:
     def maker(self, index: int, path: bytes) -> Action | None:
         """The action before `index` that brought what is called `path` then; None for what was there before, under whatever name."""
         while True:
-            goal = _latest(self._goals, path, index)
-            made = max(_latest(self._swaps, path, index), _latest(self._links, path, index))
+            chain = self._chain(path)
+            goal = _latest(self._goals, chain, index)
+            made = max(_latest(self._swaps, chain, index), _latest(self._links, chain, index))
             if made > goal:
                 return self._actions[made]
             if goal < 0:
@@ -62,8 +66,9 @@ class Whereabouts:
         """What is called `path` when action `index` is done: its name after the last action. None for what is gone by then."""
         while True:
             end = len(self._actions)
-            source = _earliest(self._sources, path, index, end)
-            swap = _earliest(self._swaps, path, index, end)
+            chain = self._chain(path)
+            source = _earliest(self._sources, chain, index, end)
+            swap = _earliest(self._swaps, chain, index, end)
             if swap < source:
                 return None
             if source == end:
@@ -76,6 +81,12 @@ class Whereabouts:
         if done:
             return self.done_path(index, action.path)
         return self.undone_path(index, action.source if action.kind == "move" else action.path)
+
+    def _chain(self, path: bytes) -> _Chain:
+        known = self._chains.get(path)
+        if known is None:
+            known = self._chains[path] = tuple(upward(path))
+        return known
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
@@ -91,11 +102,11 @@ def upward(path: bytes) -> Iterator[bytes]:
         yield path
 
 
-def _latest(table: _Table, path: bytes, before: int) -> int:
-    """The last index before `before` in the rows of `path` and all above it; -1 for none."""
+def _latest(table: _Table, chain: _Chain, before: int) -> int:
+    """The last index before `before` in the rows of a path and all above it; -1 for none."""
     found = -1
     if table:
-        for each in upward(path):
+        for each in chain:
             row = table.get(each)
             if row:
                 at = bisect_left(row, before)
@@ -103,11 +114,11 @@ def _latest(table: _Table, path: bytes, before: int) -> int:
     return found
 
 
-def _earliest(table: _Table, path: bytes, after: int, none: int) -> int:
-    """The first index after `after` in the rows of `path` and all above it; `none` for none."""
+def _earliest(table: _Table, chain: _Chain, after: int, none: int) -> int:
+    """The first index after `after` in the rows of a path and all above it; `none` for none."""
     found = none
     if table:
-        for each in upward(path):
+        for each in chain:
             row = table.get(each)
             if row:
                 at = bisect_right(row, after)

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Sequence
 
 from agent.execution.rehearsal.model import Layer, Step
-from agent.execution.rehearsal.trees import open_below, open_root, status_at, walk
+from agent.execution.rehearsal.trees import open_below, open_inside, open_root, status_at, walk
 from agent.protocol.rehearsals import Conflict
 
 _MOST = 100  # conflicts that are named
@@ -41,26 +41,34 @@ def same_as_before(steps: Sequence[Step], layers: Sequence[Layer]) -> tuple[Conf
 
 
 class _Way:
-    """The folder that was opened last stays open: steps come folder by folder."""
+    """The folders on the way to the last file stay open: steps come folder by folder, and each is entered once, never through a link."""
 
     def __init__(self) -> None:
-        self._path = b""
-        self._fd = -1
+        self._open: list[tuple[bytes, int]] = []  # name and descriptor of each, from the root down
 
     def __enter__(self) -> _Way:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
+        self._leave(0)
 
     def to(self, path: bytes) -> int:
-        if self._fd < 0 or path != self._path:
-            fd = open_root(path)
-            if self._fd >= 0:
-                os.close(self._fd)
-            self._path, self._fd = path, fd
-        return self._fd
+        """A descriptor of the folder `path`, open until the next call. Raises OSError."""
+        names = [b"", *(path.strip(b"/").split(b"/") if path.strip(b"/") else ())]
+        kept = 0
+        for (known, _), name in zip(self._open, names, strict=False):
+            if known != name:
+                break
+            kept += 1
+        self._leave(kept)
+        for name in names[kept:]:
+            fd = open_inside(self._open[-1][1], name) if self._open else open_root(b"/")
+            self._open.append((name, fd))
+        return self._open[-1][1]
+
+    def _leave(self, kept: int) -> None:
+        while len(self._open) > kept:
+            os.close(self._open.pop()[1])
 
 
 def _look(step: Step, path: bytes, since: int | None, found: dict[str, str], way: _Way) -> None:

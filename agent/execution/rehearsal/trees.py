@@ -28,15 +28,19 @@ def open_below(folder: int, path: bytes) -> int:
     """Open the folder at a relative path ("" for the folder itself), following no link. The caller closes it."""
     current = os.open(b".", _WAY, dir_fd=folder)
     for part in path.split(b"/") if path else ():
-        if part in (b"", b".", b".."):
-            os.close(current)
-            raise OSError(f"not a plain path: {os.fsdecode(path)!r}")
         try:
-            following = os.open(part, _WAY, dir_fd=current)
+            following = open_inside(current, part)
         finally:
             os.close(current)
         current = following
     return current
+
+
+def open_inside(folder: int, name: bytes) -> int:
+    """Open the folder `name` of an open folder, following no link. The caller closes it."""
+    if name in (b"", b".", b".."):
+        raise OSError(f"not a plain name: {os.fsdecode(name)!r}")
+    return os.open(name, _WAY, dir_fd=folder)
 
 
 def split(path: bytes) -> tuple[bytes, bytes]:
