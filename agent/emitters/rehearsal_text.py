@@ -22,7 +22,7 @@ _KINDS = {"dir": "folder", "fifo": "named pipe"}
 _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 _LONGEST = 400
 _NEVER_SHOWN = "not part of any rehearsal"
-_FLAGS = {"many-names": "hard link"}
+_FLAGS = {"many-names": "hard link", "group-lost": "loses its group, which a real run may keep"}
 _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
 

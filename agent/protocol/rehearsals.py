@@ -39,7 +39,8 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One path that the command changed. `before` is None for what is new, `after` for what is gone.
 
     `source`: where a renamed path was before (key `from` on the wire). `diff`: a unified diff for text, "" where there is none to show.
-    `flags`: what deserves a second look: "setuid", "setgid", "world-writable", "many-names" (a hard link), "device".
+    `flags`: what deserves a second look: "setuid", "setgid", "world-writable", "many-names" (a hard link), "device",
+    "group-lost" (a group of the user's that a rehearsal cannot keep).
     A tree that is created, deleted or renamed as a whole is one change.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -38,3 +39,17 @@ def test_what_fails_in_a_rehearsal_only_is_said(world: OrdinaryWorld) -> None:
     alone = world.run("rehearse", "echo x >> own")
     assert "another group of yours" not in alone.stdout
     assert (world.work / "team").read_text() == "b\n"
+
+
+def test_a_file_that_would_lose_its_group_is_flagged(world: OrdinaryWorld) -> None:
+    (world.work / "team").write_text("b\n")
+    (world.work / "own").write_text("b\n")
+    world.own(world.work)
+    os.chown(world.work / "team", NOBODY, TEAM)
+    probe = world.run("rehearse", "--no-persist", "true")
+    if probe.code:
+        pytest.skip(f"nothing can be rehearsed here: {probe.stderr.strip()[-300:]}")
+    done = world.run("rehearse", "--json", "sed -i s/b/c/ team own")
+    flags = {os.path.basename(each["path"]): each.get("flags", []) for each in json.loads(done.stdout)["changes"]}
+    assert flags == {"team": ["group-lost"], "own": []}
+    assert "loses its group" in world.run("rehearse", "sed -i s/b/c/ team").stdout

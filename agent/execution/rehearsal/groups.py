@@ -30,7 +30,9 @@ def shared(report: RiskReport, cwd: str) -> tuple[str, ...]:
     )
     numbers = ", ".join(str(group) for group in sorted(set(found.values())))
     said = f'"{os.strerror(errno.EOVERFLOW)}"'
-    return (f"{names}: of another group of yours ({numbers}); changing it fails here ({said}), and may work for real",)
+    return (
+        f"{names}: of another group of yours ({numbers}); changing it fails here ({said}) or loses the group, and may work for real",
+    )
 
 
 def _group(path: str) -> int | None:

@@ -202,7 +202,15 @@ def _flags(before: FileState | None, after: FileState | None, step: Step | None)
         flags.append("device")
     if (before is not None and before.links > 1) or (step is not None and step.link_to is not None):
         flags.append("many-names")
+    if before is not None and after is not None and _loses_group(before, after):
+        flags.append("group-lost")
     return tuple(flags)
+
+
+def _loses_group(before: FileState, after: FileState) -> bool:
+    """Another group of this user's than their first one is unknown below their overlay: a program that keeps it for real cannot here."""
+    user = os.geteuid() != 0 and before.kind == after.kind
+    return user and after.gid != before.gid and before.gid in os.getgroups()
 
 
 def _anybody_may_write(state: FileState) -> bool:
