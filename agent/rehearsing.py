@@ -207,6 +207,7 @@ def _event(key: str, rehearsal: Rehearsal | None, failure: CoreError | None) -> 
         more=rehearsal.more,
         not_shown=rehearsal.not_shown,
         reason=reason,
+        shell=rehearsal.shell,
     )
 
 

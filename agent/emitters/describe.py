@@ -135,6 +135,7 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
         not_shown=event.not_shown,
         obstacle=event.reason,
         more=event.more,
+        shell=event.shell,
     )
     lines = [*summary_lines(seen), *change_lines(event.changes, cwd=folder, more=event.more, limit=_SHOWN_CHANGES)]
     return plain(lines, color=color)

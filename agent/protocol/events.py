@@ -235,6 +235,7 @@ class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finish
     """What it would change, before anybody decides. `outcome`: finished, interrupted, unavailable, failed (`reason` says why).
 
     A commit shows as `command.confirmed`, `.started` and `.finished` of the same `command_id`; `more` counts changes not listed.
+    `shell`: what a commit leaves in the shell, too, a phrase a kind; names without values.
     """
 
     command_id: str
@@ -245,6 +246,7 @@ class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finish
     more: int = 0
     not_shown: tuple[str, ...] = ()
     reason: str = ""
+    shell: tuple[str, ...] = ()
 
 
 class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):

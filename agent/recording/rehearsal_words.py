@@ -25,6 +25,8 @@ def rehearsal_words(event: RehearsalFinished) -> str:
         lines.append(f"and {left:,} more changes")
     if not event.changes:
         lines.append("would change nothing")
+    if event.shell and not event.reason:
+        lines.append(f"would leave in the shell: {'; '.join(event.shell)}")
     lines += [f"not shown: {text}" for text in event.not_shown]
     return "\n".join(lines)
 

@@ -53,3 +53,9 @@ def test_words_of_many_changes_are_few() -> None:
 def test_words_of_one_that_could_not_be_done() -> None:
     event = RehearsalFinished(command_id="c", outcome="unavailable", reason="no overlay here")
     assert rehearsal_words(event) == "it could not be rehearsed: no overlay here"
+
+
+def test_what_would_be_left_in_the_shell_is_among_the_words() -> None:
+    left = replace(REHEARSED, shell=("function ls", "variable PATH"))
+    assert "would leave in the shell: function ls; variable PATH" in rehearsal_words(left).split("\n")
+    assert "in the shell" not in rehearsal_words(replace(left, reason="it was interrupted"))
