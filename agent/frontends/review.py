@@ -112,7 +112,8 @@ def _question(choices: tuple[str, ...], rehearsal: Rehearsal, *, high: bool) -> 
     if high and choices[0] == "c":
         words[0] += " (asks for the word)"
     if _is_done(rehearsal):
-        words.insert(0, "Enter done, with what it printed" + (" (asks for the word)" if high else ""))
+        kept = " and left in the shell" if rehearsal.shell else ""
+        words.insert(0, f"Enter done, with what it printed{kept}" + (" (asks for the word)" if high else ""))
     return " · ".join(words)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 
 import pytest
 from msgspec.structs import replace
@@ -221,3 +222,23 @@ def test_dumb_terminals_rehearse_with_a_line(
     monkeypatch.setattr("agent.frontends.plain_confirm.read_plain_line", answer)
     request = replace(request_for("cp a b"), rehearsal="ask")
     assert asyncio.run(PlainConfirmer(desk.screen).confirm(request)) == expected
+
+
+@pytest.mark.parametrize("dumb", [False, True])
+def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
+    desk: Desk, processes: FakeProcesses, monkeypatch: pytest.MonkeyPatch, dumb: bool
+) -> None:
+    asked: list[str] = []
+
+    async def answer(_screen: object, question: str) -> str:
+        asked.append(question)
+        return ""
+
+    if dumb:
+        desk.screen = dataclasses.replace(desk.screen, dumb=True)
+        monkeypatch.setattr("agent.frontends.plain_line.read_plain_line", answer)
+    left = rehearsal_of("f", shell=("function ls\x1b[2J", "folder /x"))
+    assert review(desk, processes, left, ENTER) == Commit()
+    question = asked[0] if dumb else desk.seen
+    assert "also in the shell: function ls\u241b[2J; folder /x" in " ".join(desk.seen.split())
+    assert "with what it printed and left in the shell" in " ".join(question.split())
