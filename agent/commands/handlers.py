@@ -17,6 +17,8 @@ from agent.protocol.requests import ApproveMode
 
 _MAX_FILE_BYTES = 256 * 1024
 _SETTABLE = ("approve", "confine", "model", "planner")
+_OF_THEIR_OWN = {"rehearse": "auto|ask|off", "tty": "on|off|auto"}
+"""Settings with a command of their own, and its values."""
 
 
 def set_model(app: Services, session: Session, command: core.SetModel) -> DispatchOutcome:
@@ -101,8 +103,17 @@ def set_value(app: Services, session: Session, command: core.Set) -> DispatchOut
     elif command.key == "planner":
         session.planner = app.make_planner(command.value, None)
     else:
-        raise NotFound("setting for a session", command.key, hint=f"these can be set: {', '.join(_SETTABLE)}")
+        raise NotFound("setting for a session", command.key, hint=_where_set(command.key))
     return DispatchOutcome("Set", f"{command.key} = {command.value}", {"key": command.key, "value": command.value})
+
+
+def _where_set(key: str) -> str:
+    """How to set what `:set` does not set."""
+    if key in _OF_THEIR_OWN:
+        return f"`:{key} {_OF_THEIR_OWN[key]}` sets it"
+    if key.startswith("limit_") or key == "shell":
+        return f"it holds from the start: `--{key.replace('_', '-')}` on the command line, or config.toml"
+    return f"these can be set: {', '.join(_SETTABLE)}"
 
 
 def empty_session(app: Services, session: Session, command: core.EmptySession) -> DispatchOutcome:

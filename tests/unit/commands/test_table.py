@@ -151,3 +151,20 @@ def test_roles_are_taken_and_left():
 def test_role_lines():
     assert parse_meta(":role") == core.ExitRole()
     assert parse_meta(".role explain what is a pipe?") == core.UseRole("explain", "what is a pipe?")
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("rehearse", "`:rehearse auto|ask|off`"),
+        ("tty", "`:tty on|off|auto`"),
+        ("limit_output", "`--limit-output` on the command line"),
+        ("shell", "`--shell` on the command line"),
+        ("colour", "these can be set: approve"),
+    ],
+)
+def test_what_set_does_not_set_says_what_does(key: str, words: str) -> None:
+    app, context = session()
+    with pytest.raises(NotFound) as caught:
+        dispatch(app, context, core.Set(key, "x"))
+    assert words in caught.value.hint
