@@ -201,8 +201,8 @@ class Parts:
             recorder.close("unreadable")
             raise
 
-    def make_emitter(self) -> Emitter:
-        """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for."""
+    def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
+        """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""
         from agent.emitters.jsonl import JsonlEmitter
         from agent.emitters.memory import FanOut
         from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
@@ -217,6 +217,7 @@ class Parts:
                 theme=settings.theme,
                 verbose_tool_calls=settings.verbose,
                 show_spinner=settings.spinner,
+                at_prompt=at_prompt,
             )
             emitter = TerminalEmitter(options, sys.stdout, sys.stderr)
         if settings.telemetry_file is None:

@@ -35,7 +35,7 @@ OF_COMMANDS = (
 
 class CommandLines:
     """`aside` prints a line beside the output, `end_output` ends what a command printed. `said`: what was said of this goal;
-    `show_all`: also what a prompt may have shown.
+    `show_all`: also what a prompt may have shown. `at_prompt`: of the REPL.
     """
 
     def __init__(
@@ -46,12 +46,14 @@ class CommandLines:
         *,
         color: bool,
         show_all: bool,
+        at_prompt: bool = False,
     ) -> None:
         self._aside = aside
         self._end_output = end_output
         self._said = said
         self._color = color
         self._show_all = show_all
+        self._undo = ":undo" if at_prompt else "agent-shell undo"
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
@@ -82,7 +84,7 @@ class CommandLines:
                 self._end_output()
                 self._rehearsed[key] = event
             case UndoFinished():
-                self._aside(describe.undone(event, color=self._color))
+                self._aside(describe.undone(event, way=self._undo, color=self._color))
 
     def _confirmed(self, event: CommandConfirmed) -> None:
         """Show what no prompt has shown: what ran without asking, and what was not run without asking."""
@@ -113,7 +115,8 @@ class CommandLines:
         if line:
             self._aside(line)
         if event.undo_id:
-            self._aside(paint(describe.undo_hint(event.undo_id, made_real=self._is_commit), "dim", color=self._color))
+            hint = describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit)
+            self._aside(paint(hint, "dim", color=self._color))
         self._forget(event.command_id)
 
     def _forget(self, key: str) -> None:

@@ -141,12 +141,15 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
     return plain(lines, color=color)
 
 
-def undo_hint(undo_id: str, *, made_real: bool = False) -> str:
-    """How to take a run back. `made_real`: it was a rehearsal until now, of which it was said that nothing was changed."""
-    return f"{'made real; ' if made_real else ''}undo: agent-shell undo {safe_line(undo_id, 80)}, or :undo"
+def undo_hint(undo_id: str, *, way: str = "agent-shell undo", made_real: bool = False) -> str:
+    """How to take a run back. `way`: what is typed for it.
+
+    `made_real`: it was a rehearsal until now, of which it was said that nothing was changed.
+    """
+    return f"{'made real; ' if made_real else ''}undo: {way} {safe_line(undo_id, 80)}"
 
 
-def undone(event: UndoFinished, *, color: bool) -> str:
+def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -> str:
     """What an undo did, and what it left as it is."""
     what = "done again" if event.state == "committed" else "taken back"
     lines = [
@@ -158,7 +161,7 @@ def undone(event: UndoFinished, *, color: bool) -> str:
     if event.state == "undone":
         lines.append(
             paint(
-                f"  once more with `agent-shell undo {safe_line(event.undo_id, 80)}` to have it again",
+                f"  once more with `{way} {safe_line(event.undo_id, 80)}` to have it again",
                 "dim",
                 color=color,
             )

@@ -51,6 +51,7 @@ _SLOW_PLANNER = 0.25  # seconds
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     """`highlight`: render Markdown (colour terminals only). `theme`: a pygments style for code. `show_commands`: print each
     command with its level before it runs, for when no prompt has shown it. `color` None: as the terminal says.
+    `at_prompt`: what is advised is typed at the prompt of the REPL.
     """
 
     highlight: bool = True
@@ -60,6 +61,7 @@ class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
     show_commands: bool = False
     summary: bool = True
     color: bool | None = None
+    at_prompt: bool = False
 
 
 class TerminalEmitter:
@@ -83,6 +85,7 @@ class TerminalEmitter:
             self._said,
             color=self._display.err.color,
             show_all=self._options.show_commands,
+            at_prompt=self._options.at_prompt,
         )
         self._planning = 0.0  # seconds that the planner took for this goal
         self._filters: dict[StreamName, TerminalFilter] = {}

@@ -39,7 +39,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     desk = SessionDesk(
         services=services,
         ctx=services.open_context(settings.session_id),
-        emitter=services.make_emitter(),
+        emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
         tell=lambda text: screen.say(shown(text)),

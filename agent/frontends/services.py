@@ -48,7 +48,7 @@ class Services:
     """The engine with what a front end needs beside it.
 
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
-    `make_emitter()` builds the emitter for the person's terminal or, with `--json`, for stdout.
+    `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd)` is what it holds the command against, for explanations.
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
@@ -63,7 +63,7 @@ class Services:
     make_engine: Callable[[], Engine]
     processes: Processes
     open_context: Callable[[str | None], RequestContext]
-    make_emitter: Callable[[], Emitter]
+    make_emitter: Callable[..., Emitter]
     rate: Callable[[str, str], RiskReport]
     warm: Callable[[], None]
     shutdown: Callable[[], Awaitable[None]]

@@ -152,7 +152,7 @@ def list_text(entries: tuple[UndoEntry, ...]) -> str:
     lines = []
     for entry in entries:
         count = "1 change" if entry.changes == 1 else f"{entry.changes:,} changes"
-        when = entry.time[:19].replace("T", " ")
+        when = f"{entry.time[:19].replace('T', ' ')} UTC"
         held = size_words(entry.held_bytes)
         lines.append(f"{entry.undo_id}  {when}  {entry.state:<9}  {count}, {held}  {name(entry.command[:120])}")
         if entry.note:

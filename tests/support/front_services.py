@@ -43,7 +43,7 @@ class World:
             make_engine=lambda: Engine(make_app(planner)),
             processes=self.processes,
             open_context=self._open,
-            make_emitter=lambda: self.emitter,
+            make_emitter=lambda **_: self.emitter,
             rate=lambda command, cwd: fake_classify(command, RiskContext(cwd=cwd)),
             warm=self._warm,
             shutdown=self._shutdown,

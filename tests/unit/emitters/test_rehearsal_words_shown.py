@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.emitters.rehearsal_text import change_lines, plain, summary_lines
-from agent.protocol.events import CommandFinished, CommandStarted
+from agent.protocol.events import CommandFinished, CommandStarted, UndoFinished
 from agent.protocol.rehearsals import Change, FileState, Rehearsal
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok
@@ -51,7 +51,17 @@ def test_a_commit_says_that_it_is_real_after_the_rehearsal_said_that_nothing_was
     shown = terminal(color=False)
     ended = CommandFinished(command_id="c", exit_code=0, result=ok(), undo_id="6fd7")
     asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b", via=via), ended))
-    assert f"{line}agent-shell undo 6fd7, or :undo\n" in (shown.out.text + shown.err.text).splitlines(keepends=True)
+    assert f"{line}agent-shell undo 6fd7\n" in (shown.out.text + shown.err.text).splitlines(keepends=True)
+
+
+def test_at_the_prompt_what_takes_a_run_back_is_typed_there(terminal: Callable[..., Any]) -> None:
+    shown = terminal(color=False, at_prompt=True)
+    ended = CommandFinished(command_id="c", exit_code=0, result=ok(), undo_id="6fd7")
+    back = UndoFinished(undo_id="6fd7", restored=1, state="undone")
+    asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b"), ended, back))
+    said = shown.out.text + shown.err.text
+    assert "undo: :undo 6fd7\n" in said
+    assert "once more with `:undo 6fd7`" in said
 
 
 def test_what_would_be_left_in_the_shell_is_shown_where_it_can_be_made_real() -> None:

@@ -145,6 +145,7 @@ def test_hostile_names_are_shown_as_text() -> None:
     table = Table(FakeUndoStore(*entries))
     table.undo()
     said = "\n".join([*table.told, list_text(entries)])
+    assert "2030-01-02 03:04:05 UTC" in list_text(entries)
     assert not set("\x1b\x07\x9b\u202e") & set(said)
 
 
