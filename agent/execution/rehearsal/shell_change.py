@@ -13,6 +13,7 @@ _MOST = 20
 _LONGEST = 200
 _FUNCTION = re.compile(r"^(?:function )?(\S+) \(\)\s*$", re.MULTILINE)
 _ALIAS = re.compile(r"""alias (?:-- )?([^\s=]+)=((?:'[^']*'|\\')*)\n""")
+_EXPORT = re.compile(r"^declare -f\w* \S+\s*\Z", re.MULTILINE)
 _EXPORTED = re.compile(r"BASH_FUNC_(.+)%%")
 _KEPT = ("allexport", "braceexpand", "hashall", "noclobber", "noglob", "physical", "pipefail")
 # How bash starts; a shell that has run nothing yet has not told its own.
@@ -27,6 +28,7 @@ _FIRST = ("PATH", "LD_", "BASH_ENV", "ENV", "PROMPT_COMMAND", "IFS", "SHELLOPTS"
 def words(before: ShellState, after: ShellState) -> tuple[str, ...]:
     """What differs, a phrase a kind (`functions ls, f`, `folder /x`); () for nothing. Names are the command's own: escape them."""
     functions, no_functions = _difference(_functions(before.functions), _functions(after.functions))
+    functions -= _imported(before, after)
     aliases, no_aliases = _difference(dict(_ALIAS.findall(before.aliases)), dict(_ALIAS.findall(after.aliases)))
     variables, no_variables = _difference(before.env, after.env)
     for each in (variables, no_variables):
@@ -63,8 +65,26 @@ def _functions(source: str) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for head, following in zip_longest(heads, heads[1:]):
         text = source[head.end() : following.start() if following else len(source)]
-        found.setdefault(head[1], Counter())[text.strip()] += 1
+        found.setdefault(head[1], Counter())[_EXPORT.sub("", text).strip()] += 1
     return found
+
+
+def _imported(before: ShellState, after: ShellState) -> set[str]:
+    """Functions that bash found in its environment: before the first command they stand nowhere else."""
+    earlier, later = _functions(before.functions), _functions(after.functions)
+    found = set()
+    for variable, value in before.env.items():
+        exported = _EXPORTED.fullmatch(variable)
+        if exported and exported[1] not in earlier:
+            texts = [_spaced(text) for text in later.get(exported[1], ())]
+            if texts == [_spaced(value.removeprefix("()"))]:
+                found.add(exported[1])
+    return found
+
+
+def _spaced(text: str) -> str:
+    """The text without how it is indented, which is not the same everywhere that bash prints it."""
+    return " ".join(text.split())
 
 
 def _options(state: ShellState) -> set[str]:

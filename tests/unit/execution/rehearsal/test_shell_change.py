@@ -90,3 +90,12 @@ def test_many_and_long_names_are_bounded_and_what_decides_on_programs_comes_firs
     (said,) = words(START, replace(START, env=env))
     assert said.startswith("variables PATH, A000, A001") and said.endswith(" and 482 more")
     assert len(words(START, replace(START, env={**START.env, "B" * 5_000: ""}))[0]) < 300
+
+
+def test_functions_from_the_environment_are_no_change(tmp_path: Path) -> None:
+    start = replace(START, env={**START.env, **left(tmp_path, "m() { if true; then echo 1; fi; }; export -f m").env})
+    assert "BASH_FUNC_m%%" in start.env and not start.functions
+    assert words(start, left(tmp_path, "m", start)) == ()
+    assert words(start, left(tmp_path, "m() { echo 2; }", start)) == ("function m",)
+    forged = replace(left(tmp_path, "m", start), functions="m () \n{ \n    echo 3\n}\n")
+    assert words(start, forged) == ("function m",)
