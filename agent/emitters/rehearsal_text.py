@@ -6,7 +6,7 @@ A line is a list of (style, text); styles are those of `paint`, "" for none.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from agent.emitters.paint import paint, safe
 from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
@@ -27,8 +27,11 @@ _FOLDED_FROM = 6
 """New entries below a new folder that are still listed one by one."""
 
 
-def summary_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
-    """How it ended, how much it would change, and what it cannot show. `offered`: it may be made real."""
+def summary_lines(rehearsal: Rehearsal, *, offered: bool = True, known: Set[str] = frozenset()) -> list[Line]:
+    """How it ended, how much it would change, and what it cannot show.
+
+    `offered`: it may be made real. `known`: what was said before of all rehearsals, and is only pointed at now.
+    """
     result = rehearsal.result
     lines: list[Line] = [[("bold", "rehearsed, nothing was changed"), ("", f": {_counts(rehearsal)}")]]
     if offered and result.exit_code != 0 and not rehearsal.obstacle and (rehearsal.changes or rehearsal.more):
@@ -38,8 +41,16 @@ def summary_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
         lines.append([("red", f"cannot be made real: {name(rehearsal.obstacle)}")])
     if offered and rehearsal.shell and not rehearsal.obstacle:
         lines.append([("yellow", f"also in the shell: {name('; '.join(rehearsal.shell))}")])
-    lines += [_not_shown(text) for text in rehearsal.not_shown]
+    again = of_any(rehearsal) & known
+    lines += [_not_shown(text) for text in rehearsal.not_shown if text not in again]
+    if again:
+        lines.append([("dim", "and what is not part of any rehearsal, as said before")])
     return lines
+
+
+def of_any(rehearsal: Rehearsal) -> frozenset[str]:
+    """What it cannot show because no rehearsal here can."""
+    return frozenset(text for text in rehearsal.not_shown if text.startswith(_NEVER_SHOWN))
 
 
 def _not_shown(text: str) -> Line:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.emitters.rehearsal_text import Line, change_lines, diff_lines, plain, summary_lines
+from agent.emitters.rehearsal_text import Line, change_lines, diff_lines, of_any, plain, summary_lines
 from agent.frontends.outside import show_long
 from agent.frontends.screen import Fragments, Screen
 from agent.frontends.wrapping import wrapped
@@ -28,12 +28,17 @@ class RehearsalView:
     environ: Mapping[str, str]
 
     def show(self, rehearsal: Rehearsal) -> bool:
-        """Summary, changes and diffs, about as much as fits on the screen; whether that was everything."""
+        """Summary, changes and diffs, about as much as fits on the screen; whether that was everything.
+
+        What is true of every rehearsal is said in full once on a screen; `show_all` says it always.
+        """
         room = max(self.screen.rows * 2, 3 * _FEWEST)
         changes = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=room // 2)
         diffs = diff_lines(rehearsal.changes, cwd=rehearsal.cwd)
         shown = diffs[: max(room - len(changes), _FEWEST)]
-        self.screen.say_all(wrapped(map(fragments, summary_lines(rehearsal)), self.screen.columns))
+        summary = summary_lines(rehearsal, known=self.screen.told)
+        self.screen.say_all(wrapped(map(fragments, summary), self.screen.columns))
+        self.screen.told.update(of_any(rehearsal))
         self._say([*changes, *shown])
         left = len(diffs) - len(shown)
         if left:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TextIO
 
 from prompt_toolkit.input import Input
@@ -16,12 +16,13 @@ Fragments = list[tuple[str, str]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screen:
-    """Keys and display of one terminal. `dumb` terminals get lines instead of an editor."""
+    """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again."""
 
     input: Input
     output: Output
     dumb: bool = False
     is_terminal: bool = True
+    told: set[str] = field(default_factory=set, compare=False)
 
     def say(self, text: str | Fragments, style: str = "") -> None:
         """Print a line (or styled fragments and a line end). The text must have been made visible before."""

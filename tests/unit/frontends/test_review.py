@@ -153,6 +153,20 @@ def test_the_list_the_diff_and_the_totals_are_shown(desk: Desk, processes: FakeP
         assert words in desk.seen, words
 
 
+def test_what_no_rehearsal_shows_is_said_in_full_once_and_then_only_pointed_at(
+    desk: Desk, processes: FakeProcesses
+) -> None:
+    seen = rehearsal_of("cp a b", ADDED, not_shown=("sockets", "not part of any rehearsal: services"))
+    review(desk, processes, seen, "d" + ENTER)
+    assert "as said before" not in desk.seen
+    review(desk, processes, seen, "d" + ENTER)
+    assert desk.seen.count("not part of any rehearsal: services") == 1
+    assert desk.seen.count("not shown: sockets") == 2
+    assert "and what is not part of any rehearsal, as said before" in desk.seen
+    review(desk, processes, seen, "v" + ENTER, "d" + ENTER)
+    assert desk.seen.count("not part of any rehearsal: services") == 2
+
+
 def test_a_failed_command_says_so_first(desk: Desk, processes: FakeProcesses) -> None:
     assert review(desk, processes, rehearsal_of("cp a b", ADDED, result=failing(3)), "c" + ENTER) == Commit()
     assert "it failed in the rehearsal (exit 3)" in desk.seen
