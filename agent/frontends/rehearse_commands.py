@@ -88,7 +88,8 @@ async def undo(desk: SessionDesk, argument: str, show: Show) -> None:
     if ask is None:
         raise InvalidRequest("nobody is there to ask", hint="`agent-shell undo --yes` takes it back without asking")
     try:
-        done = await UndoDesk(store, desk.record, tell=desk.tell, ask=ask, choose=choose).undo(argument)
+        at = UndoDesk(store, desk.record, tell=desk.tell, ask=ask, choose=choose, listing=":undo list")
+        done = await at.undo(argument)
     except UndoConflict as error:
         desk.tell(conflict_text(error))
         raise

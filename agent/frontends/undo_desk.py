@@ -18,6 +18,9 @@ Choice = Literal["skip", "force", "stop"]
 AskYes = Callable[[str], Awaitable[bool]]
 AskChoice = Callable[[Conflict], Awaitable[Choice]]
 
+LISTING = "agent-shell undo --list"
+"""What shows the list, on a command line."""
+
 _SHOWN_CHANGES = 30
 
 
@@ -26,6 +29,7 @@ class UndoDesk:
     """`record` writes an event to the session's log and shows it; `tell` shows a text.
 
     `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.
+    `listing`: what is typed for the list.
     """
 
     store: UndoStore
@@ -34,13 +38,14 @@ class UndoDesk:
     ask: AskYes | None = None
     choose: AskChoice | None = None
     color: bool = False
+    listing: str = LISTING
 
     async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
         """Take back the run `wanted` (default: the newest one that counts); None where the person does not want it after all.
 
         `sure`: it need not be asked for. Raises InvalidRequest, UndoConflict (nothing was changed), UndoFailed.
         """
-        entry = find(await asyncio.to_thread(self.store.entries), wanted)
+        entry = find(await asyncio.to_thread(self.store.entries), wanted, listing=self.listing)
         changes = await asyncio.to_thread(self.store.changes, entry.undo_id)
         if not sure:
             self._show(entry, changes)
@@ -106,12 +111,12 @@ class UndoDesk:
         self.tell("\n".join([f"  changed since{after}:", *(f"  {line}" for line in lines)]))
 
 
-def find(entries: tuple[UndoEntry, ...], wanted: str) -> UndoEntry:
+def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING) -> UndoEntry:
     """The entry called `wanted` or by the beginning of its name; without one the newest that counts. Raises InvalidRequest, UndoFailed."""
     if not wanted:
         newest = next((entry for entry in entries if entry.state == "committed"), None)
         if newest is None:
-            raise UndoFailed("there is nothing to take back", hint=_nothing(entries))
+            raise UndoFailed("there is nothing to take back", hint=_nothing(entries, listing))
         return newest
     exact = [entry for entry in entries if entry.undo_id == wanted]
     found = exact or [entry for entry in entries if entry.undo_id.startswith(wanted)]
@@ -122,7 +127,7 @@ def find(entries: tuple[UndoEntry, ...], wanted: str) -> UndoEntry:
     from difflib import get_close_matches
 
     near = get_close_matches(wanted, [entry.undo_id for entry in entries], n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]}?" if near else "`agent-shell undo --list` shows them"
+    hint = f"did you mean {near[0]}?" if near else f"`{listing}` shows them"
     raise InvalidRequest(f"no run that can be taken back is called {name(wanted[:80])}", hint=hint)
 
 
@@ -160,9 +165,9 @@ def list_text(entries: tuple[UndoEntry, ...]) -> str:
     return "\n".join(lines)
 
 
-def _nothing(entries: tuple[UndoEntry, ...]) -> str:
+def _nothing(entries: tuple[UndoEntry, ...], listing: str = LISTING) -> str:
     if entries:
-        return "everything was taken back already, or cannot be; `agent-shell undo --list` shows it"
+        return f"everything was taken back already, or cannot be; `{listing}` shows it"
     return (
         "what can be taken back: rehearsals that were made real, and runs of which the files that they name were kept"
     )

@@ -67,6 +67,15 @@ def test_which_one_is_not_clear(wanted: str, words: str) -> None:
     assert words in f"{caught.value.message} {caught.value.hint}"
 
 
+def test_at_the_prompt_the_list_is_had_there() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        find(ENTRIES, "zz", listing=":undo list")
+    assert caught.value.hint == "`:undo list` shows them"
+    with pytest.raises(UndoFailed) as nothing:
+        find(ENTRIES[1:], "", listing=":undo list")
+    assert "`:undo list` shows it" in nothing.value.hint
+
+
 @pytest.mark.parametrize("entries", [(), (entry_of("6b2", state="undone"),)])
 def test_nothing_to_take_back(entries: tuple) -> None:  # type: ignore[type-arg]
     with pytest.raises(UndoFailed):
