@@ -136,6 +136,9 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 _CAP_HEADER = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_RENAMEAT2 = getattr(_LIBC, "renameat2", None)  # C libraries have it since about 2018
+if _RENAMEAT2 is not None:
+    _RENAMEAT2.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
 _LOCKED_LIBC = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock during a call
 
 
@@ -244,6 +247,10 @@ def renameat2(
     source: bytes, target: bytes, flags: int, *, source_folder: int = AT_FDCWD, target_folder: int = AT_FDCWD
 ) -> None:
     """rename with RENAME_NOREPLACE or RENAME_EXCHANGE."""
+    if _RENAMEAT2 is not None:
+        if _RENAMEAT2(source_folder, source, target_folder, target, flags) == -1:
+            raise _failed("renameat2")
+        return
     _syscall("renameat2", source_folder, ctypes.c_char_p(source), target_folder, ctypes.c_char_p(target), flags)
 
 

@@ -31,16 +31,8 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, info: os.stat_result) -> Facts:
         """The facts in a stat result."""
-        return cls(
-            info.st_ino,
-            info.st_mode,
-            info.st_uid,
-            info.st_gid,
-            info.st_size,
-            info.st_mtime_ns,
-            info.st_ctime_ns,
-            info.st_nlink,
-        )
+        mode, ino, _, links, uid, gid, size = info[:7]
+        return cls(ino, mode, uid, gid, size, info.st_mtime_ns, info.st_ctime_ns, links)
 
     @property
     def is_folder(self) -> bool:
@@ -122,11 +114,19 @@ def dress_like(folder_fd: int, name: bytes, info: os.stat_result | None) -> None
         return
     fd = pin(folder_fd, name)
     try:
-        if os.fstat(fd).st_mode != info.st_mode:
-            os.chmod(way(fd), stat.S_IMODE(info.st_mode))
-        set_mtime(fd, info.st_mtime_ns)
+        dress(fd, os.fstat(fd), info)
     finally:
         os.close(fd)
+
+
+def dress(fd: int, now: os.stat_result, wanted: os.stat_result | None) -> None:
+    """The same for a pinned inode that is as `now` says."""
+    if wanted is None or stat.S_ISLNK(wanted.st_mode):
+        return
+    if now.st_mode != wanted.st_mode:
+        os.chmod(way(fd), stat.S_IMODE(wanted.st_mode))
+    if now.st_mtime_ns != wanted.st_mtime_ns:
+        os.utime(way(fd), ns=(now.st_atime_ns, wanted.st_mtime_ns))
 
 
 def _set_xattrs(fd: int, wanted: dict[bytes, bytes]) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.journal import trees
+from agent.execution.journal import coding, trees
 from agent.execution.journal.attributes import Facts
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Intent, facts_in, facts_out, number
@@ -64,11 +63,15 @@ class Desk:
 
     def __init__(self, state_dir: str) -> None:
         self._state_dir = os.fsencode(os.path.abspath(state_dir))
+        self._known_base: bytes | None = None  # made and looked at once for each time that the lock is held
         self._known_left: dict[str, Left] | None = None  # as it is on disk, while the lock is held
 
     @property
     def base(self) -> bytes:
         """The folder of it all, made if need be. Raises OSError."""
+        known = self._known_base
+        if known is not None:
+            return known
         base = places.state_base(self._state_dir)
         places.make_private(base + b"/" + JOURNALS)
         return base
@@ -78,7 +81,8 @@ class Desk:
         """Hold the lock. Raises Busy after `patience` seconds, OSError."""
         import fcntl
 
-        fd = os.open(self.base + b"/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        base = self.base
+        fd = os.open(base + b"/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             end = time.monotonic() + patience
             while True:
@@ -91,10 +95,10 @@ class Desk:
                 if time.monotonic() > end:
                     raise Busy
                 time.sleep(0.02)
-            self._known_left = {}
+            self._known_base, self._known_left = base, {}
             yield
         finally:
-            self._known_left = None
+            self._known_base = self._known_left = None
             os.close(fd)
 
     # --- entries ---
@@ -164,7 +168,7 @@ class Desk:
 
     def _read_left(self, undo_id: str) -> Left:
         try:
-            found = json.loads(read_file(self.file(undo_id, LEFT)))
+            found = coding.decode(read_file(self.file(undo_id, LEFT)))
             return Left(
                 number(found["mark"]),
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
@@ -197,7 +201,7 @@ class Desk:
         known = self._known_left
         if known is not None:
             known.pop(undo_id, None)
-        write_file(self.file(undo_id, LEFT), json.dumps(out, separators=(",", ":")).encode())
+        write_file(self.file(undo_id, LEFT), coding.encode(out))
         if known is not None:
             known[undo_id] = left
 

@@ -39,6 +39,9 @@ class Folders:
             return known
         if len(self._open) > _MOST_OPEN:
             self.forget()
+        if path.rpartition(b"/")[0] in self._open:
+            fd = self._open[path] = self._enter(path)
+            return fd
         todo = [path]
         while todo[-1] not in self._open and todo[-1] != b"/":
             todo.append(os.path.dirname(todo[-1]))

@@ -15,11 +15,11 @@ Paths are bytes and absolute; in the file they are text with surrogate escapes.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from agent.execution.journal import coding
 from agent.execution.journal.attributes import Facts, Values
 
 Kind = Literal["swap", "move", "link", "meta", "write"]
@@ -70,7 +70,7 @@ class Intent:
 
     def encode(self) -> bytes:
         """As bytes for the file."""
-        return json.dumps(
+        return coding.encode(
             {
                 "version": VERSION,
                 "actions": [_action_out(action) for action in self.actions],
@@ -79,15 +79,14 @@ class Intent:
                     for each in self.folders
                 ],
                 "journals": [_text(path) for path in self.journals],
-            },
-            separators=(",", ":"),
-        ).encode("ascii")
+            }
+        )
 
     @classmethod
     def decode(cls, data: bytes) -> Intent:
         """Read what `encode` wrote. Raises ValueError for anything else."""
         try:
-            found = json.loads(data)
+            found = coding.decode(data)
             if found["version"] != VERSION:
                 raise ValueError(f"version {found['version']}")
             return cls(
@@ -201,8 +200,10 @@ def _bytes(path: str) -> bytes:
 
 def _path(found: str) -> bytes:
     """A path that can only be what it says, or nothing. Raises ValueError, TypeError."""
+    if found == "":
+        return b""
     path = _bytes(found)
-    if path and (not path.startswith(b"/") or b"\0" in path or b".." in path.split(b"/")):
+    if not path.startswith(b"/") or b"\0" in path or (b".." in path and b".." in path.split(b"/")):
         raise ValueError(f"not a path of ours: {found!r}")
     return path
 

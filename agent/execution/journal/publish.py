@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 from dataclasses import replace
 
 from agent.execution.journal import content, syscalls
-from agent.execution.journal.attributes import Facts, Values, look, pin, set_mtime, set_values, way
+from agent.execution.journal.attributes import Facts, Values, look, pin, set_values, way
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action
 
@@ -63,7 +64,8 @@ def _swap(folders: Folders, action: Action, slot: Facts | None) -> None:
     if target is None and slot is None:
         return  # what was made is gone already
     target_fd, target_name = folders.parent(action.path)
-    with _Movable(folders, (action.path, target), (action.slot, slot)):
+    whole = (target is not None and target.is_folder) or (slot is not None and slot.is_folder)
+    with _Movable(folders, (action.path, target), (action.slot, slot)) if whole else contextlib.nullcontext():
         if target is None:
             syscalls.move(slot_fd, slot_name, target_fd, target_name)
         elif slot is None:
@@ -72,7 +74,7 @@ def _swap(folders: Folders, action: Action, slot: Facts | None) -> None:
             spare = slot_name + _SPARE
             syscalls.move(target_fd, target_name, slot_fd, spare)
             finish_interrupted(folders, action)
-    if (target and target.is_folder) or (slot and slot.is_folder):
+    if whole:
         folders.forget()
 
 
@@ -205,8 +207,8 @@ def set_folder_time(folders: Folders, path: bytes, ino: int, mtime: int) -> None
         return
     try:
         info = os.fstat(pinned)
-        if info.st_ino == ino and stat.S_ISDIR(info.st_mode):
-            set_mtime(pinned, mtime)
+        if info.st_ino == ino and stat.S_ISDIR(info.st_mode) and info.st_mtime_ns != mtime:
+            os.utime(way(pinned), ns=(info.st_atime_ns, mtime))
     except PermissionError:
         pass  # somebody else's folder, in which we may rename: it has the time of that
     finally:

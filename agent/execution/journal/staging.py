@@ -10,11 +10,11 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.execution.journal import publish, trees
+from agent.execution.journal import folder_times, publish, trees
 from agent.execution.journal.attributes import Facts, Values, dress_like, look, pin, read_values
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
-from agent.execution.journal.intent import Action, FolderTimes, Intent
+from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.whereabouts import Whereabouts, is_within, upward
 from agent.execution.rehearsal.model import Layer, Step
@@ -41,7 +41,7 @@ class Stage:
     def actions_for(self, steps: Sequence[Step]) -> Intent:
         """All actions, in order. Raises OSError, Misplaced (a conflict) and trees.Incomplete."""
         self._upper = [Folders(lend=layer.scratch) for layer in self.layers]
-        times = self._folder_times_wanted(steps)
+        times = folder_times.wanted(steps, self.layers, self._upper)
         try:
             for step in steps:
                 self._add(step)
@@ -50,7 +50,8 @@ class Stage:
             for each in self._upper:
                 each.forget()
         self.notes.extend(self._copier.losses)
-        return Intent(self._actions, self._folder_times(times), [os.path.dirname(held) for held in self.held])
+        came = folder_times.noted(self._actions, self._where, self.folders, self.held, times)
+        return Intent(self._actions, came, [os.path.dirname(held) for held in self.held])
 
     def _add(self, step: Step) -> None:
         before = self._before(step)
@@ -168,7 +169,7 @@ class Stage:
 
     def _leave_no_name(self, step: Step, info: os.stat_result) -> None:
         """Its name in the upper folder goes now: if it went later, with the scratch, the file would seem changed since the commit."""
-        image = step.image or _above(self.layers[step.layer], step.path)
+        image = step.image or folder_times.above(self.layers[step.layer], step.path)
         try:
             fd, name = self._upper[step.layer].parent(image)
             found = os.stat(name, dir_fd=fd, follow_symlinks=False)
@@ -217,8 +218,7 @@ class Stage:
             os.rename(name, slot_name, src_dir_fd=image_fd, dst_dir_fd=slot_fd)
         else:
             self._copier.copy(image_fd, name, slot_fd, slot_name)
-        trees.clean(slot_fd, slot_name, prefix)
-        dress_like(slot_fd, slot_name, step.after or info)
+        trees.clean(slot_fd, slot_name, prefix, like=step.after or info)
 
     def _new_slot(self, step: Step) -> bytes:
         self._slots += 1
@@ -244,70 +244,6 @@ class Stage:
             return found if step.after is None else _with(found, step.after)
         finally:
             os.close(pinned)
-
-    # --- folders in which names come and go ---
-
-    def _folder_times_wanted(self, steps: Sequence[Step]) -> dict[bytes, int]:
-        """The times that folders have in the end, by their last path, as the overlay shows them; read before images leave it."""
-        wanted: dict[bytes, int] = {}
-        for step in steps:
-            for path in _parents(step):
-                if path not in wanted:
-                    layer = self.layers[step.layer]
-                    info = self._upper[step.layer].lstat(_above(layer, path))
-                    if info is not None and stat.S_ISDIR(info.st_mode):
-                        wanted[path] = info.st_mtime_ns
-        for step in steps:
-            info = step.after
-            if step.op == "meta" and info is None and step.image is not None:
-                info = self._upper[step.layer].lstat(step.image)
-            if step.op == "meta" and info is not None and stat.S_ISDIR(info.st_mode):
-                wanted[step.path] = info.st_mtime_ns
-        return wanted
-
-    def _folder_times(self, wanted: dict[bytes, int]) -> list[FolderTimes]:
-        """Each folder once, by inode; its name in the end tells which time it is to have then."""
-        found: dict[int, FolderTimes] = {}
-        for index, action in enumerate(self._actions):
-            for path in self._touched(action):
-                self._note_folder(found, index, path, wanted)
-        for path in wanted:
-            self._note_folder(found, len(self._actions), path, wanted)
-        return list(found.values())
-
-    def _note_folder(self, found: dict[int, FolderTimes], index: int, path: bytes, wanted: dict[bytes, int]) -> None:
-        last = self._where.done_path(index, path) or b""
-        made = self._where.maker(index, path)
-        if made is not None:
-            if made.after is not None and made.path == path:
-                found.setdefault(made.after.ino, FolderTimes(made.after.ino, path, last, None, wanted.get(last)))
-            return
-        first = self._where.undone_path(index, path)
-        info = None if first is None else look(self.folders, first)
-        if first is not None and info is not None and info.is_folder:
-            found.setdefault(info.ino, FolderTimes(info.ino, first, last or first, info.mtime, wanted.get(last)))
-
-    def _touched(self, action: Action) -> list[bytes]:
-        """The folders in which it makes or takes a name; journals do not count."""
-        if action.kind in ("meta", "write"):
-            return []
-        paths = [action.path, action.source] if action.kind == "move" else [action.path]
-        found = [os.path.dirname(path) for path in paths]
-        return [path for path in found if path not in self.held]
-
-
-def _parents(step: Step) -> list[bytes]:
-    found = [os.path.dirname(step.path)]
-    if step.source is not None:
-        found.append(os.path.dirname(step.source))
-    if step.whole is False and step.after is not None and stat.S_ISDIR(step.after.st_mode):
-        found.append(step.path)
-    return found
-
-
-def _above(layer: Layer, path: bytes) -> bytes:
-    below = path[len(layer.root.rstrip(b"/")) :]
-    return layer.upper + below
 
 
 def _with(values: Values, info: os.stat_result) -> Values:

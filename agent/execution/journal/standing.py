@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.execution.journal import trees
@@ -47,8 +47,8 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
         left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
     for index, path in standing_paths(intent, done=done):
         left.facts[index] = look(folders, path)
-    where = Whereabouts(intent.actions)
-    moves = (index for index, action in enumerate(intent.actions) if action.kind == "move")
+    moves = [index for index, action in enumerate(intent.actions) if action.kind == "move"]
+    where = Whereabouts(intent.actions if moves else ())
     for index in moves:
         goal = _goal(where, intent, index, done=done)
         facts = None if goal is None else look(folders, goal)
@@ -61,11 +61,13 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
     desk.write_left(entry.undo_id, left)
 
 
-def record_what_is_left(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
-    """Before an entry is turned round: what it turns away from may come back by another turn, and is known again by this."""
+def record_what_is_left(desk: Desk, entry: Entry, seen: Mapping[bytes, Facts | None], *, done: bool) -> None:
+    """Before an entry is turned round: what it turns away from may come back by another turn, and is known again by this.
+
+    `seen`: what `what_changed` saw at each path.
+    """
     left = desk.left(entry.undo_id)
-    seen = ((path, look(folders, path)) for _, path in standing_paths(intent, done=done))
-    left.leaving[_state(done)] = {path: (facts.ino, facts.ctime) for path, facts in seen if facts is not None}
+    left.leaving[_state(done)] = {path: (facts.ino, facts.ctime) for path, facts in seen.items() if facts is not None}
     desk.write_left(entry.undo_id, left)
 
 
@@ -93,18 +95,24 @@ def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, don
     return found
 
 
-def what_changed(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> list[Changed]:
-    """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done)."""
+def what_changed(
+    desk: Desk, entry: Entry, intent: Intent, folders: Folders, seen: dict[bytes, Facts | None], *, done: bool
+) -> list[Changed]:
+    """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done).
+
+    What stands at each path now goes into `seen`.
+    """
     left = desk.left(entry.undo_id)
     others = _Others(desk, entry.undo_id)
-    where = Whereabouts(intent.actions)
+    where = Whereabouts(intent.actions if any(action.kind == "move" for action in intent.actions) else ())
     found: list[Changed] = []
     for index, path in standing_paths(intent, done=done):
+        now = seen[path] = look(folders, path)
         if index not in left.facts:  # its file is damaged: then anything may have changed since
             found.append(Changed(index, path, "how it was left is not known any more"))
             continue
         action = intent.actions[index]
-        reason = _difference(action, left.facts[index], look(folders, path), others)
+        reason = _difference(action, left.facts[index], now, others)
         if reason:
             found.append(Changed(index, path, others.blamed(path) or reason))
         elif action.kind == "swap":

@@ -7,6 +7,7 @@ import errno
 import functools
 import os
 import sys
+from typing import Any
 
 from agent.execution import kernel
 
@@ -22,8 +23,13 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
+@functools.cache
+def _mac_rename() -> Any:
+    return getattr(_libc(), "renameatx_np", None)
+
+
 def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, *, linux: int, mac: int) -> None:
-    call = getattr(_libc(), "renameatx_np", None)
+    call = _mac_rename()
     if call is None:
         kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
         return

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.journal.attributes import pin, way
+from agent.execution.journal.attributes import dress, dress_like, pin, way
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _INCOMPLETE = (b"redirect", b"metacopy")
@@ -115,19 +115,25 @@ class Incomplete(Exception):
     """An image that is not all there: parts of it are still where they were before. The message names the path."""
 
 
-def clean(folder_fd: int, name: bytes, prefix: bytes) -> None:
+def clean(folder_fd: int, name: bytes, prefix: bytes, *, like: os.stat_result | None = None) -> None:
     """Take the overlay's notes (attributes that begin with `prefix`) off an image and all below it, and whiteouts out of it.
 
-    Raises Incomplete where a note says that content still lies elsewhere.
+    `like`: give the image itself the mode and time in it. Raises Incomplete where a note says that content still lies elsewhere.
     """
     fd = pin(folder_fd, name)
     try:
         info = os.fstat(fd)
         _take_notes(fd, name, prefix)
+        if not stat.S_ISDIR(info.st_mode):
+            dress(fd, info, like)
+            return
     finally:
         os.close(fd)
-    if not stat.S_ISDIR(info.st_mode):
-        return
+    _clean_inside(folder_fd, name, prefix, info)
+    dress_like(folder_fd, name, like)
+
+
+def _clean_inside(folder_fd: int, name: bytes, prefix: bytes, info: os.stat_result) -> None:
     inner = _enter_kept(folder_fd, name, info)
     try:
         with os.scandir(inner) as entries:

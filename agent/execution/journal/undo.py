@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from agent.execution.journal import publish, syscalls
-from agent.execution.journal.attributes import look, pin, read_values
+from agent.execution.journal.attributes import Facts, look, pin, read_values
 from agent.execution.journal.commit import Watch, finish, settle, unwatched
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.desk import Desk
@@ -31,7 +31,7 @@ _AS_IT_IS = "left as it is"
 def conflicts(desk: Desk, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
     """What would be lost by turning `entry` round."""
     with Folders() as folders:
-        return _told(what_changed(desk, entry, intent, folders, done=entry.state != "undone"))
+        return _told(what_changed(desk, entry, intent, folders, {}, done=entry.state != "undone"))
 
 
 def turn(
@@ -50,7 +50,8 @@ def turn(
     """
     done = entry.state != "undone"
     with Folders() as folders:
-        changed = what_changed(desk, entry, intent, folders, done=done)
+        seen: dict[bytes, Facts | None] = {}
+        changed = what_changed(desk, entry, intent, folders, seen, done=done)
         left_alone = [os.fsencode(path) for path in skip]
         against = [each for each in changed if not _is_skipped(each.path, left_alone)]
         if against and not force:
@@ -69,7 +70,7 @@ def turn(
             amended |= _make_room(desk, entry, intent, folders, against, done=done)
         if amended:
             desk.write_intent(entry.undo_id, intent)
-        record_what_is_left(desk, entry, intent, folders, done=done)
+        record_what_is_left(desk, entry, seen, done=done)
         entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
         _write(desk, entry)
         watch("record")

@@ -85,7 +85,11 @@ class Whereabouts:
     def _chain(self, path: bytes) -> _Chain:
         known = self._chains.get(path)
         if known is None:
-            known = self._chains[path] = tuple(upward(path))
+            folder = path[: path.rfind(b"/")] or b"/"
+            if folder not in self._chains:
+                self._chains[folder] = tuple(upward(folder))
+            known = (path, *self._chains[folder]) if len(path) > 1 else (path,)
+            self._chains[path] = known
         return known
 
 

@@ -188,3 +188,13 @@ def test_asking_for_what_was_interrupted_goes_on_with_it(world: OverlayWorld) ->
     journals.undo(undo_id)
     case.check(case.after)
     assert journals.resumed == []
+
+
+def test_an_intent_whose_name_was_not_on_disk_yet_is_found(world: OverlayWorld) -> None:
+    """The machine goes down in the middle of a commit: the content of the intent is there, under the name it was written by."""
+    case = Case(world, None)
+    assert killed_after(5, case.commit)
+    (folder,) = (each for each in os.scandir(os.path.join(case.state, "undo", "journals")) if each.is_dir())
+    os.rename(os.path.join(folder.path, "intent.json"), os.path.join(folder.path, "intent.json.new"))
+    assert case.resumed() == "undone"
+    assert not differences(case.before, listing(case.real))
