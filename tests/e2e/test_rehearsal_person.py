@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.excuses import excused
 from tests.support.terminal import CTRL_C, CTRL_U, ROOT, Terminal
 
 F9 = "\x1b[20~"
@@ -31,7 +32,7 @@ def work(tmp_path: Path, home: Path) -> Path:
     (folder / "a.txt").write_text("one\ntwo\n")
     trouble = _trouble(str(home), str(folder))
     if trouble:
-        pytest.skip(f"nothing can be rehearsed here: {trouble}")
+        pytest.skip(excused(trouble))
     return folder
 
 

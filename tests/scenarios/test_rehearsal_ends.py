@@ -193,7 +193,9 @@ def test_a_full_disk_is_the_commands_own_trouble() -> None:
         script = 'mount --make-rprivate / && mount -t tmpfs -o size=80m none "$1" && mkdir "$1/work" "$1/state" && shift && exec "$@"'
         bench.words = ("unshare", "-m", "sh", "-c", script, "sh", str(bench.base), sys.executable)
         said = bench.run("head -c 200M /dev/zero > f; echo $?; sleep 30")
-        assert said["obstacle"] == "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
+        assert (
+            said["obstacle"] == "the disk that holds the rehearsal is nearly full, so this is not all that it would do"
+        )
     finally:
         bench.remove()
 

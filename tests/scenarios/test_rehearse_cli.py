@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.program import World
+from tests.support.excuses import excused
 
 _TROUBLES: dict[str, str] = {}
 LOW = ("exec", "--approve", "medium", "--via-rehearsal")
@@ -23,7 +24,7 @@ def place(request: pytest.FixtureRequest) -> World:
         probe = world.run("rehearse", "--no-persist", "true")
         _TROUBLES[request.param] = probe.stderr.strip()[-300:] if probe.code else ""
     if _TROUBLES[request.param]:
-        pytest.skip(f"nothing can be rehearsed here: {_TROUBLES[request.param]}")
+        pytest.skip(excused(_TROUBLES[request.param]))
     (world.work / "a.txt").write_text("one\ntwo\n")
     (world.work / "tree").mkdir()
     (world.work / "tree" / "leaf").write_text("x")
