@@ -163,7 +163,7 @@ def test_nothing_high_is_ever_proposed() -> None:
         assert made.reason
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.sampled_from(corpus("medium", "low", "high")), min_size=1, max_size=3),
     st.sampled_from([" && ", "; ", " | "]),
@@ -177,7 +177,7 @@ def test_a_proposal_is_either_right_or_not_made(commands: list[str], glue: str) 
         assert verdict(command, made).action == "allow"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_an_answer(text: str) -> None:
     made = offer(text, "ask")

@@ -12,7 +12,7 @@ from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld
 from tests.support.reference_commit import apply, copy_tree
 from tests.support.tree_operations import Listing, differences, listing
 
-CASES = int(os.environ.get("AGENT_TEST_TREES", "60"))
+CASES = int(os.environ.get("AGENT_TEST_TREES", "30"))
 
 
 METACOPY = FAITHFUL.replace("metacopy=off", "metacopy=on")
