@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from agent.output_log import OutputLog
-from agent.protocol.decisions import Proposal, RiskReport
-from agent.protocol.events import CommandConfirmed
+from agent.protocol.decisions import ApprovedCommand, Proposal, RiskReport
+from agent.protocol.events import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
 from agent.protocol.ports import EventSink
@@ -38,6 +38,30 @@ async def settle(
             safety_off=safety_off,
         )
     )
+
+
+async def begin(
+    events: EventSink,
+    proposal: Proposal,
+    approved: ApprovedCommand,
+    started: CommandStarted,
+    *,
+    remark: str = "",
+    safety_off: bool = False,
+) -> None:
+    """Record the consent, and that it starts. Raises RecordingError, and then nothing may run."""
+    consent = approved.consent
+    await settle(
+        events,
+        proposal,
+        "edited" if consent.edited else "approved",
+        by=consent.by,
+        command=approved.command,
+        remark=remark,
+        word_typed=consent.word_typed,
+        safety_off=safety_off,
+    )
+    await events.send(started)
 
 
 def item_of(

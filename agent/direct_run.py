@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from agent.command_record import failed_to, item_of, kept_result, ran, settle
+from agent.command_record import begin, failed_to, item_of, kept_result, ran
 from agent.judging import Judges, Rated, writes
 from agent.output_log import OutputLog
 from agent.protocol.cancel import CancellationToken
@@ -62,8 +62,15 @@ class DirectRun:
     ) -> CommandItem:
         """Record the consent, run, record the ending. Never raises for what a command does; raises RecordingError."""
         cwd = self.executor.cwd
+        started = CommandStarted(
+            command_id=proposal.command_id,
+            command=approved.command,
+            cwd=cwd,
+            timeout=approved.timeout,
+            confine=approved.confine,
+        )
         try:
-            await self._begin(proposal, approved, cwd, remark)
+            await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
         except BaseException:
             if checkpoint is not None:
                 checkpoint.drop()
@@ -87,28 +94,6 @@ class DirectRun:
             await self.events.send(Warned(text=note))  # not a notice: stdout is the command's
         item = item_of(proposal, approved.report, "ran", run=approved.command)
         return ran(item, cwd, result, self.judges.redactor.redact)
-
-    async def _begin(self, proposal: Proposal, approved: ApprovedCommand, cwd: str, remark: str) -> None:
-        consent = approved.consent
-        await settle(
-            self.events,
-            proposal,
-            "edited" if consent.edited else "approved",
-            by=consent.by,
-            command=approved.command,
-            remark=remark,
-            word_typed=consent.word_typed,
-            safety_off=self.safety_off,
-        )
-        await self.events.send(
-            CommandStarted(
-                command_id=proposal.command_id,
-                command=approved.command,
-                cwd=cwd,
-                timeout=approved.timeout,
-                confine=approved.confine,
-            )
-        )
 
     async def _end(self, proposal: Proposal, result: ExecutionResult, log: OutputLog, undo_id: str) -> None:
         """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""

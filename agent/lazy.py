@@ -119,7 +119,7 @@ class NothingKept:
         return UndoPlan(not_kept=(Conflict(path="", reason="--no-persist keeps nothing"),))
 
     def take(self, plan: UndoPlan, command: ApprovedCommand, *, cwd: str, session: str = "") -> Checkpoint:
-        raise NotImplementedError("nothing is planned, so nothing is taken")
+        raise ValueError("nothing is kept in this run, so no pre-image can be taken")
 
 
 class LazyProcesses:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from agent.command_record import item_of, kept_result, ran, settle
+from agent.command_record import begin, item_of, kept_result, ran
 from agent.judging import Judges
 from agent.output_log import OutputLog
 from agent.protocol.cancel import CancellationToken
@@ -112,7 +112,14 @@ class Rehearsals:
         """Make it real: the history's item, as of a run. Or, where files were changed since, which: then nothing was done."""
         rehearsal = rehearsed.rehearsal
         assert rehearsal is not None
-        await self._begin(proposal, rehearsal, approved, remark)
+        started = CommandStarted(
+            command_id=proposal.command_id,
+            command=approved.command,
+            cwd=rehearsal.cwd,
+            timeout=approved.timeout,
+            via="rehearsal",
+        )
+        await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
         result, kept = rehearsal.result, rehearsed.kept
         undo_id, notes = "", rehearsal.result.notes
         try:
@@ -142,28 +149,6 @@ class Rehearsals:
             await self.events.send(Warned(text=note))
         item = item_of(proposal, approved.report, "ran", run=approved.command)
         return ran(item, rehearsal.cwd, result, self.judges.redactor.redact)
-
-    async def _begin(self, proposal: Proposal, rehearsal: Rehearsal, approved: ApprovedCommand, remark: str) -> None:
-        consent = approved.consent
-        await settle(
-            self.events,
-            proposal,
-            "edited" if consent.edited else "approved",
-            by=consent.by,
-            command=approved.command,
-            remark=remark,
-            word_typed=consent.word_typed,
-            safety_off=self.safety_off,
-        )
-        await self.events.send(
-            CommandStarted(
-                command_id=proposal.command_id,
-                command=approved.command,
-                cwd=rehearsal.cwd,
-                timeout=approved.timeout,
-                via="rehearsal",
-            )
-        )
 
     async def _conflict(self, proposal: Proposal) -> None:
         nothing = ExecutionResult(exit_code=126)
