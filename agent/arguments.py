@@ -15,6 +15,8 @@ EXAMPLES: dict[str, str] = {
   make 2>&1 | agent-shell "why does this fail"    with what a program printed
   agent-shell risk 'rm -rf build'                 rate a command, run nothing
   agent-shell exec --approve low 'ls -la'         your own command, gated and logged
+  agent-shell rehearse 'sed -i s/a/b/ *.md'       what it would change, and nothing changes
+  agent-shell undo                                take the newest run back
 """,
     "plan": """\
   agent-shell plan count the lines of a.txt       prints the bare command: wc -l a.txt
@@ -113,6 +115,8 @@ def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None =
             keywords |= {"action": "append", "metavar": setting.metavar}
         elif setting.choices:
             keywords["choices"] = setting.choices
+            if setting.metavar:  # too many to stand in braces: the help names them
+                keywords["metavar"] = setting.metavar
         else:
             keywords["metavar"] = setting.metavar or setting.name.upper()
         groups[setting.group].add_argument(*names, **keywords)

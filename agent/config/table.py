@@ -140,7 +140,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="confine", kind="choice", flag="--confine", group="safety", from_project="stricter",
         choices=("off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"),
-        help="what commands may touch; one that cannot be confined asks, or does not run",
+        metavar="MODE",
+        help="what commands may touch: off, workspace, read-only, no-network, or one of the middle two with ,no-network; "
+        "one that cannot be confined asks, or does not run",
     ),
     Setting(
         name="confine_write", kind="texts", flag="--confine-write", metavar="DIR", group="safety",
