@@ -1,7 +1,7 @@
 """Pathological shell text of a given size: what it costs to rate, and that every answer is one.
 
 `python -m benchmarks.risk_fuzz [--size BYTES] [--random N] [--seed N]` prints the slowest texts and all that need longer than the
-budget, in CPU milliseconds (best of three, warmed).
+budget, in CPU milliseconds (best of three, warmed; of six, in two rounds, for the dear ones).
 """
 
 from __future__ import annotations
@@ -101,6 +101,8 @@ def run(size: int, count: int, seed: int) -> tuple[list[tuple[float, str]], list
         report = classify(text)
         if report.command != text or any("could not be rated" in finding.reason for finding in report.findings):
             broken.append(name + ": " + report.findings[0].reason)
+    # A busy moment of the machine lasts longer than three tries in a row: what was dear is tried again later, apart.
+    costs = [(min(cost, cost_ms(texts[name])) if cost > BUDGET_MS * 0.7 else cost, name) for cost, name in costs]
     return sorted(costs, reverse=True), broken
 
 

@@ -35,9 +35,9 @@ def patterns() -> dict[str, re.Pattern[str]]:
         ),
         "calls": re.compile(r"\b(?:run|call|check_call|check_output|Popen|cmd)\s*\(\s*\[?(\s*['\"][^\])};]{1,2000})"),
         "list": re.compile(
-            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w*|\bCommand|Deno\.run|System\.cmd|run-program|call-process|start-process)\s*\(?\s*(?:\{\s*cmd\s*:\s*)?\[?(\s*['\"][^\])};]{1,2000})"
-            r"|\[(\s*['\"][^\]]{1,2000})\]\s*\.\s*execute\b"
+            r"(?:subprocess\.\w+|spawn(?:Sync)?|execFile(?:Sync)?|system|exec\w{0,20}|\bCommand|Deno\.run|System\.cmd|run-program|call-process|start-process)\s*\(?\s*(?:\{\s*cmd\s*:\s*)?\[?(\s*['\"][^\])};]{1,2000})"
         ),
+        "executed": re.compile(r"\]\s*\.\s*execute\b"),  # Groovy's list of words that runs itself: where it ends
         "delete": re.compile(
             r"\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|rmtree|unlink(?:Sync)?|rm_rf?|rm_r|remove_(?:dir|entry|file|tree)\w*|"
             r"rm(?:dir)?(?:Sync)?|FileUtils\.rm\w*|File\.delete|Dir\.(?:delete|rmdir|unlink)|fs\.(?:rm|unlink|rmdir)\w*|rimraf(?:\.sync)?|delete-(?:directory|file)|Deno\.remove(?:Sync)?|file\s+delete|file:del(?:_dir|ete)\w*|del_dir_r)\b"
@@ -49,15 +49,15 @@ def patterns() -> dict[str, re.Pattern[str]]:
         ),
         "all": re.compile(r"\br?glob\s*\(\s*['\"]\*{1,2}(?:/\*)?['\"]"),
         "write": re.compile(
-            r"open\s*\(?\s*(?:\w+\s*,\s*)?"
+            r"open\s*\(?\s*(?:\w{1,60}\s*,\s*)?"
             + _STRING
             + r"\s*,\s*(?:mode\s*=\s*)?['\"](?:[rwax+bt]*[wax+][rwax+bt]*|[>+]{1,2}[^'\"]*)['\"]"
             r"|\.write_(?:text|bytes)\s*\(|writeFile(?:Sync)?\s*\(|appendFile(?:Sync)?\s*\(|file_put_contents|File\.write|IO\.write|"
-            r"\bopen\s*\(?[^)]*,\s*['\"]?[>+]|copyfile|shutil\.(?:copy|move)\w*|os\.(?:rename|replace|chmod|chown|truncate|symlink|link|mkdir"
+            r"\bopen\s*\(?(?:[^)o]|o(?!(?<=\bo)pen))*,\s*['\"]?[>+]|copyfile|shutil\.(?:copy|move)\w*|os\.(?:rename|replace|chmod|chown|truncate|symlink|link|mkdir"
             r"|makedirs)|\brename\s*\(|\bchmod\b|truncate",
             re.S,
         ),
-        "write_path": re.compile(r"(?:open|write\w*|put_contents|File\.write|Path)\s*\(\s*" + _STRING, re.S),
+        "write_path": re.compile(r"(?:open|write\w{0,30}|put_contents|File\.write|Path)\s*\(\s*" + _STRING, re.S),
         "network": re.compile(
             r"\b(?:urllib|requests|http\.client|httpx|aiohttp|socket|ftplib|smtplib|paramiko|telnetlib|xmlrpc|Net::|LWP|IO::Socket|TCPSocket|"
             r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"
@@ -74,7 +74,7 @@ def patterns() -> dict[str, re.Pattern[str]]:
         "hidden": re.compile(
             r"b(?:ase)?64[._]?(?:decode|b64decode|urlsafe)?|b64decode|fromhex|unhexlify|codecs\.decode|zlib\.decompress|marshal\.loads|"
             r"atob\s*\(|fromCharCode|hex2bin|strrev\s*\(|map\s*\(\s*chr\b|\bchr\s*\(\s*\w+\s*\)\s*for\b|bytes\s*\(\s*\[\s*\d|bytearray\s*\(\s*\[\s*\d|"
-            r"['\"]\s*\[\s*::\s*-\s*1\s*\]|['\"]\.reverse\b|reverse\s*\(?\s*['\"]|\.reverse\(\)\.join|maketrans|Buffer\.from\s*\([^)]*,\s*['\"](?:base64|hex)|unpack1?\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?\s*['\"][HCUc]|chr\s*\(\s*\d+\s*\)\s*[+.]",
+            r"['\"]\s*\[\s*::\s*-\s*1\s*\]|['\"]\.reverse\b|reverse\s*\(?\s*['\"]|\.reverse\(\)\.join|maketrans|Buffer\.from\s*\([^)]{0,1000},\s*['\"](?:base64|hex)|unpack1?\s*\(?\s*['\"][umH]|str_rot13|gzinflate|pack\s*\(?\s*['\"][HCUc]|chr\s*\(\s*\d+\s*\)\s*[+.]",
             re.I,
         ),
         "eval": re.compile(

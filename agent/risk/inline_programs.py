@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -16,6 +17,8 @@ from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
+
+_LONGEST_LIST = 2_000  # characters
 
 
 def starts_programs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -30,6 +33,17 @@ def starts_programs(walker: Walker, invocation: Invocation, code: str, language:
         judge_deletions(walker, invocation, whole)
 
 
+def _executed_lists(code: str) -> Iterator[str]:
+    """The insides of the lists that are executed, each looked up from its end: so the openers that end nowhere cost nothing."""
+    for end in patterns()["executed"].finditer(code):
+        before = code[max(0, end.start() - _LONGEST_LIST) : end.start()]
+        for inside in (before.rpartition("]")[2], before):  # the second where a word of the list has a bracket in it
+            opener = re.search(r"\[(?=\s*['\"])", inside)
+            if opener is not None:
+                yield inside[opener.end() :]
+                break
+
+
 def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     signs = patterns()
     texts = [match.group("s") for match in signs["shell"].finditer(code)]
@@ -40,8 +54,8 @@ def _shell_outs(walker: Walker, invocation: Invocation, code: str, language: str
             texts.append(re.sub(r"\{([^{}]*)\}", lambda braced: shlex.quote(braced[1]), text))  # what Tcl quotes with
     texts.extend(listed(code))
     found = False
-    for match in signs["list"].finditer(code):
-        items = [m.group("s") for m in signs["string"].finditer(match.group(1) or match.group(2))]
+    for words in (*(match.group(1) for match in signs["list"].finditer(code)), *_executed_lists(code)):
+        items = [m.group("s") for m in signs["string"].finditer(words)]
         if len(items) > 1:
             texts.append(" ".join(items))
     for text in first(walker, invocation, iter(texts)):

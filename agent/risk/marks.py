@@ -16,6 +16,7 @@ NEEDS_HIDING = re.compile("[" + re.escape(_SPECIAL) + "]")
 HIDDEN = re.compile("[\ue000-\ue020]")
 BREAK = "\ue020"  # where an unquoted expansion splits
 _CHOICE, _OR, _END = "\ue021", "\ue022", "\ue023"
+_MOST_CHARACTERS = 100_000
 _CHOICES = re.compile(f"{_CHOICE}([^{_END}]*){_END}")
 
 
@@ -29,10 +30,11 @@ def spread(raw: str) -> list[str]:
     if _CHOICE not in raw:
         return [raw]
     pieces = _CHOICES.split(raw)
+    most = min(MAX_FIELDS, max(4, _MOST_CHARACTERS // len(raw)))  # a long text is not copied for each of many values
     results = [pieces[0]]
     for choices, rest in zip(pieces[1::2], pieces[2::2], strict=True):
         texts = choices.split(_OR)
-        if len(results) * len(texts) > MAX_FIELDS:
+        if len(results) * len(texts) > most:
             texts = [UNKNOWN]
         results = [f"{front}{text}{rest}" for front in results for text in texts]
     return results
