@@ -98,6 +98,10 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
         from agent.frontends.undo_cli import run_undo
 
         return asyncio.run(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
+    if sub == "sessions":
+        from agent.frontends.sessions.dispatch import action
+
+        return asyncio.run(action(options.action).run(services, options))
     if words:
         from agent.frontends.one_shot import run_goal
 

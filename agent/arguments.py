@@ -57,24 +57,29 @@ EXAMPLES: dict[str, str] = {
 }
 
 
-def build_parser(sub: str = "") -> argparse.ArgumentParser:
-    """The parser of the program itself (`sub` empty) or of one sub-command."""
+def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
+    """The parser of the program itself (`sub` empty), of one sub-command, or of one `action` of `sessions`."""
     import argparse
 
     from agent.config.subcommands import SUBCOMMANDS
 
-    program = f"agent-shell {sub}".rstrip()
+    program = f"agent-shell {sub} {action}".rstrip()
+    epilog = ""
     if not sub:
         listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
         epilog = f"sub-commands (each has --help):\n{listing}"
         usage = f"{program} [options] [GOAL...]\n       {program} SUB-COMMAND ..."
         text = "Type a goal; see the command and its risk; edit it; run it; audit it."
     else:
-        epilog = ""
-        usage = f"{program} {SUBCOMMANDS[sub][0]}"
-        text = SUBCOMMANDS[sub][1].capitalize() + "."
-    if sub in EXAMPLES:
-        text += f"\n\nexamples:\n{EXAMPLES[sub]}"
+        about, text = _actions()[action] if action else SUBCOMMANDS[sub]
+        usage = f"{program} {about}"
+        text = text[:1].upper() + text[1:] + "."
+    if sub == "sessions" and not action:
+        listing = "\n".join(f"  {name:<12} {line}" for name, (_, line) in _actions().items())
+        epilog = f"actions (each has --help):\n{listing}"
+    examples = EXAMPLES.get(f"{sub} {action}".rstrip(), "")
+    if examples:
+        text += f"\n\nexamples:\n{examples}"
     parser = argparse.ArgumentParser(
         prog=program,
         usage=usage,
@@ -85,9 +90,14 @@ def build_parser(sub: str = "") -> argparse.ArgumentParser:
     )
     if sub in ("", "plan", "exec"):
         _add_settings(parser)
-    elif sub in ("rehearse", "undo"):
-        _add_settings(parser, only=_OF_SESSION)
-    _ADD.get(sub, _add_goal)(parser)
+    elif sub in ("rehearse", "undo") or action:
+        _add_settings(parser, only=_OF_SESSION if not action else _OF_LOGS)
+    if action:
+        from agent.frontends.sessions.dispatch import action as module_of
+
+        module_of(action).add_arguments(parser)
+    else:
+        _ADD.get(sub, _add_goal)(parser)
     if not sub:
         parser.add_argument("-V", "--version", action="store_true", help="print the version")
     return parser
@@ -96,6 +106,15 @@ def build_parser(sub: str = "") -> argparse.ArgumentParser:
 _OF_SESSION = frozenset(
     ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
 )
+
+
+_OF_LOGS = frozenset(("config", "session_dir", "safety_policy", "json", "debug", "redact"))
+
+
+def _actions() -> dict[str, tuple[str, str]]:
+    from agent.config.session_actions import ACTIONS
+
+    return ACTIONS
 
 
 def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None = None) -> None:
@@ -160,6 +179,10 @@ def _add_undo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
 
 
+def _add_sessions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", metavar="ACTION", choices=tuple(_actions()), help="what to do")
+
+
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a check")
 
@@ -179,6 +202,7 @@ _ADD = {
     "exec": _add_exec,
     "rehearse": _add_rehearse,
     "undo": _add_undo,
+    "sessions": _add_sessions,
     "doctor": _add_doctor,
     "config": _add_config,
     "completions": _add_completions,
@@ -190,7 +214,11 @@ def parse(sub: str, arguments: list[str]) -> argparse.Namespace:
 
     argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
     """
-    parser = build_parser(sub)
+    action = arguments[0] if sub == "sessions" and arguments and arguments[0] in _actions() else ""
+    arguments = arguments[1:] if action else arguments
+    parser = build_parser(sub, action)
+    if action:
+        parser.set_defaults(action=action)
     _hint_at_typos(parser)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_intermixed_args(arguments[:end])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from agent.config.session_actions import ACTIONS
 from agent.config.subcommands import SUBCOMMANDS
 from agent.config.table import SETTINGS, Setting
 
 _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "file", "ca_file"}
-_PLAIN = {"doctor": ("--json",), "config": ("--json", "show", "path", "edit"), "completions": ("bash", "zsh", "fish")}
+_PLAIN = {
+    "doctor": ("--json",),
+    "config": ("--json", "show", "path", "edit"),
+    "completions": ("bash", "zsh", "fish"),
+    "sessions": (*ACTIONS, "--json", "--session-dir"),
+}
 _OWN = {
     "rehearse": ("--json", "--network", "--cwd", "--timeout", "--session-dir", "--no-persist", "--safety-policy"),
     "undo": ("--list", "--yes", "--json", "--session-dir", "--no-persist"),

@@ -26,8 +26,21 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
     pass
 
 
+class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The session, and the record of it, from which another one was branched. `how`: branch, retry, undo-turn.
+
+    `seq` and `hash`: the last record that was taken over. `log`: the hash of the origin's first line, which names that log for good.
+    """
+
+    session: str
+    seq: int
+    hash: str = ""
+    log: str = ""
+    how: str = "branch"
+
+
 class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):
-    """A process opened the log (first line of the file, or `resumed`)."""
+    """A process opened the log (first line of the file, or `resumed`). `origin`: the session that this one was branched from."""
 
     session_id: str
     program: str = ""
@@ -37,6 +50,7 @@ class SessionStarted(_Event, frozen=True, kw_only=True, tag="session.started"):
     is_root: bool = False
     safety_off: bool = False
     resumed: bool = False
+    origin: Origin | None = None
 
 
 class SessionFinished(_Event, frozen=True, kw_only=True, tag="session.finished"):
@@ -312,6 +326,57 @@ class SessionNamed(_Event, frozen=True, kw_only=True, tag="session.named"):
     name: str
 
 
+class LogRepaired(_Event, frozen=True, kw_only=True, tag="log.repaired"):
+    """A crash had left a torn last line: it stays, closed off. `line` counts from 1 in its file, `hash` is over its `bytes`."""
+
+    line: int
+    bytes: int
+    hash: str
+    text: str = ""
+
+
+class LogRotated(_Event, frozen=True, kw_only=True, tag="log.rotated"):
+    """The last line of a file that has grown to its limit; the session goes on in the file `next` (a name without folder)."""
+
+    next: str
+
+
+class LogContinued(_Event, frozen=True, kw_only=True, tag="log.continued"):
+    """The first line of a session's next file. `segment` counts from 2; `previous` is the name of the file before it."""
+
+    segment: int
+    previous: str
+
+
+class LogScrubbed(_Event, frozen=True, kw_only=True, tag="log.scrubbed"):
+    """Secrets were found in a finished log and replaced in it; every hash from line `first_line` on is another since.
+
+    `secrets`: how many of each kind; `before`: the hash of the last line as it was, which its head had vouched for (`proven`).
+    """
+
+    secrets: dict[str, int]
+    lines: int
+    first_line: int
+    before: str
+    proven: bool = False
+
+
+class SessionPruned(_Event, frozen=True, kw_only=True, tag="session.pruned"):
+    """The tombstone: all that is left of a session whose records were removed. `before` is the hash of its last line.
+
+    `proven`: whether it verified when it was removed. `events` and `bytes`: how much that was.
+    """
+
+    before: str
+    events: int
+    bytes: int
+    goals: int = 0
+    began: str = ""
+    ended: str = ""
+    reason: str = ""
+    proven: bool = False
+
+
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
     """Information for the person (S1's Info)."""
 
@@ -340,6 +405,7 @@ KnownEvent = (
     | RehearsalStarted | RehearsalFinished | UndoFinished
     | JobStarted | JobFinished
     | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
+    | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned
     | Notice | Warned | Failed
 )  # fmt: skip
 Event = KnownEvent | UnknownEvent
@@ -350,7 +416,8 @@ UNRECORDED = (AssistantDelta,)
 class Record(Struct, frozen=True, kw_only=True):
     """An event in its envelope. `seq` counts recorded events from 1; a delta carries the number of the record before it.
 
-    `time` is UTC in ISO 8601 with microseconds and `Z`.
+    `time` is UTC in ISO 8601 with microseconds and `Z`. `prev` is the SHA-256 (hex) of the line before it in the log, without its newline;
+    64 zeros in the first line, empty where nothing was recorded.
     """
 
     v: int
@@ -360,9 +427,10 @@ class Record(Struct, frozen=True, kw_only=True):
     run: str
     goal_id: str
     event: Event
+    prev: str = ""
 
 
-_ENVELOPE = ("v", "seq", "time", "session", "run", "goal_id")
+_ENVELOPE = ("v", "seq", "time", "session", "run", "goal_id", "prev")
 
 
 def event_type(event: Event) -> str:
@@ -374,7 +442,7 @@ def event_type(event: Event) -> str:
 
 def flatten(record: Record) -> dict[str, Any]:
     """A record as the flat mapping that goes on the wire."""
-    out: dict[str, Any] = {key: getattr(record, key) for key in _ENVELOPE}
+    out: dict[str, Any] = {key: getattr(record, key) for key in _ENVELOPE if key != "prev" or record.prev}
     if isinstance(record.event, UnknownEvent):
         return {**out, "type": record.event.type, **record.event.data}
     return {**out, **msgspec.to_builtins(record.event)}
@@ -409,6 +477,7 @@ class _Envelope(Struct):
     session: str
     run: str
     goal_id: str
+    prev: str = ""
 
     def with_event(self, event: Event) -> Record:
         return Record(
@@ -419,6 +488,7 @@ class _Envelope(Struct):
             run=self.run,
             goal_id=self.goal_id,
             event=event,
+            prev=self.prev,
         )
 
 

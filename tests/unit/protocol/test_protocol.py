@@ -37,10 +37,11 @@ def test_event_names_are_the_contract():
     assert names == [
         "assistant.delta", "assistant.message", "command.confirmed", "command.finished", "command.output",
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
-        "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started", "notice",
+        "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started",
+            "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "notice",
         "planner.finished", "planner.noted", "planner.started",
         "rehearsal.finished", "rehearsal.started", "run.finished", "run.started", "session.finished",
-        "session.named", "session.started", "tool.finished", "tool.started", "undo.finished", "warning",
+        "session.named", "session.pruned", "session.started", "tool.finished", "tool.started", "undo.finished", "warning",
     ]  # fmt: skip
 
 

@@ -1,0 +1,10 @@
+"""What `agent-shell sessions` can do: one table for the parser, the help and the completion scripts. Imports nothing.
+
+Each action is a module of `agent.frontends.sessions` under the same name, with `add_arguments(parser)` and
+`run(services, options) -> exit code` (a coroutine).
+"""
+
+# name -> (usage after the name, one line of help)
+ACTIONS: dict[str, tuple[str, str]] = {
+    "list": ("[--json]", "what was recorded: when, where, which goal, how it ended"),
+}
