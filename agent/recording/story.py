@@ -1,0 +1,275 @@
+"""What a log tells, as values that a person's view is built on: goals with their steps in order, and what stands between them.
+
+All text is as it was recorded: input from people, models and programs. Whoever shows it makes it safe first.
+Times are as in the records (UTC, ISO 8601), durations in seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from agent.protocol.decisions import Finding, RiskReport, Verdict
+from agent.protocol.errors import ErrorInfo
+from agent.protocol.events import Origin
+from agent.protocol.rehearsals import Change, Totals
+from agent.protocol.replies import Usage
+
+
+class SessionBegan(Struct, frozen=True, kw_only=True):
+    """A process opened the log; `resumed` where it goes on in an older one."""
+
+    time: str
+    session_id: str
+    program: str = ""
+    frontend: str = ""
+    cwd: str = ""
+    pid: int = 0
+    is_root: bool = False
+    safety_off: bool = False
+    resumed: bool = False
+    origin: Origin | None = None
+
+
+class SessionEnded(Struct, frozen=True, kw_only=True):
+    """The process closed the log, or (`crashed`) the next one did it in its place."""
+
+    time: str
+    reason: str = "closed"
+    goals: int = 0
+
+
+class Mark(Struct, frozen=True, kw_only=True):
+    """Something that is said in one line, in a goal or between goals: a notice, an undo, a job, a repair of the log, an event of
+    a newer version, a line that is no record.
+
+    `kind` is the event's type, or "bad-line". `data`: what it is made of, for programs.
+    """
+
+    time: str
+    kind: str
+    text: str
+    weight: Literal["info", "warning", "error"] = "info"
+    data: dict[str, Any] = {}
+
+
+class PlannerStep(Struct, frozen=True, kw_only=True):
+    """One call of the planner. `raw` is the reply as it came, `text` what of it was said to the person."""
+
+    time: str
+    step: int
+    reply: str = ""
+    raw: str = ""
+    text: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    duration: float = 0.0
+    error: ErrorInfo | None = None
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """A message to the person that came with no reply of a planner just before it."""
+
+    time: str
+    text: str
+
+
+class ToolStory(Struct, frozen=True, kw_only=True):
+    """One call of a tool. Commands that it ran are steps of their own, after it. `finished` is false where its ending is missing."""
+
+    time: str
+    call_id: str
+    name: str
+    args: dict[str, Any] = {}
+    result: str = ""
+    is_error: bool = False
+    files_written: tuple[str, ...] = ()
+    finished: bool = False
+
+
+class Rating(Struct, frozen=True, kw_only=True):
+    """What classifier and policy said of one text. `stage`: proposed or edited."""
+
+    stage: str
+    report: RiskReport
+    verdict: Verdict
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """What was decided, by whom; the words are those of the event `command.confirmed`."""
+
+    time: str
+    decision: str
+    by: str
+    command: str = ""
+    remark: str = ""
+    word_typed: bool = False
+    safety_off: bool = False
+
+
+class RehearsalStory(Struct, frozen=True, kw_only=True):
+    """One rehearsal of a command: what it would have changed. `outcome` is "" where its ending is missing."""
+
+    time: str
+    command: str
+    cwd: str = ""
+    network: bool = False
+    outcome: str = ""
+    exit_code: int | None = None
+    changes: tuple[Change, ...] = ()
+    totals: Totals = Totals()
+    more: int = 0
+    not_shown: tuple[str, ...] = ()
+    reason: str = ""
+    shell: tuple[str, ...] = ()
+
+
+class OutputPiece(Struct, frozen=True):
+    """Output as it was recorded; `offset` in seconds since the command (or its rehearsal) started."""
+
+    stream: str
+    data: str
+    offset: float
+
+
+class CommandStory(Struct, frozen=True, kw_only=True):
+    """One command, from its proposal to what became of it.
+
+    `outcome`: ran, skipped, declined, refused, remark, regenerate, cancelled (also: nobody decided). `run` is the text that was run, or
+    that was confirmed and not met; "" where it came to neither. `began` is when it was proposed, `started` when it ran ("" if it did not).
+    Output is `outputs`, then for each stream `dropped` bytes that are not in the log, then its tail. `left_out`: recorded
+    characters that this story leaves out, because there are too many.
+    `undo_state`: "undone" or "committed" (done again) where the run was taken back and that is known.
+    """
+
+    command_id: str
+    began: str
+    proposed: str
+    origin: str = "planner"
+    reason: str = ""
+    call_id: str = ""
+    ratings: tuple[Rating, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    rehearsals: tuple[RehearsalStory, ...] = ()
+    outcome: str = "cancelled"
+    run: str = ""
+    remark: str = ""
+    started: str = ""
+    cwd: str = ""
+    cwd_after: str = ""
+    via: str = ""
+    confine: str = "off"
+    timeout: float | None = None
+    outputs: tuple[OutputPiece, ...] = ()
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+    stdout_dropped: int = 0
+    stderr_dropped: int = 0
+    left_out: int = 0
+    exit_code: int | None = None
+    signal: int | None = None
+    duration: float = 0.0
+    timed_out: bool = False
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    job: int = 0
+    undo_id: str = ""
+    undo_state: str = ""
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it is no command, but a tool that asked to write a file (`write_file PATH`); allowed if `outcome` is "ran"."""
+        return self.origin == "tool"
+
+    @property
+    def edited(self) -> bool:
+        """Whether a person changed the text before it was decided."""
+        return bool(self.run) and self.run != self.proposed
+
+    @property
+    def ran(self) -> bool:
+        """Whether it was really started; a rehearsal alone does not count."""
+        return bool(self.started)
+
+    @property
+    def rating(self) -> Rating | None:
+        """That of the text that was decided on."""
+        return self.ratings[-1] if self.ratings else None
+
+    @property
+    def level(self) -> str:
+        """low, medium or high; "" where it was never rated."""
+        return self.ratings[-1].report.level.value if self.ratings else ""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Why it has its level, worst first."""
+        return self.ratings[-1].report.findings if self.ratings else ()
+
+    @property
+    def decision(self) -> Decision | None:
+        """The last one."""
+        return self.decisions[-1] if self.decisions else None
+
+    @property
+    def stdout(self) -> str:
+        """All of the recorded standard output, with a line that says how much is missing."""
+        return self._stream("stdout", self.stdout_tail, self.stdout_dropped)
+
+    @property
+    def stderr(self) -> str:
+        """Likewise, standard error."""
+        return self._stream("stderr", self.stderr_tail, self.stderr_dropped)
+
+    def _stream(self, name: str, tail: str, dropped: int) -> str:
+        head = "".join(piece.data for piece in self.outputs if piece.stream == name)
+        return f"{head}\n{gap_words(dropped)}\n{tail}" if dropped else head + tail
+
+
+Step = PlannerStep | Said | ToolStory | CommandStory | Mark
+
+
+class GoalStory(Struct, frozen=True, kw_only=True):
+    """One goal, or a `part` of a very long one: parts count from 1, and `more` says that another one follows.
+
+    Only the last part has the ending. `finished` is false where the log has none: `status` is then "interrupted", `ended` the last
+    record's time and `duration` 0. `files` and `context` are the names of what was given with the goal.
+    """
+
+    goal_id: str
+    goal: str
+    began: str
+    ended: str
+    status: str
+    origin: str = "goal"
+    private: bool = False
+    planner: str = ""
+    model: str = ""
+    approve: str = "ask"
+    safety_off: bool = False
+    cwd: str = ""
+    files: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    exit_code: int = 0
+    message: str = ""
+    duration: float = 0.0
+    usage: Usage = Usage()
+    planner_calls: int = 0
+    steps: tuple[Step, ...] = ()
+    finished: bool = True
+    part: int = 1
+    more: bool = False
+
+    @property
+    def commands(self) -> tuple[CommandStory, ...]:
+        """Its commands, in order."""
+        return tuple(step for step in self.steps if isinstance(step, CommandStory))
+
+
+Item = SessionBegan | SessionEnded | Mark | GoalStory
+
+
+def gap_words(dropped: int) -> str:
+    """What stands in the place of output that was not kept."""
+    return f"[… {dropped:,} bytes not kept …]"
