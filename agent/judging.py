@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.events import Known
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 
@@ -64,14 +65,41 @@ def with_session(context: RiskContext, executor: Executor | None) -> RiskContext
     return replace(context, functions=executor.functions, aliases=executor.aliases, exports=executor.exports)
 
 
-def rate(judges: Judges, command: str, cwd: str, executor: Executor | None = None) -> RiskReport:
-    """Rate `command` as `executor` would run it now; a classifier that crashes rates it high."""
+def rate(
+    judges: Judges, command: str, cwd: str, executor: Executor | None = None
+) -> tuple[RiskReport, RiskContext | None]:
+    """Rate `command` as `executor` would run it now, and what that was held against; a classifier that crashes rates it high."""
+    context = None
     try:
-        return judges.classify(command, with_session(judges.facts.risk_context(command, cwd), executor))
+        context = with_session(judges.facts.risk_context(command, cwd), executor)
+        return judges.classify(command, context), context
     except Exception as error:  # fail closed, whatever went wrong
         reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
         finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
-        return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,))
+        return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,)), context
+
+
+_MOST_SESSION_TEXT = 8_192
+"""Characters of functions, aliases and variables that a record of a rating keeps."""
+
+
+def known(context: RiskContext | None) -> Known | None:
+    """The context as the log keeps it, None where there was none."""
+    if context is None:
+        return None
+    exports = sum(len(name) + len(value) for name, value in context.exports.items())
+    partial = len(context.functions) + len(context.aliases) + exports > _MOST_SESSION_TEXT
+    return Known(
+        cwd=context.cwd,
+        home=context.home,
+        workspace=context.workspace,
+        is_root=context.is_root,
+        facts=context.facts,
+        functions="" if partial else context.functions,
+        aliases="" if partial else context.aliases,
+        exports={} if partial else context.exports,
+        partial=partial,
+    )
 
 
 def writes(report: RiskReport) -> bool:

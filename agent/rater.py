@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.judging import Judges, Rated, rate
+from agent.judging import Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
-from agent.protocol.decisions import Confining, Proposal, RiskReport, Verdict
+from agent.protocol.decisions import Confining, Proposal, RiskContext, RiskReport, Verdict
 from agent.protocol.events import CommandRated, Warned
 from agent.protocol.ports import EventSink, Executor
 from agent.protocol.requests import Approval
@@ -32,14 +32,16 @@ class Rater:
 
     async def rate(self, proposal: Proposal, command: str, stage: Stage) -> Rated:
         """Rate `command` as a version of `proposal`, and ask policy. Raises RecordingError."""
-        report = rate(self.judges, command, proposal.cwd, self.executor)
+        report, context = rate(self.judges, command, proposal.cwd, self.executor)
         if command == proposal.command:  # a planner's opinion is about its own text
             report = raised(report, opinion_findings(proposal.opinion, command))
         confining = await self._confining(report, proposal.cwd) if self.executor is not None else _FREE
         if confining.reason:
             report = raised(report, (unconfined(report, confining),))
         longest = None if proposal.origin == "person" else LONGEST_UNASKED
-        return await self.judge(proposal, report, stage, proposal.cwd, longest=longest, confining=confining)
+        return await self.judge(
+            proposal, report, stage, proposal.cwd, longest=longest, confining=confining, context=context
+        )
 
     async def judge(
         self,
@@ -51,10 +53,12 @@ class Rater:
         longest: int | None = None,
         confining: Confining = _FREE,
         path: str = "",
+        context: RiskContext | None = None,
     ) -> Rated:
         """What policy says of a report, in `cwd`. A text of more than `longest` characters is asked for.
 
-        `path`: the file, where it is about one that a tool of ours would write; that cannot be confined, so it is held against it here.
+        `context`: what it was rated against. `path`: the file, where it is about one that a tool of ours would write; that cannot be
+        confined, so it is held against it here.
         """
         await self._show_new_rules(cwd)
         verdict, command = self._decide(report, cwd, proposal.origin), report.command
@@ -66,7 +70,9 @@ class Rater:
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
         await self.events.send(
-            CommandRated(command_id=proposal.command_id, stage=stage, report=report, verdict=verdict)
+            CommandRated(
+                command_id=proposal.command_id, stage=stage, report=report, verdict=verdict, known=known(context)
+            )
         )
         return Rated(command, report, verdict, confining)
 

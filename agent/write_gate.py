@@ -54,8 +54,10 @@ class WriteGate:
         proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))
         folder = os.path.dirname(path) if os.path.isabs(path) else ""
-        report = rate_write(self._judges, text, path, content)
-        verdict = (await self._rater.judge(proposal, report, "proposed", folder, path=path)).verdict
+        as_shell, context = rate(self._judges, as_command(path), folder)
+        report = as_write(as_shell, text, path, len(content))
+        rated = await self._rater.judge(proposal, report, "proposed", folder, path=path, context=context)
+        verdict = rated.verdict
         if verdict.action == "allow" and not self._approval.dry_run:
             await self._settled(proposal, "approved", by=allowed_by(verdict), command=text, remark=told(verdict))
             return True
@@ -108,19 +110,23 @@ class WriteGate:
         )
 
 
-def rate_write(judges: Judges, text: str, path: str, content: str) -> RiskReport:
-    """Medium, or what a shell that overwrites the same file would be rated: hooks, start-up files and keys are high.
+def as_command(path: str) -> str:
+    """The shell command that overwrites the same file."""
+    from shlex import quote
+
+    return f": > {quote(path)}"
+
+
+def as_write(as_shell: RiskReport, text: str, path: str, characters: int) -> RiskReport:
+    """Medium, or what a shell that overwrites the same file is rated (`as_shell`): hooks, start-up files and keys are high.
 
     For policy it is a program `write_file` whose only operand is the path.
     """
-    from shlex import quote
-
     effect = Effect(kind="overwrite", scope="workspace", targets=(path,), reversible=False)
     span = (0, len(text))
-    reason = f"writes {len(content):,} characters to {path}"
+    reason = f"writes {characters:,} characters to {path}"
     own = Finding(rule="tool.write", level=Level.MEDIUM, reason=reason, span=span, effect=effect, program=0)
     folder = os.path.dirname(path) if os.path.isabs(path) else ""
-    as_shell = rate(judges, f": > {quote(path)}", folder)
     level = worst((Level.MEDIUM, as_shell.level))
     high = (finding for finding in as_shell.findings if finding.level is Level.HIGH)
     others = tuple(replace(finding, span=span, program=0) for finding in high)

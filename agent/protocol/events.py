@@ -179,13 +179,31 @@ class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed")
     cwd: str = ""
 
 
+class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a text was rated against, so that the rating can be done again from the log alone; the words of `RiskContext`.
+
+    `partial`: what earlier commands had left in the shell was too much to be kept, and is left out.
+    """
+
+    cwd: str = ""
+    home: str = ""
+    workspace: str = ""
+    is_root: bool = False
+    facts: dict[str, tuple[str, ...]] = {}
+    functions: str = ""
+    aliases: str = ""
+    exports: dict[str, str] = {}
+    partial: bool = False
+
+
 class CommandRated(_Event, frozen=True, kw_only=True, tag="command.rated"):
-    """`stage`: proposed, or edited when the person changed the text and it was rated again."""
+    """`stage`: proposed, or edited when the person changed the text and it was rated again. `known`: what it was held against."""
 
     command_id: str
     stage: str
     report: RiskReport
     verdict: Verdict
+    known: Known | None = None
 
 
 class CommandConfirmed(_Event, frozen=True, kw_only=True, tag="command.confirmed"):
