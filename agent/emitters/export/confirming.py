@@ -1,0 +1,142 @@
+"""The dialogue about one command, put back together from what was proposed, rated and decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from agent.emitters import describe
+from agent.emitters.export.frames import Frame, Look
+from agent.emitters.export.prompts import ARROW, badge, fits, heading, typed, word_prompt
+from agent.emitters.export.typing import edits, keystrokes
+from agent.emitters.paint import paint, safe_line
+from agent.protocol.decisions import RiskReport
+from agent.protocol.events import (
+    CommandConfirmed,
+    CommandProposed,
+    CommandRated,
+    Event,
+    RehearsalFinished,
+    RehearsalStarted,
+)
+
+_ASKING = ("ask", "type")
+_BADGE = 20  # columns that the badge before a command takes at most
+_ENTER = 0.3  # seconds between the last key and Enter
+_REVIEW = "make it real? (c commit · e edit · d discard)"
+_ANSWERS = {"approved": "c", "declined": "d", "skipped": "d", "edited": "e", "cancelled": "^C"}
+_AFTERWARDS = {"regenerate": "another command was asked for", "refused": "refused"}
+
+
+class Confirming:
+    """`delay(at)` gives the seconds since what was shown last, and counts as shown. Frames begin at the start of a line and end one."""
+
+    def __init__(self, look: Look, delay: Callable[[float], float]) -> None:
+        self._look = look
+        self._delay = delay
+        self._proposed: CommandProposed | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._reports: dict[str, RiskReport] = {}  # by the stage that was rated
+        self._asks = False
+        self._rated_at = 0.0
+        self._decided = False
+        self._rehearsal: RehearsalFinished | None = None
+        self._rehearsed_at = 0.0
+        self._folder = ""
+
+    def take(self, event: Event, at: float) -> Iterator[Frame]:
+        """What the next event of a command adds to the dialogue."""
+        match event:
+            case CommandProposed():
+                self._proposed = event
+                self._clear()
+                self._rated_at = at
+            case CommandRated():
+                self._reports[event.stage] = event.report
+                self._asks = self._asks or event.verdict.action in _ASKING
+                if event.stage == "proposed":
+                    self._rated_at = at
+            case RehearsalStarted():
+                if self._asks and not self._decided and self._rehearsal is None:
+                    yield from self._prompt(event.command, at)
+                self._folder = event.cwd
+            case RehearsalFinished():
+                self._rehearsal, self._rehearsed_at = event, at
+            case CommandConfirmed():
+                if event.by == "person":
+                    yield from self._answer(event, at)
+                self._decided = True
+                self._rehearsal = None
+
+    def left_open(self) -> Iterator[Frame]:
+        """The prompt that nobody answered before the log ended."""
+        if self._proposed is not None and self._asks and not self._decided:
+            yield self._heading()
+            yield Frame(delay=0.0, text=self._badge() + typed(self._proposed.command) + "\n")
+        self._proposed = None
+
+    def _answer(self, event: CommandConfirmed, at: float) -> Iterator[Frame]:
+        color = self._look.color
+        if self._rehearsal is not None and self._rehearsal.exit_code is not None:
+            shown = describe.rehearsed(self._rehearsal, self._folder, color=color)
+            yield Frame(delay=self._delay(self._rehearsed_at), text=f"{shown}\n")
+            yield Frame(delay=0.0, text=f"{paint(_REVIEW, 'bold', color=color)} {ARROW} ", stop=True)
+            answer = _ANSWERS.get(event.decision, safe_line(event.decision, 20))
+            yield Frame(delay=self._delay(at), text=f"{answer}\n")
+            return
+        decision = event.decision
+        if decision == "skipped":
+            yield from self._prompt("", at)
+        elif decision == "remark":
+            yield from self._prompt(self._text(), at, ended=False)
+            prompt = paint("remark to the planner ", "bold", color=color)
+            yield Frame(delay=0.0, text=f"\n{prompt}{ARROW} {safe_line(event.remark, 1000)}\n")
+        elif decision == "cancelled":
+            yield from self._prompt(self._text(), at, ended=False)
+            yield Frame(delay=0.0, text="^C\n")
+        else:
+            yield from self._prompt(event.command or self._text(), at)
+            yield from self._afterwards(event)
+
+    def _afterwards(self, event: CommandConfirmed) -> Iterator[Frame]:
+        color = self._look.color
+        if event.word_typed or (event.decision == "declined" and event.command):
+            yield Frame(delay=0.1, text=word_prompt(color=color), stop=True)
+            for pause, piece in keystrokes("proceed" if event.word_typed else ""):
+                yield Frame(delay=pause, text=piece)
+            yield Frame(delay=_ENTER, text="\n")
+        elif event.decision in _AFTERWARDS:
+            yield Frame(delay=0.0, text=paint(f"({_AFTERWARDS[event.decision]})", "dim", color=color) + "\n")
+
+    def _prompt(self, wanted: str, at: float, *, ended: bool = True) -> Iterator[Frame]:
+        """The proposed text under its heading, and what became of it; `wanted` "" is a line that was blanked."""
+        before = self._text()
+        yield self._heading()
+        last = "\n" if ended else ""
+        yield Frame(delay=0.0, text=self._badge() + typed(before), stop=True)
+        pause = self._delay(at)
+        if wanted == before:
+            yield Frame(delay=pause, text=last)
+            return
+        if self._look.animate and all(fits(_BADGE, typed(text), self._look.columns) for text in (before, wanted)):
+            yield Frame(delay=pause)
+            for wait, text in edits(typed(before), typed(wanted)):
+                yield Frame(delay=wait, text=f"\r\x1b[K{self._badge(edited=True)}{text}")
+            yield Frame(delay=_ENTER, text=f"\r\x1b[K{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
+        else:
+            yield Frame(delay=pause, text=f"\n{self._badge(edited=True, blank=not wanted)}{typed(wanted)}{last}")
+
+    def _heading(self) -> Frame:
+        reason = self._proposed.reason if self._proposed is not None else ""
+        text = heading(self._reports.get("proposed"), reason, color=self._look.color)
+        return Frame(delay=self._delay(self._rated_at), text=text)
+
+    def _badge(self, *, edited: bool = False, blank: bool = False) -> str:
+        if blank:
+            return paint("skip", "dim", color=self._look.color) + f" {ARROW} "
+        report = (self._reports.get("edited") if edited else None) or self._reports.get("proposed")
+        return badge(report, edited=edited, color=self._look.color)
+
+    def _text(self) -> str:
+        return self._proposed.command if self._proposed is not None else ""

@@ -1,0 +1,300 @@
+"""A session as its person saw it: one generator of timed text, for the player in the terminal and for asciicast.
+
+What the program itself said is said by the same emitter as then; the prompts, which no record shows as they stood, are drawn anew.
+Output of commands passes the emitter's own filter, so no title, clipboard, query or alternate screen of a hostile log reaches a screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Coroutine, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from agent.emitters.export.confirming import Confirming
+from agent.emitters.export.frames import Frame, Look
+from agent.emitters.export.prompts import goal_prompt, typed
+from agent.emitters.export.timeline import Timeline
+from agent.emitters.export.typing import keystrokes
+from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.streams import MemorySink
+from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
+from agent.protocol.events import (
+    CommandConfirmed,
+    CommandFinished,
+    CommandOutput,
+    CommandProposed,
+    CommandRated,
+    CommandStarted,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    LogRepaired,
+    LogScrubbed,
+    PlannerStarted,
+    Record,
+    RehearsalFinished,
+    RehearsalStarted,
+    RunFinished,
+    RunStarted,
+    SessionFinished,
+    SessionPruned,
+    SessionStarted,
+)
+from agent.protocol.outcomes import CapturedStream
+
+MOST_OUTPUT = 1024 * 1024
+"""Characters of one command's output that are shown; the report and the log have the rest."""
+
+_THINKING = "⠋ thinking…"
+
+
+def screen_script(records: Iterable[object], look: Look | None = None, *, goal: int = 0) -> Iterator[Frame]:
+    """The frames of a session. What is no `Record` (a line that could not be read) is passed over.
+
+    `goal`: only that one, counted from 1; 0 for all. Streams: only one goal's open state is kept in memory.
+    """
+    script = _Script(look or Look())
+    number = 0
+    for record in records:
+        if not isinstance(record, Record):
+            continue
+        if isinstance(record.event, GoalStarted):
+            number += 1
+        wanted = not goal or number == goal
+        for frame in script.take(record):
+            if wanted:
+                yield frame
+    if not goal or number == goal:
+        yield from script.end()
+
+
+class _Screen(MemorySink):
+    """A terminal that keeps what is written to it until it is taken. Never a mere file, which would be given raw output."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__(is_tty=look.animate, color=look.color, columns=look.columns, rows=look.rows)
+        self.is_screen = True
+
+    def take(self) -> str:
+        text = self.text
+        self._parts.clear()
+        return text
+
+
+class _Script:
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._screen = _Screen(look)
+        options = TerminalEmitterOptions(show_spinner=False, verbose_tool_calls=True, color=look.color, at_prompt=True)
+        self._emitter = TerminalEmitter(options, out=self._screen, err=self._screen)
+        self._timeline = Timeline()
+        self._shown_at: float | None = None
+        self._frames: list[Frame] = []
+        self._confirming = Confirming(look, self._delay)
+        self._started = SessionStarted(session_id="")
+        self._thinking = False
+        self._fresh = True  # whether the cursor stands at the start of a line
+        self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
+        self._exit_code = 0
+
+    def take(self, record: Record) -> list[Frame]:
+        """The frames of the next record."""
+        at = self._timeline.position(record)
+        if self._shown_at is None:
+            self._shown_at = at
+        event = record.event
+        match event:
+            case SessionStarted():
+                self._session(event, record, at)
+            case GoalStarted():
+                self._goal(event, at)
+                self._emit(record, at)
+            case PlannerStarted():
+                self._think(at)
+            case CommandProposed() | CommandRated() | CommandConfirmed() | RehearsalStarted() | RehearsalFinished():
+                self._decision(event, record, at)
+            case CommandStarted():
+                self._output = {}
+                self._emit(record, at)
+            case CommandOutput():
+                self._print(event.stream, event.data, at)
+            case CommandFinished():
+                self._command_ended(event, record, at)
+            case RunStarted() | RunFinished() | SessionFinished():
+                self._ended(event, at)
+            case LogRepaired() | LogScrubbed() | SessionPruned():
+                self._line(_of_the_log(event), at)
+            case _:
+                if isinstance(event, GoalFinished):
+                    self._exit_code = event.exit_code
+                self._emit(record, at)
+        return self._taken()
+
+    def end(self) -> list[Frame]:
+        """What is left when the log ends, whether the session did or not."""
+        if self._shown_at is not None:
+            self._leave_open()
+        return self._taken()
+
+    # --- what is shown ---
+
+    def _session(self, event: SessionStarted, record: Record, at: float) -> None:
+        self._started = event
+        words = "goes on" if event.resumed else f"session {safe_line(event.session_id, 80)}"
+        when = safe_line(record.time[:19]).replace("T", " ")
+        parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
+        if event.origin is not None:
+            parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
+        self._line(paint(" · ".join(part for part in parts if part), "dim", color=self._look.color), at)
+
+    def _goal(self, event: GoalStarted, at: float) -> None:
+        self._leave_open()
+        goal = f"!{event.goal}" if event.origin == "shell" and not event.goal.startswith("!") else event.goal
+        marker = safe_line(goal, 200)
+        prompt = goal_prompt(
+            is_root=self._started.is_root,
+            safety_off=event.safety_off or self._started.safety_off,
+            color=self._look.color,
+        )
+        self._fresh_line()
+        self._add(Frame(delay=self._delay(at), text="\n" + prompt, marker=marker, stop=True))
+        shown = typed(goal)
+        if self._look.animate:
+            for pause, piece in keystrokes(shown):
+                self._add(Frame(delay=pause, text=piece))
+            self._add(Frame(delay=0.25, text="\n"))
+        else:
+            self._add(Frame(delay=0.0, text=shown + "\n"))
+        if event.private:
+            self._line(paint("private: kept from the planner", "dim", color=self._look.color), at)
+
+    def _think(self, at: float) -> None:
+        if self._look.animate and not self._thinking:
+            self._fresh_line()
+            self._write(paint(_THINKING, "dim", color=self._look.color), at)
+            self._thinking = True
+
+    def _stop_thinking(self, at: float | None = None) -> None:
+        if self._thinking:
+            self._thinking = False
+            self._write("\r\x1b[K", self._shown_at or 0.0 if at is None else at)
+            self._fresh = True
+
+    def _decision(self, event: Event, record: Record, at: float) -> None:
+        self._stop_thinking(at)
+        if isinstance(event, RehearsalStarted):
+            self._output = {}
+        self._all(self._confirming.take(event, at))
+        self._emit(record, at)
+
+    def _print(self, stream: str, data: str, at: float) -> None:
+        self._stop_thinking(at)
+        so_far = self._output.get(stream, 0)
+        self._output[stream] = so_far + len(data)
+        if so_far >= MOST_OUTPUT or not data:
+            return
+        shown = data[: MOST_OUTPUT - so_far]
+        self._emitter.output(stream, shown.encode("utf-8", "replace"))
+        self._write(self._screen.take(), at)
+        if so_far + len(data) > MOST_OUTPUT:
+            self._line(paint("[… more than is shown here]", "dim", color=self._look.color), at)
+
+    def _command_ended(self, event: CommandFinished, record: Record, at: float) -> None:
+        result = event.result
+        for name, stream in (("stdout", result.stdout), ("stderr", result.stderr)):
+            if not self._output.get(name) and stream.head:
+                self._print(name, stream.head, at)
+            self._tail(name, stream, at)
+        self._output = {}
+        self._emit(record, at)
+        self._add(Frame(delay=0.0, stop=True))
+
+    def _tail(self, name: str, stream: CapturedStream, at: float) -> None:
+        if stream.dropped_bytes:
+            self._line(paint(f"[… {stream.dropped_bytes:,} bytes not kept …]", "dim", color=self._look.color), at)
+        if stream.tail:
+            self._output[name] = 0
+            self._print(name, stream.tail, at)
+
+    def _ended(self, event: Event, at: float) -> None:
+        if isinstance(event, SessionFinished):
+            self._stop_thinking(at)
+            code = 0 if self._started.frontend == "repl" else self._exit_code
+            self._fresh_line()
+            self._add(Frame(delay=self._delay(at), exit_code=code, stop=True))
+
+    # --- plumbing ---
+
+    def _emit(self, record: Record, at: float) -> None:
+        self._stop_thinking(at)
+        _at_once(self._emitter.emit(record))
+        self._write(self._screen.take(), at)
+
+    def _leave_open(self) -> None:
+        self._stop_thinking()
+        self._all(self._confirming.left_open())
+
+    def _all(self, frames: Iterator[Frame]) -> None:
+        for place, frame in enumerate(frames):
+            if place == 0:
+                self._fresh_line()
+            self._add(frame)
+
+    def _line(self, text: str, at: float) -> None:
+        self._stop_thinking(at)
+        self._fresh_line()
+        self._write(f"{text}\n", at)
+
+    def _write(self, text: str, at: float) -> None:
+        if text:
+            self._add(Frame(delay=self._delay(at), text=text))
+
+    def _fresh_line(self) -> None:
+        if not self._fresh:
+            self._add(Frame(delay=0.0, text="\n"))
+
+    def _add(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        if frame.text:
+            self._fresh = _ends_line(frame.text)
+
+    def _delay(self, at: float) -> float:
+        """Seconds since what was shown last, which this now is."""
+        assert self._shown_at is not None
+        delay = max(at - self._shown_at, 0.0)
+        self._shown_at = max(at, self._shown_at)
+        return delay if self._look.idle is None else min(delay, self._look.idle)
+
+    def _taken(self) -> list[Frame]:
+        frames, self._frames = self._frames, []
+        return frames
+
+
+def _at_once(emitting: Coroutine[Any, Any, None]) -> None:
+    """Run what waits for nothing: the planner's waiting, which would want a loop, is drawn here."""
+    try:
+        emitting.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("the emitter waited for something")
+
+
+@cache
+def _trailing_controls() -> re.Pattern[str]:
+    return re.compile(r"(?:\x1b\[[0-9;]*[mJK])+\Z")
+
+
+def _ends_line(text: str) -> bool:
+    return _trailing_controls().sub("", text[-64:]).endswith("\n")
+
+
+def _of_the_log(event: LogRepaired | LogScrubbed | SessionPruned) -> str:
+    match event:
+        case LogRepaired():
+            said = "a crash tore a line of the log here"
+        case LogScrubbed():
+            said = "secrets were taken out of this log afterwards"
+        case SessionPruned():
+            said = "this session was pruned; nothing else is left of it"
+    return f"[{said}]"
