@@ -21,6 +21,7 @@ from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import Entry, Run
 from agent.execution.journal.staging import Stage
 from agent.execution.journal.standing import record_how_files_stand
+from agent.execution.journal.syncing import syncing_ahead
 from agent.execution.rehearsal.conflicts import same_as_before
 from agent.execution.rehearsal.model import Layer, Step
 from agent.protocol.errors import CommitFailed, RehearsalConflict
@@ -51,21 +52,18 @@ def commit(
     conflicts = same_as_before(steps, layers)
     if conflicts:
         raise _conflict(conflicts)
-    entry = _open(desk, run)
+    entry = _open(desk, run, sum(not step.quiet for step in steps))
     with Folders() as folders:
         try:
             intent, notes = _prepare(desk, entry, layers, steps, folders)
             watch("staged")
-            entry.phase = "committing"
-            entry.changes = sum(not step.quiet for step in steps)
-            desk.write(entry)
             desk.write_intent(entry.undo_id, intent)
             watch("intent")
         except BaseException as error:
             _drop(desk, entry)
             raise _said(error) from error
         try:
-            with desk.progress(entry.undo_id, 0) as progress:
+            with syncing_ahead(folders.folder(desk.base)), desk.progress(entry.undo_id, 0) as progress:
                 _publish(folders, intent, progress, watch)
             entry.held_bytes = desk.held_bytes(intent)
             entry.state, entry.phase = "committed", ""
@@ -92,9 +90,9 @@ def finish(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: 
     watch("record")
 
 
-def _open(desk: Desk, run: Run) -> Entry:
+def _open(desk: Desk, run: Run, changes: int) -> Entry:
     try:
-        return desk.new(run, phase="committing")
+        return desk.new(run, phase="committing", changes=changes)
     except OSError as error:
         raise CommitFailed(
             f"no journal can be made: {publish.explain(error)}; nothing was changed", hint=_SPACE
@@ -118,8 +116,11 @@ def _publish(folders: Folders, intent: Intent, progress: Progress, watch: Watch)
     ours: set[int] = set()  # inodes that we changed ourselves, under whatever name
     for index, action in enumerate(intent.actions):
         progress.at(index)
-        _still_as_planned(folders, action, ours)
-        publish.do(folders, action)
+        here = _still_as_planned(folders, action, ours)
+        if action.kind == "swap":
+            publish.swap_first(folders, action, here)
+        else:
+            publish.do(folders, action)
         watch(action.kind)
         if action.kind == "swap" and action.held:  # what a rival did after the last look
             _compare(action, look(folders, action.slot), ours)
@@ -131,12 +132,15 @@ def _publish(folders: Folders, intent: Intent, progress: Progress, watch: Watch)
     watch("times")
 
 
-def _still_as_planned(folders: Folders, action: Action, ours: set[int]) -> None:
-    """The last look before a change."""
+def _still_as_planned(folders: Folders, action: Action, ours: set[int]) -> Facts | None:
+    """The last look before a change: what a swap or a write finds."""
     if action.kind in ("swap", "write"):
-        _compare(action, look(folders, action.path), ours)
-    elif action.kind == "link" and look(folders, action.path) is not None:
+        here = look(folders, action.path)
+        _compare(action, here, ours)
+        return here
+    if action.kind == "link" and look(folders, action.path) is not None:
         raise Misplaced(action.path, "it exists now, and did not when the rehearsal ran")
+    return None
 
 
 def _compare(action: Action, now: Facts | None, ours: set[int]) -> None:

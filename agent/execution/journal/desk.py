@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 from agent.execution.journal import coding, trees
 from agent.execution.journal.attributes import Facts
@@ -20,6 +21,7 @@ from agent.execution.journal.records import (
     LEFT,
     RECORD,
     Entry,
+    Phase,
     Run,
     is_id,
     next_id,
@@ -48,6 +50,7 @@ class Left:
 
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
     where a rename goes back to (inode, by action).
+    `done`: whether that was after a commit, or doing it again.
     `leaving`: inode and change time of what stood at each path when the entry was last turned away from "done" and from "undone".
     """
 
@@ -55,6 +58,7 @@ class Left:
     facts: dict[int, Facts | None] = field(default_factory=dict)
     folders: dict[int, int] = field(default_factory=dict)
     goals: dict[int, int] = field(default_factory=dict)
+    done: bool = True
     leaving: dict[str, dict[bytes, tuple[int, int]]] = field(default_factory=dict)
 
 
@@ -123,13 +127,23 @@ class Desk:
         except (OSError, ValueError) as error:
             return Entry(undo_id, "", "", "", state="broken", note=f"its record cannot be read: {error}")
 
-    def new(self, run: Run, **facts: str) -> Entry:
+    def new(
+        self, run: Run, *, phase: Phase, kind: Literal["rehearsal", "direct"] = "rehearsal", changes: int = 0
+    ) -> Entry:
         """An entry for `run`, pending, on disk. Raises OSError."""
         existing = self.ids()
         undo_id = next_id(time.time(), existing[-1] if existing else "")
-        entry = Entry(undo_id, run.time, run.command, run.cwd, session=run.session, command_id=run.command_id)
-        for name, value in facts.items():
-            setattr(entry, name, value)
+        entry = Entry(
+            undo_id,
+            run.time,
+            run.command,
+            run.cwd,
+            kind=kind,
+            phase=phase,
+            changes=changes,
+            session=run.session,
+            command_id=run.command_id,
+        )
         os.mkdir(os.path.join(self.base, JOURNALS, undo_id.encode()), 0o700)
         self.write(entry)
         return entry
@@ -174,6 +188,7 @@ class Desk:
                 {int(index): facts_in(facts) for index, facts in found["facts"].items()},
                 {int(index): mtime for index, mtime in found["folders"].items()},
                 {int(index): ino for index, ino in found["goals"].items()},
+                found["done"] is True,
                 {
                     state: {os.fsencode(path): (ino, ctime) for path, ino, ctime in facts}
                     for state, facts in found["leaving"].items()
@@ -193,6 +208,7 @@ class Desk:
             "facts": {str(index): facts_out(facts) for index, facts in left.facts.items()},
             "folders": {str(index): mtime for index, mtime in left.folders.items()},
             "goals": {str(index): ino for index, ino in left.goals.items()},
+            "done": left.done,
             "leaving": {
                 state: [[os.fsdecode(path), *facts] for path, facts in seen.items()]
                 for state, seen in left.leaving.items()
@@ -256,6 +272,8 @@ class Desk:
         return os.path.join(self._journals(), undo_id.encode(), name)
 
     def _journals(self) -> bytes:
+        if self._known_base is not None:
+            return self._known_base + b"/" + JOURNALS
         return os.path.join(os.path.realpath(self._state_dir), b"undo", JOURNALS)
 
     def _remove_gone(self, gone: bytes, entry: Entry) -> None:

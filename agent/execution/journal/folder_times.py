@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from agent.execution.journal.attributes import look
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes
-from agent.execution.journal.whereabouts import Whereabouts, upward
+from agent.execution.journal.whereabouts import Whereabouts, is_flat, upward
 from agent.execution.rehearsal.model import Layer, Step
 
 
@@ -38,6 +38,8 @@ def noted(
     actions: Sequence[Action], where: Whereabouts, folders: Folders, held: Sequence[bytes], ends: Mapping[bytes, int]
 ) -> list[FolderTimes]:
     """Each folder once, by inode; its name in the end tells which time it is to have then (`ends`). Folders in `held` do not count."""
+    if is_flat(actions):
+        return _as_they_are(actions, folders, held, ends)
     found: dict[int, FolderTimes] = {}
     named = [(index, path) for index, action in enumerate(actions) for path in _touched(action) if path not in held]
     named.extend((len(actions), path) for path in ends)
@@ -51,6 +53,25 @@ def noted(
             found.setdefault(each.ino, each)
         if taken.isdisjoint(upward(path)):
             settled.add(path)
+    return list(found.values())
+
+
+def _as_they_are(
+    actions: Sequence[Action], folders: Folders, held: Sequence[bytes], ends: Mapping[bytes, int]
+) -> list[FolderTimes]:
+    """As `noted`, where all folders have the same name from the first action to the last."""
+    brought = {action.path: action for action in actions if action.kind in ("swap", "link")}
+    touched = dict.fromkeys(path for action in actions for path in _touched(action) if path not in held)
+    found: dict[int, FolderTimes] = {}
+    for path in (*touched, *(path for path in ends if path not in touched)):
+        if path not in touched and (inside := next((each for each in upward(path) if each in brought), None)):
+            after = brought[inside].after
+            if after is not None and inside == path:
+                found.setdefault(after.ino, FolderTimes(after.ino, path, path, None, ends.get(path)))
+            continue
+        now = look(folders, path)
+        if now is not None and now.is_folder:
+            found.setdefault(now.ino, FolderTimes(now.ino, path, path, now.mtime, ends.get(path)))
     return list(found.values())
 
 

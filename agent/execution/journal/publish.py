@@ -45,7 +45,7 @@ def _turn(folders: Folders, action: Action, *, done: bool) -> None:
     if action.kind == "swap":
         slot = look(folders, action.slot)
         if ((slot.ino if slot else 0) == action.held) != done:
-            _swap(folders, action, slot)
+            _swap(folders, action, look(folders, action.path), slot)
     elif action.kind == "move":
         _move(folders, action, done=done)
     elif action.kind == "link":
@@ -58,8 +58,15 @@ def _turn(folders: Folders, action: Action, *, done: bool) -> None:
         _write(folders, action, done=done)
 
 
-def _swap(folders: Folders, action: Action, slot: Facts | None) -> None:
-    target = look(folders, action.path)
+def swap_first(folders: Folders, action: Action, target: Facts | None) -> None:
+    """Make a `swap` real that was never done, with its image in its slot as it was staged; `target` is what is at its path.
+
+    Raises as `do`.
+    """
+    _swap(folders, action, target, action.after)
+
+
+def _swap(folders: Folders, action: Action, target: Facts | None, slot: Facts | None) -> None:
     slot_fd, slot_name = folders.parent(action.slot)
     if target is None and slot is None:
         return  # what was made is gone already

@@ -12,7 +12,7 @@ from agent.execution.journal.desk import Desk, Left
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.records import Entry
-from agent.execution.journal.whereabouts import Whereabouts
+from agent.execution.journal.whereabouts import Whereabouts, is_flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class Changed:
 def standing_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
     """Each path that actions decide on, with the one that has the last word there while all are done (or taken back)."""
     known = intent.standing.get(done)
-    if known is None:
+    if known is None and is_flat(intent.actions):
+        known = [(index, action.path) for index, action in enumerate(intent.actions)]
+        intent.standing.update({True: known, False: known})
+    elif known is None:
         where = Whereabouts(intent.actions)
         found: dict[bytes, int] = {}
         for index in range(len(intent.actions)):
@@ -41,7 +44,14 @@ def standing_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
 def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
     """Write `left.json`. Raises OSError."""
     left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(desk.file(entry.undo_id, b"x"))]))
-    left.leaving = desk.left(entry.undo_id).leaving
+    before_it = desk.left(entry.undo_id)
+    left.done, left.leaving = done, before_it.leaving
+    if before_it.facts and before_it.done is not done:  # what it turned away from may come back by another turn
+        left.leaving[_state(before_it.done)] = {
+            path: (facts.ino, facts.ctime)
+            for index, path in standing_paths(intent, done=before_it.done)
+            if (facts := before_it.facts.get(index)) is not None
+        }
     if done and "undone" not in left.leaving:  # the first time
         before = ((path, intent.actions[index].before) for index, path in standing_paths(intent, done=False))
         left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
@@ -61,14 +71,18 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
     desk.write_left(entry.undo_id, left)
 
 
-def record_what_is_left(desk: Desk, entry: Entry, seen: Mapping[bytes, Facts | None], *, done: bool) -> None:
-    """Before an entry is turned round: what it turns away from may come back by another turn, and is known again by this.
+def record_what_is_left(
+    desk: Desk, entry: Entry, intent: Intent, seen: Mapping[bytes, Facts | None], *, done: bool
+) -> None:
+    """Before an entry is turned round: what it turns away from is to be known again. Mostly that is what was left, and known.
 
     `seen`: what `what_changed` saw at each path.
     """
     left = desk.left(entry.undo_id)
-    left.leaving[_state(done)] = {path: (facts.ino, facts.ctime) for path, facts in seen.items() if facts is not None}
-    desk.write_left(entry.undo_id, left)
+    now = {index: seen[path] for index, path in standing_paths(intent, done=done)}
+    if left.done is not done or now != left.facts:
+        left.done, left.facts = done, now
+        desk.write_left(entry.undo_id, left)
 
 
 def _state(done: bool) -> str:

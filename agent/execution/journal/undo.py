@@ -70,7 +70,7 @@ def turn(
             amended |= _make_room(desk, entry, intent, folders, against, done=done)
         if amended:
             desk.write_intent(entry.undo_id, intent)
-        record_what_is_left(desk, entry, seen, done=done)
+        record_what_is_left(desk, entry, intent, seen, done=done)
         entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
         _write(desk, entry)
         watch("record")

@@ -5,9 +5,19 @@ freed and taken again.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from agent.execution.journal.intent import Action
+
+
+def is_flat(actions: Sequence[Action]) -> bool:
+    """Whether no action has to do with the path of another: then every path is what it is called, all the time."""
+    if any(action.kind == "move" for action in actions):
+        return False
+    paths = sorted(action.path.replace(b"/", b"\0") for action in actions)  # what is in a folder comes right behind it
+    return not any(below == path or below.startswith(path + b"\0") for path, below in pairwise(paths))
+
 
 _Table = dict[bytes, list[int]]
 _Chain = tuple[bytes, ...]  # a path and every folder that it is in
