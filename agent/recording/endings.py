@@ -30,7 +30,8 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
 from agent.recording.fold import goals
 
-_REASON = "the program ended without warning"
+CRASHED = "the program ended without warning"
+"""What an ending says that was written in place of a process which had gone."""
 
 
 class Ending(Struct, frozen=True):
@@ -99,21 +100,21 @@ def _endings(opened: list[Record], since_goal: list[Record]) -> Iterator[Ending]
 def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
     match record.event:
         case CommandStarted(command_id=command_id):
-            gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(_REASON,))
+            gone = ExecutionResult(exit_code=ExitCode.CANCELLED, interrupted=True, notes=(CRASHED,))
             return CommandFinished(command_id=command_id, exit_code=gone.exit_code, result=gone)
         case RehearsalStarted(command_id=command_id):
-            return RehearsalFinished(command_id=command_id, outcome="interrupted", reason=_REASON)
+            return RehearsalFinished(command_id=command_id, outcome="interrupted", reason=CRASHED)
         case ToolStarted(call_id=call_id, name=name):
-            return ToolFinished(call_id=call_id, name=name, result=_REASON, is_error=True)
+            return ToolFinished(call_id=call_id, name=name, result=CRASHED, is_error=True)
         case PlannerStarted(step=step):
-            return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=_REASON))
+            return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=CRASHED))
         case CompressionStarted():
             return CompressionFinished()
         case GoalStarted():
             summaries = [summary for summary in goals(since_goal) if summary.goal_id == record.goal_id]
             if not summaries:
                 return None
-            return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or _REASON))
+            return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or CRASHED))
         case RunStarted(request_id=request_id, session_id=session_id):
             return RunFinished(
                 outcome=RunOutcome(request_id=request_id, session_id=session_id, exit_code=ExitCode.CANCELLED)
