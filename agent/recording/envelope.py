@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from agent.protocol.events import FORMAT_VERSION, Event, Record
+from agent.protocol.events import (
+    FORMAT_VERSION,
+    Event,
+    LogContinued,
+    LogRepaired,
+    LogRotated,
+    LogScrubbed,
+    Record,
+    SessionPruned,
+)
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.event_text import map_text
+
+
+# Nothing but our own words, hashes and names: a hash must not be taken for a secret.
+_OURS = (LogRepaired, LogRotated, LogContinued, LogScrubbed, SessionPruned)
 
 
 class Envelope:
@@ -16,8 +29,8 @@ class Envelope:
         self.seq = seq
         self._redactor = redactor
 
-    def seal(self, event: Event, *, seq: int, run: str = "", goal_id: str = "") -> Record:
-        """The event, redacted, as record number `seq`."""
+    def seal(self, event: Event, *, seq: int, run: str = "", goal_id: str = "", prev: str = "") -> Record:
+        """The event, redacted, as record number `seq`; `prev` is the hash of the record before it, where there is a chain."""
         return Record(
             v=FORMAT_VERSION,
             seq=seq,
@@ -25,7 +38,8 @@ class Envelope:
             session=self.session_id,
             run=run,
             goal_id=goal_id,
-            event=map_text(event, self._redact) if self._redactor else event,
+            event=event if self._redactor is None or isinstance(event, _OURS) else map_text(event, self._redact),
+            prev=prev,
         )
 
     def _redact(self, name: str, text: str) -> str:

@@ -6,7 +6,7 @@ import os
 import stat
 
 from agent.protocol.errors import RecordingError
-from agent.recording.naming import parse_name
+from agent.recording.naming import parse_segment
 
 PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
@@ -53,5 +53,5 @@ def _tighten(path: str) -> None:
     if not stat.S_IMODE(info.st_mode) & 0o077 or info.st_uid != os.geteuid():
         return
     with os.scandir(path) as entries:
-        if all(parse_name(entry.name) or entry.name.startswith((".", "README")) for entry in entries):
+        if all(parse_segment(entry.name) or entry.name.startswith((".", "README")) for entry in entries):
             os.chmod(path, PRIVATE_FOLDER)

@@ -1,10 +1,10 @@
-"""The session log: one JSON object a line, appended before anybody is told."""
+"""The session log: one JSON object a line, each with the hash of the one before, appended before anybody is told."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from hashlib import sha256
 
 from msgspec import structs
 
@@ -16,6 +16,9 @@ from agent.protocol.events import (
     Event,
     GoalFinished,
     GoalStarted,
+    LogContinued,
+    LogRepaired,
+    LogRotated,
     Record,
     RunFinished,
     SessionFinished,
@@ -24,26 +27,34 @@ from agent.protocol.events import (
 )
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.bounds import bounded_line
+from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.envelope import Envelope
 from agent.recording.folder import prepare_folder
-from agent.recording.logfile import LogFile, reason_of
+from agent.recording.integrity.chain import Link, line_hash
+from agent.recording.integrity.witness import Keep, Signer, Witness
+from agent.recording.logfile import reason_of
 from agent.recording.naming import check_id, file_name, find_log, new_id
+from agent.recording.segments import End, SessionLog
 
 # After these the disk must have it: what ended, and what is about to run.
-SYNCED = (GoalFinished, RunFinished, SessionFinished, CommandConfirmed, CommandStarted)
+SYNCED = (GoalFinished, RunFinished, SessionFinished, CommandConfirmed, CommandStarted, LogRotated)
+ROTATE_BYTES = 256 * 1024 * 1024
 
 
 class JsonlRecorder:
-    """ports.Recorder over one log file. Made by `open_session`; safe to call from several threads.
+    """ports.Recorder over the log of one session. Made by `open_session`; safe to call from several threads.
 
-    `repairs` says in words what had to be mended when an existing log was opened.
+    `repairs` says in words what had to be mended when an existing log was opened, and what is wrong with it.
     """
 
-    def __init__(self, log: LogFile, envelope: Envelope) -> None:
+    def __init__(self, log: SessionLog, envelope: Envelope, witness: Witness, *, rotate_bytes: int) -> None:
         self.repairs: tuple[str, ...] = ()
         self._opening: list[Record] = []
         self._log = log
         self._envelope = envelope
+        self._witness = witness
+        self._rotate_bytes = rotate_bytes
+        self._link = Link()
         self._lock = threading.Lock()
         self._goals = 0
         self._closed = False
@@ -54,16 +65,18 @@ class JsonlRecorder:
 
     @property
     def path(self) -> str | None:
+        """The log's first file, which stands for all of them."""
         return self._log.path
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
-        """Redact, number, write, sync where it matters. Raises RecordingError; the number is then not used up."""
+        """Redact, number, chain, write, sync where it matters. Raises RecordingError; the number is then not used up."""
         with self._lock:
-            sealed = self._envelope.seal(event, seq=self._envelope.seq + 1, run=run, goal_id=goal_id)
-            record, line = bounded_line(sealed)
-            self._log.append(line, sync=isinstance(event, SYNCED))
-            self._envelope.seq = record.seq
+            if 0 < self._rotate_bytes <= self._log.size:
+                self._rotate()
+            record = self._put(event, run=run, goal_id=goal_id)
             self._goals += isinstance(event, GoalStarted)
+            if trouble := self._witness.take_trouble():
+                self._put(Warned(text=trouble))
             return record
 
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
@@ -83,27 +96,87 @@ class JsonlRecorder:
         try:
             return self.append(SessionFinished(reason=reason, goals=self._goals))
         finally:
-            self._log.close()
+            self._release()
+
+    def _release(self) -> None:
+        self._log.close()
+        self._witness.close()
+
+    def _put(self, event: Event, *, run: str = "", goal_id: str = "", before: bytes = b"") -> Record:
+        """Write one record, after the bytes `before`; the head is told before and after."""
+        seq = self._link.seq + 1
+        sealed = self._envelope.seal(event, seq=seq, run=run, goal_id=goal_id, prev=self._link.hash)
+        record, line = bounded_line(sealed)
+        link = Link(seq, line_hash(line))
+        synced = isinstance(event, SYNCED)
+        self._witness.before(link)
+        self._log.append(before + line, sync=synced)
+        self._link = link
+        self._envelope.seq = seq
+        lasting = isinstance(event, (GoalFinished, SessionFinished))
+        self._witness.after(
+            link, Keep(synced=synced, lasting=lasting, closed=isinstance(event, SessionFinished)), record.time
+        )
+        return record
+
+    def _rotate(self) -> None:
+        """Go on in another file. Where it cannot be made, the log goes on in this one."""
+        try:
+            following = self._log.prepare_next()
+        except RecordingError as error:
+            self._rotate_bytes = 0
+            self._put(Warned(text=f"the log goes on in one file: {error.message}"))
+            return
+        before = self._log.name
+        self._put(LogRotated(next=os.path.basename(following.path)))
+        self._log.go_on_in(following)
+        self._put(LogContinued(segment=self._log.number, previous=before))
 
     def _begin(self, started: SessionStarted) -> None:
         """Mend what a crash left, then write the first record of this process."""
-        last, torn = self._log.tail()
+        end = self._log.find_end()
+        last = end.last
         if last and last.v > FORMAT_VERSION:
             raise RecordingError(
                 f"the session log {self._log.path} was written by a newer version",
                 hint="upgrade agent-shell, or choose another --session-id",
             )
-        if torn:
-            self._log.append(b"\n", sync=False)
-            last, _ = self._log.tail()  # the line may have lacked nothing but its end
-        self._envelope.seq = last.seq if last else 0
-        if torn:
-            self._mended(f"the last line of the log was cut short after {len(torn)} bytes and has been closed off")
-        if last and not isinstance(last.event, SessionFinished):
+        self._link = end.link
+        self._envelope.seq = end.link.seq
+        crash, problem = self._adopt(end)
+        if end.torn is not None or end.open_end:
+            self._close_off(end)
+        if end.begins:
+            self._put(LogContinued(segment=self._log.number, previous=self._log.name_before))
+        if crash:
+            self._mended(LogRepaired(line=0, bytes=0, hash="", text=crash))
+        if problem:
+            text = f"this log was touched by something else, and will not verify any more: {problem}"
+            self._mended(Warned(text=text))
+        if last and last.type != "session.finished":
             self._end_what_crashed()
             self._opening.append(self.append(SessionFinished(reason="crashed")))
         resumed = last is not None
         self._opening.append(self.append(structs.replace(started, session_id=self.session_id, resumed=resumed)))
+
+    def _adopt(self, end: End) -> tuple[str, str]:
+        """What the head says of a log that is continued: (which records a power cut took, what is wrong)."""
+        first = self._log.first_line() if end.last else None
+        if first is None:
+            return "", ""
+        trailing = end.torn is not None or end.open_end
+        return self._witness.adopt(line_hash(first), end.link, trailing=trailing, first=self._log.path)
+
+    def _close_off(self, end: End) -> None:
+        """The torn bytes stay; a record behind them says so, and holds their hash."""
+        torn = end.torn or b""
+        digest, size = sha256(torn).hexdigest(), len(torn)
+        if end.torn is None:  # a record that lacks nothing but its end
+            digest, size = end.link.hash, 0
+        text = f"the last line of the log was cut short after {size} bytes and has been closed off"
+        if end.torn is None:
+            text = "the last line of the log lacked its end and has been closed off"
+        self._mended(LogRepaired(line=end.line, bytes=size, hash=digest, text=text), b"\n" if end.open_end else b"")
 
     def _end_what_crashed(self) -> None:
         """Give every start of the process that crashed its ending. These are old events: no emitter is shown them."""
@@ -117,13 +190,12 @@ class JsonlRecorder:
         for ending in endings:
             self.append(ending.event, run=ending.run, goal_id=ending.goal_id)
         if endings:
-            self._mended(
-                "the last process of this session ended without warning; what it had begun counts as interrupted"
-            )
+            text = "the last process of this session ended without warning; what it had begun counts as interrupted"
+            self._mended(Warned(text=text))
 
-    def _mended(self, text: str) -> None:
-        self.repairs += (text,)
-        self._opening.append(self.append(Warned(text=text)))
+    def _mended(self, event: LogRepaired | Warned, before: bytes = b"") -> None:
+        self.repairs += (event.text,)
+        self._opening.append(self._put(event, before=before))
 
 
 def open_session(
@@ -133,13 +205,16 @@ def open_session(
     redactor: Redactor | None,
     started: SessionStarted,
     session_id: str | None = None,
-    write: Callable[[int, bytes], int] = os.write,
-    fsync: Callable[[int], None] = os.fsync,
+    heads: str | None = None,
+    rotate_bytes: int = ROTATE_BYTES,
+    signer: Signer | None = None,
+    disk: Disk = REAL_DISK,
 ) -> JsonlRecorder:
     """Open the log of `session_id` in `folder`, or a new one, and write `session.started`.
 
-    An existing log of that id (of any date) is continued. Raises InvalidRequest for an id that cannot be a file name,
-    RecordingError where the log cannot be written or is in use.
+    An existing log of that id (of any date) is continued. `heads`: the folder where its head is kept (None: nowhere, and
+    it will not verify); `rotate_bytes`: how large one file may grow (0: without end). Raises InvalidRequest for an id that
+    cannot be a file name, RecordingError where the log cannot be written or is in use.
     """
     now = clock.now()
     name = check_id(session_id) if session_id else new_id(now)
@@ -148,11 +223,12 @@ def open_session(
         path = find_log(place, name) or os.path.join(place, file_name(now, name))
     except OSError as error:
         raise RecordingError(f"the session folder {place} cannot be read: {reason_of(error)}") from error
-    log = LogFile(path, write=write, fsync=fsync)
-    recorder = JsonlRecorder(log, Envelope(name, clock, redactor))
+    log = SessionLog(path, disk)
+    witness = Witness(heads, name, place, disk=disk, signer=signer)
+    recorder = JsonlRecorder(log, Envelope(name, clock, redactor), witness, rotate_bytes=rotate_bytes)
     try:
         recorder._begin(started)
     except BaseException:
-        log.close()
+        recorder._release()
         raise
     return recorder

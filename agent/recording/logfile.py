@@ -6,16 +6,19 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Callable
 
-import msgspec
+from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Record, decode
+from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
+from agent.recording.integrity.chain import BEFORE_FIRST, Link, line_hash
+from agent.recording.integrity.lines import Line, read_line
 
 _TAIL_WINDOW = 64 * 1024
 _TAIL_LIMIT = 64 * 1024 * 1024
+_COUNT_WINDOW = 8 * 1024 * 1024
+_NEWLINE = 10
 # Some file systems cannot sync; that is not a fault of the disk.
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 _REASONS = {
@@ -28,57 +31,95 @@ _REASONS = {
 }
 
 
-class LogFile:
-    """One open log. Every method but `close` raises RecordingError; after a failed write all later ones fail too.
+class Tail(Struct, frozen=True):
+    """How a file ends: its last record, and what stands behind that and is no record (None: nothing does).
 
-    `write` and `fsync` are parameters so that tests can inject faults.
+    `line` is the last record's, without newline; `broken` are bytes that a crash left, of one line or several, without
+    the last newline. `open_end`: the file does not end with a newline.
     """
 
-    def __init__(
-        self,
-        path: str,
-        *,
-        write: Callable[[int, bytes], int] = os.write,
-        fsync: Callable[[int], None] = os.fsync,
-    ) -> None:
+    last: Line | None = None
+    line: bytes = b""
+    broken: bytes | None = None
+    open_end: bool = False
+
+    @property
+    def link(self) -> Link:
+        """Its place in the chain."""
+        return Link(self.last.seq, line_hash(self.line)) if self.last else BEFORE_FIRST
+
+
+class LogFile:
+    """One open file. Every method but `close` raises RecordingError; after a failed write all later ones fail too."""
+
+    def __init__(self, path: str, disk: Disk = REAL_DISK) -> None:
         self.path = path
-        self._write = write
-        self._fsync = fsync
+        self._disk = disk
         self._broken: RecordingError | None = None
-        self._fd = _open(path)
+        self._fd = _open(path, disk)
         try:
             _own(self._fd, path)
             self.size = os.fstat(self._fd).st_size
-            self.created = self.size == 0
         except BaseException:
             os.close(self._fd)
             raise
 
-    def tail(self) -> tuple[Record | None, bytes]:
-        """The last whole record, and the torn line after the last newline (empty where there is none).
-
-        Reads backwards in growing windows, so that a log of gigabytes opens at once.
-        """
+    def tail(self) -> Tail:
+        """How the file ends. Reads backwards in growing windows, so that a log of gigabytes opens at once."""
         window = _TAIL_WINDOW
         while True:
             start = max(0, self.size - window)
-            try:
-                data = os.pread(self._fd, self.size - start, start)
-            except OSError as error:
-                raise self._failed("read", error) from error
-            lines = data.split(b"\n")
-            torn = lines.pop()
-            whole = lines if start == 0 else lines[1:]  # the first one may have lost its beginning
-            for line in reversed(whole):
-                if record := _record_of(line):
-                    return record, torn
+            data = self._read(start, self.size)
+            end = len(data)
+            while end > 0:
+                stop = end - 1 if data[end - 1] == _NEWLINE else end
+                begin = data.rfind(b"\n", 0, stop) + 1
+                if begin == 0 and start > 0:
+                    break  # this line may have lost its beginning
+                if last := read_line(data[begin:stop]):
+                    after = data[end:]
+                    rest = after[:-1] if after.endswith(b"\n") else after
+                    return Tail(last, data[begin:stop], rest if after else None, not data.endswith(b"\n"))
+                end = begin
             if start == 0:
-                return None, torn
+                closed = data.endswith(b"\n")
+                return Tail(
+                    broken=(data[:-1] if closed else data) if data else None, open_end=bool(data) and not closed
+                )
             if window >= _TAIL_LIMIT:
                 raise RecordingError(
                     f"the end of the session log {self.path} cannot be understood", hint="choose another --session-id"
                 )
             window *= 8
+
+    def first_line(self) -> bytes | None:
+        """The line of the first record, without newline; None where there is none."""
+        position, held = 0, b""
+        while position < self.size:
+            data = self._read(position, min(self.size, position + _TAIL_WINDOW))
+            position += len(data)
+            *whole, held = (held + data).split(b"\n")
+            if position == self.size:
+                whole.append(held)
+            for line in whole:
+                if read_line(line):
+                    return line
+            if len(held) > _TAIL_LIMIT or not data:
+                break
+        return None
+
+    def lines_before(self, position: int) -> int:
+        """How many lines end before byte `position`."""
+        count = 0
+        for start in range(0, position, _COUNT_WINDOW):
+            count += self._read(start, min(position, start + _COUNT_WINDOW)).count(b"\n")
+        return count
+
+    def _read(self, start: int, end: int) -> bytes:
+        try:
+            return os.pread(self._fd, end - start, start)
+        except OSError as error:
+            raise self._failed("read", error) from error
 
     def append(self, line: bytes, *, sync: bool) -> None:
         """Write one line, in one call where the system does its part.
@@ -88,9 +129,9 @@ class LogFile:
         if self._broken:
             raise self._broken
         try:
-            written = self._write(self._fd, line)
+            written = self._disk.write(self._fd, line)
             if written < len(line):  # asking again for the rest tells the reason
-                written += self._write(self._fd, line[written:])
+                written += self._disk.write(self._fd, line[written:])
             if written != len(line):
                 raise OSError(errno.ENOSPC, "short write")
             self.size += written
@@ -98,13 +139,14 @@ class LogFile:
             self._take_back(len(line))
             raise self._break("written", error) from error
         if sync:
-            self._sync()
+            self.sync()
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
+        """Wait until the disk has it."""
         try:
             if os.fstat(self._fd).st_nlink == 0:
                 raise OSError(errno.ENOENT, "it was deleted")
-            self._fsync(self._fd)
+            self._disk.fsync(self._fd)
         except OSError as error:
             if error.errno not in _CANNOT_SYNC:
                 raise self._break("kept safe", error) from error
@@ -113,7 +155,7 @@ class LogFile:
         """Cut a partial line off, but never more than what we may just have written."""
         try:
             if self.size < os.fstat(self._fd).st_size <= self.size + length:
-                os.ftruncate(self._fd, self.size)
+                self._disk.truncate(self._fd, self.size)
         except OSError:
             pass  # the torn line stays; the next opening closes it off
 
@@ -143,11 +185,11 @@ def reason_of(error: OSError) -> str:
     return _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
-def _open(path: str) -> int:
+def _open(path: str, disk: Disk) -> int:
     existed = os.path.lexists(path)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        fd = os.open(path, flags, PRIVATE_FILE)
+        fd = disk.open(path, flags, PRIVATE_FILE)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise RecordingError(
@@ -155,7 +197,7 @@ def _open(path: str) -> int:
             ) from None
         raise RecordingError(f"the session log {path} cannot be opened: {reason_of(error)}") from error
     if not existed:
-        _sync_folder(os.path.dirname(path))
+        sync_folder(os.path.dirname(path), disk)
     return fd
 
 
@@ -180,24 +222,3 @@ def _own(fd: int, path: str) -> None:
             raise RecordingError(
                 f"the session log {path} can be read by others and its mode cannot be changed: {reason_of(error)}"
             ) from error
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name itself survive a power cut, where the file system can."""
-    try:
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        os.fsync(fd)
-    except OSError:
-        pass  # not every file system syncs folders
-    finally:
-        os.close(fd)
-
-
-def _record_of(line: bytes) -> Record | None:
-    try:
-        return decode(line)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None

@@ -1,4 +1,4 @@
-"""Session ids and the names of log files: `<date>-<id>.jsonl`."""
+"""Session ids and the names of log files: `<date>-<id>.jsonl`, and `<date>-<id>~2.jsonl` for the next file of the same session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _id_pattern() -> re.Pattern[str]:
 
 @cache
 def _name_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(\d{{4}}-\d\d-\d\d)-({_ID})\.jsonl", re.ASCII)
+    return re.compile(rf"(\d{{4}}-\d\d-\d\d)-({_ID})(?:~([2-9]|[1-9]\d{{1,5}}))?\.jsonl", re.ASCII)
 
 
 def new_id(now: str) -> str:
@@ -48,12 +48,31 @@ def file_name(now: str, session_id: str) -> str:
 
 
 def parse_name(name: str) -> tuple[str, str] | None:
-    """Date and id of a log's file name, None for any other name."""
+    """Date and id of the name of a session's first file, None for any other name."""
     match = _name_pattern().fullmatch(name)
-    return (match[1], match[2]) if match else None
+    return (match[1], match[2]) if match and match[3] is None else None
+
+
+def parse_segment(name: str) -> tuple[str, str, int] | None:
+    """Date, id and number of the name of any file of a session (the first is 1), None for any other name."""
+    match = _name_pattern().fullmatch(name)
+    return (match[1], match[2], int(match[3] or 1)) if match else None
+
+
+def segment_path(first: str, number: int) -> str:
+    """The path of file `number` of the session whose first file is `first`."""
+    return first if number == 1 else f"{first.removesuffix('.jsonl')}~{number}.jsonl"
+
+
+def segment_paths(first: str) -> tuple[str, ...]:
+    """The files of a session, in order, that follow each other without a gap; `first` whether it exists or not."""
+    paths = [first]
+    while os.path.lexists(following := segment_path(first, len(paths) + 1)):
+        paths.append(following)
+    return tuple(paths)
 
 
 def find_log(folder: str, session_id: str) -> str | None:
-    """The newest log of exactly this id in `folder`, None where there is none. Raises OSError."""
+    """The first file of the newest log of exactly this id in `folder`, None where there is none. Raises OSError."""
     found = [name for name in os.listdir(folder) if (parsed := parse_name(name)) and parsed[1] == session_id]
     return os.path.join(folder, max(found)) if found else None

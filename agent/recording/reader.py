@@ -13,85 +13,112 @@ from msgspec import Struct
 from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events import Record, decode
 from agent.recording.bounds import MAX_LINE
-from agent.recording.naming import check_id, find_log, parse_name
+from agent.recording.naming import check_id, find_log, parse_segment, segment_paths
 
 
 class BadLine(Struct, frozen=True):
-    """A line that is no record. `number` counts from 1; `torn` is a last line without its end, as a crash leaves it."""
+    """A line that is no record. `number` counts from 1 in its file `path`; `torn`: a last line without its end, as a crash leaves it."""
 
     number: int
     reason: str
     torn: bool = False
+    path: str = ""
 
 
 class SessionFile(Struct, frozen=True):
-    """One log in a folder. `size` in bytes, `modified` in seconds since the epoch."""
+    """One session in a folder: `paths` are its files in order, `path` the first. `size` is all their bytes, `modified` seconds since the epoch."""
 
     path: str
     session_id: str
     date: str
     size: int
     modified: float
+    paths: tuple[str, ...] = ()
+
+
+def read_session(session: SessionFile | str) -> Iterator[Record | BadLine]:
+    """Every line of a session, through all its files; a path is that of its first file. Raises IoError where a file cannot be read."""
+    paths = segment_paths(session) if isinstance(session, str) else session.paths or (session.path,)
+    for path in paths:
+        yield from read_log(path)
+
+
+def read_records(path: SessionFile | str) -> Iterator[Record]:
+    """The records of a session, through all its files, without what cannot be read. Raises IoError."""
+    return (line for line in read_session(path) if isinstance(line, Record))
 
 
 def read_log(path: str) -> Iterator[Record | BadLine]:
-    """Every line of a log, in order. Raises IoError where the file cannot be read."""
+    """Every line of one file, in order. Raises IoError where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise IoError(f"{path} is not a regular file")
-            yield from _lines(file)
+            yield from _lines(file, path)
     except OSError as error:
         raise IoError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def read_records(path: str) -> Iterator[Record]:
-    """The records of a log without what cannot be read."""
-    return (line for line in read_log(path) if isinstance(line, Record))
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
 
 
-def _lines(file: BinaryIO) -> Iterator[Record | BadLine]:
+def _lines(file: BinaryIO, path: str) -> Iterator[Record | BadLine]:
     number = 0
     while line := file.readline(MAX_LINE + 1):
         number += 1
         if len(line) > MAX_LINE and not line.endswith(b"\n"):
-            yield BadLine(number, f"longer than {MAX_LINE:,} bytes")
             while line and not line.endswith(b"\n"):
                 line = file.readline(MAX_LINE)
+            yield BadLine(number, f"longer than {MAX_LINE:,} bytes", not line, path)
         else:
-            yield _parsed(line, number)
+            yield _parsed(line, number, path)
 
 
-def _parsed(line: bytes, number: int) -> Record | BadLine:
+def _parsed(line: bytes, number: int, path: str = "") -> Record | BadLine:
     torn = not line.endswith(b"\n")
     try:
         return decode(line)
     except RecursionError:
-        return BadLine(number, "nested too deeply", torn)
+        return BadLine(number, "nested too deeply", torn, path)
     except (msgspec.MsgspecError, ValueError) as error:
-        return BadLine(number, f"not a record: {str(error)[:200]}", torn)
+        return BadLine(number, f"not a record: {str(error)[:200]}", torn, path)
 
 
 def list_sessions(folder: str) -> list[SessionFile]:
-    """The logs in `folder`, oldest first; nothing for a folder that does not exist. Raises IoError."""
-    found = []
+    """The sessions in `folder`, oldest first; nothing for a folder that does not exist. Raises IoError."""
+    files: dict[tuple[str, str], list[tuple[int, str, os.stat_result]]] = {}
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                parsed = parse_name(entry.name)
+                parsed = parse_segment(entry.name)
                 if parsed is None or not entry.is_file(follow_symlinks=False):
                     continue
-                info = entry.stat(follow_symlinks=False)
-                found.append(SessionFile(entry.path, parsed[1], parsed[0], info.st_size, info.st_mtime))
+                date, session_id, number = parsed
+                found = (number, entry.path, entry.stat(follow_symlinks=False))
+                files.setdefault((date, session_id), []).append(found)
     except FileNotFoundError:
         return []
     except OSError as error:
         raise IoError(f"cannot read the session folder {folder}: {error.strerror or error}") from error
-    return sorted(found, key=lambda session: (session.date, session.modified, session.session_id))
+    sessions = [_session(date, session_id, found) for (date, session_id), found in files.items()]
+    return sorted(sessions, key=lambda session: (session.date, session.modified, session.session_id))
+
+
+def _session(date: str, session_id: str, files: list[tuple[int, str, os.stat_result]]) -> SessionFile:
+    files.sort(key=lambda file: file[0])
+    return SessionFile(
+        path=files[0][1],
+        session_id=session_id,
+        date=date,
+        size=sum(info.st_size for _, _, info in files),
+        modified=max(info.st_mtime for _, _, info in files),
+        paths=tuple(path for _, path, _ in files),
+    )
 
 
 def path_of(folder: str, session_id: str) -> str:
-    """The log of `session_id`. Raises NotFound, InvalidRequest."""
+    """The first file of the log of `session_id`. Raises NotFound, InvalidRequest."""
     try:
         path = find_log(folder, check_id(session_id))
     except OSError:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol.events import GoalStarted, Notice, Record, Warned
+from agent.protocol.events import GoalStarted, LogRepaired, Notice, Record
 from agent.recording.logfile import LogFile
 from agent.recording.reader import BadLine, read_log
 
@@ -38,7 +38,7 @@ def test_cut_at_every_byte_of_the_last_three_lines(opened) -> None:
         assert len(bad) == (1 if torn and not lacks_only_its_end else 0), size
         assert len(again.repairs) == (1 if torn else 0)
         tail = [record.event for record in good[kept + lacks_only_its_end :]]
-        assert isinstance(tail[0], Warned) is torn
+        assert isinstance(tail[0], LogRepaired) is torn
         assert [type(event).__name__ for event in tail[torn:]] == [
             "SessionFinished",
             "SessionStarted",
@@ -64,10 +64,11 @@ def test_the_end_is_found_behind_long_and_broken_lines(tmp_path) -> None:
     good = json.dumps({"v": 1, "seq": 41, "type": "notice", "text": "y" * 200_000})
     path.write_text(good + "\n" + "not json\n" + "[1]\n" + "z" * 300_000)
     log = LogFile(str(path))
-    record, torn = log.tail()
+    tail = log.tail()
     log.close()
-    assert record.seq == 41
-    assert torn == b"z" * 300_000
+    assert tail.last.seq == 41
+    assert tail.broken == b"not json\n[1]\n" + b"z" * 300_000
+    assert tail.open_end
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,10 +77,13 @@ def test_any_garbage_at_the_end_is_survived(tmp_path_factory, garbage: bytes) ->
     path = tmp_path_factory.mktemp("log") / "log"
     path.write_bytes(b'{"v":1,"seq":5,"type":"notice","text":"x"}\n' + garbage)
     log = LogFile(str(path))
-    record, torn = log.tail()
+    tail = log.tail()
     log.close()
-    assert record is not None
-    assert (path.read_bytes().endswith(torn)) and b"\n" not in torn
+    assert tail.last is not None
+    assert (
+        tail.line + b"\n" + (tail.broken or b"") + b"\n" * (not tail.open_end and tail.broken is not None)
+        == path.read_bytes()
+    )
 
 
 @pytest.mark.parametrize("deep", [b"[" * 100_000, b'{"a":' * 100_000])

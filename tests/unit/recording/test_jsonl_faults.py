@@ -14,11 +14,12 @@ import pytest
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandStarted, Notice
+from agent.recording.disk import Disk
 from agent.recording.reader import BadLine, read_log
 
 
-class FaultyDisk:
-    """os.write and os.fsync with faults to order; `partial` bytes are written before a write fails."""
+class FaultyDisk(Disk):
+    """Faults to order; `partial` bytes are written before a write fails."""
 
     def __init__(self) -> None:
         self.error: int | None = None
@@ -53,7 +54,7 @@ class FaultyDisk:
 @pytest.mark.parametrize("partial", [0, 7])
 def test_a_failed_write_is_said_taken_back_and_final(opened, error, words, partial) -> None:
     disk = FaultyDisk()
-    recorder = opened(write=disk.write, fsync=disk.fsync)
+    recorder = opened(disk=disk)
     before = Path(recorder.path).read_bytes()
     disk.error, disk.partial = error, partial
     with pytest.raises(RecordingError) as caught:
@@ -72,7 +73,7 @@ def test_a_failed_write_is_said_taken_back_and_final(opened, error, words, parti
 
 def test_a_short_write_counts_as_a_full_disk(opened) -> None:
     disk = FaultyDisk()
-    recorder = opened(write=disk.write)
+    recorder = opened(disk=disk)
     disk.short, disk.partial = True, 12
     with pytest.raises(RecordingError):
         recorder.append(Notice(text="lost"))
@@ -81,7 +82,7 @@ def test_a_short_write_counts_as_a_full_disk(opened) -> None:
 
 def test_a_failed_sync_stops_the_command_that_waits_for_it(opened) -> None:
     disk = FaultyDisk()
-    recorder = opened(fsync=disk.fsync)
+    recorder = opened(disk=disk)
     disk.sync_error = errno.EIO
     recorder.append(Notice(text="not synced"))
     with pytest.raises(RecordingError):
@@ -90,7 +91,7 @@ def test_a_failed_sync_stops_the_command_that_waits_for_it(opened) -> None:
 
 def test_a_file_system_that_cannot_sync_is_no_fault(opened) -> None:
     disk = FaultyDisk()
-    recorder = opened(fsync=disk.fsync)
+    recorder = opened(disk=disk)
     disk.sync_error = errno.EINVAL
     recorder.append(CommandStarted(command_id="c", command="ls"))
 

@@ -26,6 +26,7 @@ from agent.protocol.events import (
     flatten,
 )
 from agent.recording.clock import SystemClock
+from agent.recording.disk import Disk
 from agent.recording.jsonl import SYNCED
 from agent.recording.null import NullRecorder
 
@@ -51,7 +52,7 @@ def test_a_session_from_start_to_end(opened) -> None:
         (2, "goal.started", 1),
         (3, "session.finished", 1),
     ]
-    assert list(written[1])[:7] == ["v", "seq", "time", "session", "run", "goal_id", "type"]
+    assert list(written[1])[:8] == ["v", "seq", "time", "session", "run", "goal_id", "prev", "type"]
     assert (written[1]["session"], written[1]["run"], written[1]["goal_id"]) == ("a", "r1", "g1")
     assert written[0] == {**written[0], "session_id": "a", "program": "test", "resumed": False}
     assert written[2]["goals"] == 1
@@ -127,11 +128,15 @@ def test_a_clock_that_goes_back_changes_nothing_in_the_order(opened, clock) -> N
 def test_one_write_a_record_and_a_sync_before_anything_runs(opened) -> None:
     calls: list[tuple[str, int]] = []
 
-    def write(fd: int, data: bytes) -> int:
-        calls.append(("write", data.count(b"\n")))
-        return os.write(fd, data)
+    class Watched(Disk):
+        def write(self, fd: int, data: bytes) -> int:
+            calls.append(("write", data.count(b"\n")))
+            return os.write(fd, data)
 
-    recorder = opened(write=write, fsync=lambda fd: calls.append(("sync", 0)))
+        def fsync(self, fd: int) -> None:
+            calls.append(("sync", 0))
+
+    recorder = opened(disk=Watched())
     calls.clear()
     recorder.append(CommandProposed(command_id="c", command="ls\nls"))
     assert calls == [("write", 1)]
@@ -139,6 +144,7 @@ def test_one_write_a_record_and_a_sync_before_anything_runs(opened) -> None:
     assert calls[1:] == [("write", 1), ("sync", 0)]
     assert {kind.__struct_config__.tag for kind in SYNCED} == {
         "goal.finished", "run.finished", "session.finished", "command.confirmed", "command.started",
+        "log.rotated",
     }  # fmt: skip
 
 

@@ -1,0 +1,53 @@
+"""What of a line the chain needs, read without reading the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from agent.recording.bounds import MAX_LINE
+from agent.recording.integrity.chain import line_hash
+
+
+class Line(Struct):
+    """The few keys of a record that the chain is made of; everything else in the line is skipped."""
+
+    seq: int
+    type: str
+    v: int = 0
+    session: str = ""
+    prev: str = ""
+
+
+_decode = msgspec.json.Decoder(Line).decode
+
+
+def read_line(line: bytes) -> Line | None:
+    """The record's keys, None for bytes that are no record: what a crash tore, or what somebody put there."""
+    try:
+        found = _decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return found if found.seq > 0 and found.type else None
+
+
+def raw_lines(path: str, limit: int) -> Iterator[bytes]:
+    """The lines of a file without their newlines; one longer than `limit` comes in pieces of that size. Raises OSError."""
+    with open(path, "rb") as file:
+        while line := file.readline(limit):
+            yield line[:-1] if line.endswith(b"\n") else line
+
+
+def hash_of_record(paths: Sequence[str], seq: int) -> str | None:
+    """The hash of record `seq` in the files of a session, None where it is not there or cannot be read."""
+    needle = b'"seq":%d,' % seq
+    try:
+        for path in paths:
+            for line in raw_lines(path, MAX_LINE):
+                if needle in line and (found := read_line(line)) and found.seq == seq:
+                    return line_hash(line)
+    except OSError:
+        return None
+    return None

@@ -1,0 +1,68 @@
+"""How a head is laid out in its file: lines of a fixed size with a checksum, two for each log, written in turns.
+
+A crash while one is written leaves the other; the checksum tells a torn line from a whole one. It is no protection against a person.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+from msgspec import Struct
+
+from agent.recording.integrity.chain import BEFORE_FIRST, Link
+
+SLOT = 1024
+PAIR = 2 * SLOT
+_MAX_DOUBT = 160
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """What is known of one log. `log` is the hash of its first record's line, which names it for good.
+
+    `kept`: the last record that is surely in the log. `pending`: the one being written when this was noted. `synced`: the last
+    one the disk was waited for. `boot`: which start of the machine that was. `closed`: the session ended in good order.
+    `folder`: a hash of the folder's path. `doubt`: why this log can never be vouched for again.
+    """
+
+    log: str
+    turn: int = 0
+    kept: Link = BEFORE_FIRST
+    pending: Link | None = None
+    synced: Link = BEFORE_FIRST
+    boot: str = ""
+    closed: bool = False
+    folder: str = ""
+    doubt: str = ""
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Head).decode
+BLANK = b" " * (SLOT - 1) + b"\n"
+
+
+def pack(head: Head) -> bytes:
+    """One line of SLOT bytes."""
+    body = _encode(head)
+    if len(body) > SLOT - 32:
+        body = _encode(msgspec.structs.replace(head, doubt=head.doubt.encode("ascii", "replace").decode()[:_MAX_DOUBT]))
+    return (b'{"sum":"%08x",' % zlib.crc32(body) + body[1:]).ljust(SLOT - 1) + b"\n"
+
+
+def unpack(slot: bytes) -> Head | None:
+    """What `pack` made, None for anything else: torn, blank, hostile."""
+    if len(slot) != SLOT or not slot.startswith(b'{"sum":"') or slot[16:18] != b'",':
+        return None
+    body = b"{" + slot[18:].rstrip()
+    if b"%08x" % zlib.crc32(body) != slot[8:16]:
+        return None
+    try:
+        return _decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def newest(pair: bytes) -> Head | None:
+    """The newer of the two lines of a log that are whole."""
+    found = [head for head in (unpack(pair[:SLOT]), unpack(pair[SLOT:PAIR])) if head]
+    return max(found, key=lambda head: head.turn, default=None)

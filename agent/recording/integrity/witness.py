@@ -1,0 +1,102 @@
+"""What the writer does for a log's proof beside the chain: its head and its signatures. A fault there stops no log, but is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from agent.recording.disk import REAL_DISK, Disk
+from agent.recording.integrity.chain import Link
+from agent.recording.integrity.heads import HeadKeeper
+from agent.recording.integrity.lines import hash_of_record
+from agent.recording.naming import segment_paths
+
+Signer = Callable[[str, str, Link, str], None]
+"""`(session id, hash of the first record, link, time)`: sign that place in the chain and keep the signature. Raises CoreError, OSError."""
+
+
+class Keep(Struct, frozen=True):
+    """What happened to a record: `synced` to the disk; `lasting`: a goal or a session ends with it; `closed`: the session does."""
+
+    synced: bool
+    lasting: bool
+    closed: bool
+
+
+class Witness:
+    """Head and signatures of one log that is written. Never raises: `take_trouble` says once what went wrong."""
+
+    def __init__(
+        self,
+        heads: str | None,
+        session_id: str,
+        folder: str,
+        *,
+        disk: Disk = REAL_DISK,
+        signer: Signer | None = None,
+    ) -> None:
+        self._session_id = session_id
+        self._keeper = HeadKeeper(heads, session_id, folder, disk) if heads else None
+        self._signer = signer
+        self._log = ""
+        self._trouble = ""
+
+    def adopt(self, log: str, end: Link, *, trailing: bool, first: str) -> tuple[str, str]:
+        """Go on with an existing log, whose first file is `first`: (which records a power cut took, what is wrong), in words."""
+        self._log = log
+        told: list[tuple[str, str]] = []
+
+        def go_on(keeper: HeadKeeper) -> None:
+            def hash_at(seq: int) -> str | None:
+                return hash_of_record(segment_paths(first), seq)
+
+            told.append(keeper.adopt(log, end, trailing=trailing, hash_at=hash_at))
+
+        self._try(go_on)
+        return told[0] if told else ("", "")
+
+    def before(self, link: Link) -> None:
+        """That record is about to be written."""
+        if link.seq == 1:
+            self._log = link.hash
+            self._try(lambda keeper: keeper.begin(link))
+        else:
+            self._try(lambda keeper: keeper.pending(link))
+
+    def after(self, link: Link, kept: Keep, time: str) -> None:
+        """It is written. Signed, where something ended with it."""
+        self._try(lambda keeper: keeper.keep(link, synced=kept.synced, lasting=kept.lasting, closed=kept.closed))
+        if self._signer is not None and kept.lasting:
+            self._sign(link, time)
+
+    def take_trouble(self) -> str:
+        """What went wrong, in words, once."""
+        trouble, self._trouble = self._trouble, ""
+        return trouble
+
+    def close(self) -> None:
+        """Never raises."""
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
+
+    def _try(self, what: Callable[[HeadKeeper], None]) -> None:
+        if self._keeper is None:
+            return
+        try:
+            what(self._keeper)
+        except OSError as error:
+            self.close()
+            self._trouble = f"the head of this log cannot be kept ({error.strerror or error}): it will not verify"
+
+    def _sign(self, link: Link, time: str) -> None:
+        from agent.protocol.errors import CoreError
+
+        assert self._signer is not None
+        try:
+            self._signer(self._session_id, self._log, link, time)
+        except (CoreError, OSError, ValueError) as error:
+            self._signer = None
+            reason = error.message if isinstance(error, CoreError) else str(error)
+            self._trouble = f"this log cannot be signed: {reason}"
