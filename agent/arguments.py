@@ -46,6 +46,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell undo --list                         what can be taken back, newest first
   agent-shell undo --yes 6k2m                     that one, without asking; again: do it again
 """,
+    "sessions show": """\
+  agent-shell sessions show                       what the newest session did, through your pager
+  agent-shell sessions show --full --goal 3 0722  all of the third goal; 0722 begins the session's id
+  agent-shell sessions show --json -2 | jq .status
+""",
     "config": """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR

@@ -6,5 +6,9 @@ Each action is a module of `agent.frontends.sessions` under the same name, with 
 
 # name -> (usage after the name, one line of help)
 ACTIONS: dict[str, tuple[str, str]] = {
+    "show": (
+        "[--full] [--goal N] [--json] [--no-pager] [ID]",
+        "the story of a session: goals, commands, decisions, outputs, changes",
+    ),
     "list": ("[--json]", "what was recorded: when, where, which goal, how it ended"),
 }

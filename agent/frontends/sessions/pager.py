@@ -1,0 +1,122 @@
+"""Long text for people: line by line to the screen, or through the pager while it is still being made."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+
+from agent.emitters.report import cell_width
+from agent.emitters.streams import Sink
+from agent.protocol.errors import ClientDisconnected
+from agent.protocol.ports import Processes
+
+_FIRST_CHUNK, _CHUNK = 2_048, 65_536  # bytes
+_CANNOT_START = (126, 127)
+# The text comes through a named pipe as the pager's input. Without $LESS, less is to show colours and to end at Ctrl-C.
+_SCRIPT = 'LESSCHARSET="${LESSCHARSET-utf-8}"; export LESSCHARSET; exec "$@" < "$0"'
+_SCRIPT_LESS = 'LESS="${LESS-RK}"; export LESS; ' + _SCRIPT
+
+
+async def write_lines(lines: Iterable[str], out: Sink) -> None:
+    """Write lines as they come, the first ones at once. Raises EmitError; can be cancelled between chunks."""
+    held: list[bytes] = []
+    size, room = 0, _FIRST_CHUNK
+    for line in lines:
+        held.append((line + "\n").encode("utf-8", "replace"))
+        size += len(held[-1])
+        if size >= room:
+            out.write(b"".join(held))
+            held, size, room = [], 0, _CHUNK
+            await asyncio.sleep(0)  # where Ctrl-C gets through
+    out.write(b"".join(held))
+
+
+async def show_lines(
+    make: Callable[[], Iterator[str]],
+    out: Sink,
+    processes: Processes,
+    environ: Mapping[str, str],
+    *,
+    pager: bool = True,
+) -> None:
+    """Show what `make` makes (safe for a terminal already): what does not fit on the screen goes through the person's pager.
+
+    Raises EmitError.
+    """
+    words = pager_words(environ) if pager and out.is_tty else ()
+    lines = make()
+    if not words:
+        await write_lines(lines, out)
+        return
+    columns, rows = out.size()
+    begun, used = [], 0
+    for line in lines:
+        begun.append(line)
+        used += max(1, -(-cell_width(_plain(line)) // max(columns, 1)))
+        if used >= rows - 1:
+            break
+    else:
+        await write_lines(begun, out)
+        return
+    if await _page(chain(begun, lines), processes, words) in _CANNOT_START:
+        await write_lines(make(), out)
+
+
+def pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The person's pager as words; empty where none can be found, or where it would only print."""
+    try:
+        words = shlex.split(environ.get("PAGER", ""))
+    except ValueError:
+        words = []
+    if words and shutil.which(words[0]):
+        return () if words == ["cat"] else tuple(words)
+    less = shutil.which("less")
+    return (less, "-R") if less else ()
+
+
+async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ...]) -> int:
+    """The pager's exit code. What it does not want to read any more is not made."""
+    folder = tempfile.mkdtemp(prefix="agent-shell-")  # ours alone
+    pipe = os.path.join(folder, "text")
+    try:
+        os.mkfifo(pipe, 0o600)
+        writer = threading.Thread(target=_feed, args=(pipe, lines), daemon=True)
+        writer.start()
+        program = os.path.basename(os.path.realpath(shutil.which(words[0]) or words[0]))
+        script = _SCRIPT_LESS if program == "less" else _SCRIPT
+        code = await processes.run_attached(("/bin/sh", "-c", script, pipe, *words))
+        os.close(
+            os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        )  # a writer that still waits for a reader gets one, and none
+        await asyncio.to_thread(writer.join)
+        return code
+    except OSError:
+        return _CANNOT_START[0]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _feed(pipe: str, lines: Iterable[str]) -> None:
+    """The pager's input, in a thread of its own; ends quietly when the pager does."""
+    from contextlib import suppress
+
+    from agent.emitters.streams import FdSink
+
+    with suppress(OSError, ClientDisconnected):
+        fd = os.open(pipe, os.O_WRONLY)
+        try:
+            asyncio.run(write_lines(lines, FdSink(fd, is_tty=False, color=True)))
+        finally:
+            os.close(fd)
+
+
+def _plain(line: str) -> str:
+    import re
+
+    return re.sub(r"\x1b\[[0-9;:]*m", "", line) if "\x1b" in line else line

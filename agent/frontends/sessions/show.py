@@ -1,0 +1,103 @@
+"""`agent-shell sessions show`: the story of a session as a person reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from agent.emitters.streams import Sink, sink_of
+from agent.frontends.sessions.naming import HELP, find_session, is_outside, session_folder
+from agent.protocol.errors import NotFound
+from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.recording.story import GoalStory, Item
+from agent.recording.story_fold import stories
+from agent.recording.story_undone import undone_states
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which session, how much of it, and how."""
+    parser.add_argument("--full", action="store_true", help="whole outputs, findings, diffs and planner replies")
+    parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
+    parser.add_argument("--no-pager", action="store_true", help="print, however long it is")
+    parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Show it; the exit code. Raises CoreError, EmitError."""
+    session = find_session(services, options.session)
+    out = sink_of(sys.stdout)
+    number = _number(session, options.goal)
+    if services.settings.json:
+        await _objects(services, session, number, out)
+        return 0
+
+    def lines() -> Iterator[str]:
+        from agent.emitters.story_text import StoryText
+
+        text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
+        if not number:
+            yield from text.place(session.paths or (session.path,), outside=is_outside(services, session))
+        yield from text.lines(told(services, session))
+
+    from agent.frontends.sessions.pager import show_lines
+
+    await show_lines(lines, out, services.processes, services.loaded.environ, pager=not options.no_pager)
+    return 0
+
+
+def told(services: Services, session: SessionFile) -> Iterator[Item]:
+    """The session's story, with what is known of runs that were taken back. Raises IoError."""
+    others = () if is_outside(services, session) else list_sessions(session_folder(services))
+    return stories(read_session(session), undone=undone_states(session, others))
+
+
+def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
+    """Items with the number of the goal that they are, or come after."""
+    number = 0
+    for item in items:
+        number += isinstance(item, GoalStory) and item.part == 1
+        yield number, item
+
+
+def _number(session: SessionFile, wanted: int | None) -> int:
+    """The number of the goal that is wanted, 0 for all. Raises NotFound."""
+    if wanted is None:
+        return 0
+    if wanted > 0 and wanted <= _goals(session, wanted):
+        return wanted
+    count = _goals(session)
+    if wanted < 0 and count + wanted >= 0:
+        return count + 1 + wanted
+    raise NotFound("goal", str(wanted), hint=f"the session has {count:,} goal{'' if count == 1 else 's'}")
+
+
+def _goals(session: SessionFile, most: int | None = None) -> int:
+    from agent.protocol.events import GoalStarted, Record
+
+    count = 0
+    for record in read_session(session):
+        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
+        if count == most:
+            break
+    return count
+
+
+async def _objects(services: Services, session: SessionFile, wanted: int, out: Sink) -> None:
+    """One object a goal (or part of a long one), a line each."""
+    from agent.emitters.inert_json import inert_json
+    from agent.recording.story_objects import as_json, goal_object
+
+    for number, item in numbered(told(services, session)):
+        if wanted and number > wanted:
+            return
+        if isinstance(item, GoalStory) and wanted in (0, number):
+            row = {"session": session.session_id, **goal_object(item, number)}
+            out.write(inert_json(as_json(row).decode()).encode() + b"\n")
+            await asyncio.sleep(0)  # where Ctrl-C gets through
