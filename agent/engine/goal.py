@@ -159,7 +159,7 @@ class GoalRun:
     # --- the person's own command ---
 
     async def _direct(self, user_input: UserInput) -> None:
-        item = await self._through_gate(user_input.text.strip("\n"), origin="person")
+        item = await self._through_gate(user_input.text.strip("\n"), origin=user_input.origin or "person")
         self._items.append(item)
         if not user_input.private:
             self._ctx.history.append(item)

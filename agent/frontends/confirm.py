@@ -203,7 +203,7 @@ class _Editor:
             multiline=True,
             on_text_changed=lambda _: self.rating.update(self.buffer.text),
         )
-        from_planner = request.proposal.origin != "person"
+        from_planner = request.proposal.origin not in ("person", "replay")
         self.app = build_app(
             owner.screen,
             self.buffer,

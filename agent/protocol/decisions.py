@@ -135,7 +135,7 @@ class Opinion(Struct, frozen=True, kw_only=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp."""
+    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp, replay."""
 
     command_id: str
     command: str

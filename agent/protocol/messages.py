@@ -41,7 +41,8 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
 class UserInput(Struct, frozen=True, kw_only=True):
     """One request. With `shell` set, `text` is itself the command line (`!cmd`, `exec`).
 
-    A `private` one (`!!cmd`) is logged but never shown to a planner.
+    A `private` one (`!!cmd`) is logged but never shown to a planner. `origin`: who proposes such a command, where it is not the person
+    who typed it ("replay").
     """
 
     text: str
@@ -51,6 +52,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
     context: tuple[ContextBlock, ...] = ()
     shell: bool = False
     private: bool = False
+    origin: str = ""
 
     @classmethod
     def from_text(cls, text: str) -> UserInput:
@@ -65,8 +67,8 @@ class UserInput(Struct, frozen=True, kw_only=True):
         return cls(text="", continuation=kind)
 
     @classmethod
-    def from_shell(cls, command: str, *, private: bool = False) -> UserInput:
-        return cls(text=command, shell=True, private=private)
+    def from_shell(cls, command: str, *, private: bool = False, origin: str = "") -> UserInput:
+        return cls(text=command, shell=True, private=private, origin=origin)
 
 
 class EnvironmentFacts(Struct, frozen=True, kw_only=True):
