@@ -134,7 +134,7 @@ class Reporter:
         return f"Untrusted context: {label}{cut}\n{data_block(label, self._text(block.text, tokens))}"
 
     def _intro(self, item: CommandItem, *, show_command: bool) -> str:
-        if item.origin == "person":
+        if item.origin in ("person", "replay"):
             return f"{HOST} The person ran a command themselves:\n{self._shown(item.run)}"
         if item.run and item.run != item.proposed:
             return f"{HOST} The person changed the command before it ran. This ran instead:\n{self._shown(item.run)}"
