@@ -1,0 +1,228 @@
+"""The file of the index: opened privately, looked at before it is believed, made anew where it is damaged or not ours.
+
+It lies beside the logs (`.index.sqlite3`), or in the state folder where the logs' folder cannot be written or is shared with others. Where
+neither works it is held in memory for this process. Who uses the file holds a shared lock on another one beside it, and who replaces
+it an exclusive one: a database must not be replaced under somebody who reads it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import sqlite3
+import stat
+import time
+from contextlib import suppress
+
+from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
+
+NAME = ".index.sqlite3"
+BUSY_SECONDS = 3.0
+_BESIDE = ("", "-wal", "-shm", "-journal")
+
+
+class Unusable(Exception):
+    """This place cannot hold the index; the text says why."""
+
+
+class Database:
+    """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up."""
+
+    def __init__(self, connection: sqlite3.Connection, place: str, lock: int = -1) -> None:
+        self.connection = connection
+        self.place = place
+        self._lock = lock
+        self.fresh = False
+        self.full_text = True
+
+    def close(self) -> None:
+        """Give up the file. Never raises."""
+        with suppress(sqlite3.Error):
+            self.connection.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def open_database(folder: str, state: str, *, rebuild: bool = False) -> Database:
+    """The index of the logs in `folder`, empty where there was none that can be used. With `rebuild` it is empty in any case.
+
+    Raises sqlite3.Error only where not even memory holds a database.
+    """
+    for place in _places(folder, state):
+        try:
+            return _open_file(place, rebuild=rebuild)
+        except (Unusable, OSError, ValueError, sqlite3.Error):
+            continue
+    return in_memory()
+
+
+def in_memory() -> Database:
+    """An empty index that is gone with this process."""
+    database = Database(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False), "")
+    _create(database)
+    return database
+
+
+def discard(place: str) -> bool:
+    """Remove a damaged index, if nobody else has it open; whether that was done."""
+    if not place:
+        return True
+    try:
+        lock = _locked(place, exclusive=True)
+    except (Unusable, OSError):
+        return False
+    try:
+        _remove(place)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def _places(folder: str, state: str) -> list[str]:
+    real = os.path.realpath(folder)
+    name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
+    places = [os.path.join(state, "index", f"{name}.sqlite3")] if state else []
+    try:
+        info = os.stat(real)
+    except OSError:
+        return places
+    ours = info.st_uid == os.geteuid() and not stat.S_IMODE(info.st_mode) & 0o022
+    return [os.path.join(real, NAME), *places] if ours and os.access(real, os.W_OK) else places
+
+
+def _open_file(place: str, *, rebuild: bool) -> Database:
+    folder = os.path.dirname(place)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    lock = _locked(place, exclusive=False)
+    try:
+        if rebuild:
+            lock = _replaced(place, lock)
+        try:
+            return _connected(place, lock)
+        except (sqlite3.DatabaseError, Unusable) as error:
+            if isinstance(error, sqlite3.OperationalError) and _is_busy(error):
+                raise
+            lock = _replaced(place, lock)
+            return _connected(place, lock)
+    except BaseException:
+        with suppress(OSError):
+            os.close(lock)
+        raise
+
+
+def _replaced(place: str, lock: int) -> int:
+    """Remove the file under the exclusive lock; the shared lock again. Raises Unusable where somebody else has it open."""
+    os.close(lock)
+    lock = _locked(place, exclusive=True)
+    try:
+        _remove(place)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _remove(place: str) -> None:
+    for end in _BESIDE:
+        with suppress(FileNotFoundError):
+            os.unlink(place + end)
+
+
+def _locked(place: str, *, exclusive: bool) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    lock = os.open(f"{place}-lock", flags, 0o600)
+    kind = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    ends = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, kind)
+            return lock
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                os.close(lock)
+                raise Unusable("another process has the index") from None
+            time.sleep(0.02)
+        except BaseException:
+            os.close(lock)
+            raise
+
+
+def _connected(place: str, lock: int) -> Database:
+    for end in _BESIDE:
+        _check_file(place + end)
+    with suppress(FileExistsError):
+        os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    info = os.stat(place, follow_symlinks=False)
+    connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    database = Database(connection, place, lock)
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")  # it may have been put there by somebody else
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -32000")
+        identity = f"{info.st_dev}:{info.st_ino}"
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            _create(database, identity)
+        _check_schema(database, identity)
+    except BaseException:
+        connection.close()
+        raise
+    return database
+
+
+def _check_file(path: str) -> None:
+    """A private regular file of ours, or none. Raises Unusable, OSError."""
+    try:
+        info = os.lstat(path)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_nlink != 1:
+        raise OSError(f"{path} is not a file of ours")
+    if stat.S_IMODE(info.st_mode) != 0o600:
+        os.chmod(path, 0o600)
+
+
+def _create(database: Database, identity: str = "") -> None:
+    connection = database.connection
+    connection.execute("BEGIN IMMEDIATE")
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:  # nobody was quicker
+        for statement in TABLES.values():
+            connection.execute(statement)
+        try:
+            connection.execute(FULL_TEXT)
+        except sqlite3.OperationalError:  # a build of SQLite without it
+            connection.execute(PLAIN_TEXT)
+            database.full_text = False
+        connection.execute("INSERT INTO meta VALUES ('file', ?)", (identity,))
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.fresh = True
+    connection.execute("COMMIT")
+
+
+def _check_schema(database: Database, identity: str) -> None:
+    """Raises Unusable for tables that are not exactly ours, and for a copy of another index: its rows are about other files."""
+    connection = database.connection
+    numbers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")]
+    if numbers != [VERSION, APPLICATION]:
+        raise Unusable("made by another version")
+    found = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"))
+    texts = found.pop("texts", None)
+    shadows = {name for name in found if name.startswith("texts_")}
+    ours = {name: found[name] for name in found.keys() - shadows}
+    others = "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
+    if ours != TABLES or texts not in (FULL_TEXT, PLAIN_TEXT) or connection.execute(others).fetchone()[0]:
+        raise Unusable("not an index of ours")
+    database.full_text = texts == FULL_TEXT
+    if connection.execute("SELECT value FROM meta WHERE key = 'file'").fetchone() != (identity,):
+        raise Unusable("a copy of another index")
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)

@@ -1,0 +1,332 @@
+"""What is kept of a session, put together line by line. The state can be stored at any line and taken up again at the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from agent.recording.index.line import STAMP_LENGTH, Line, kept, microseconds, real, result_of, whole
+
+GOAL_KEPT = 4_000
+COMMAND_KEPT = 10_000
+MESSAGES_KEPT = 8_000
+HEAD_KEPT = 3_000
+TAIL_KEPT = 1_000
+COMMANDS_KEPT = 200
+OUTPUTS_KEPT = 60_000
+"""Characters of a goal, a command, the messages of a goal; of a command's output the first and the last; how many commands of
+a goal, and how many characters of their outputs together."""
+
+RANKS = {"low": 1, "medium": 2, "high": 3}
+LEVELS = ("", "low", "medium", "high")
+_OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
+
+
+class Command(Struct):
+    """One command. `at`: microseconds since the epoch; `risk`: 0 unrated, 1 low … 3 high."""
+
+    command_id: str
+    proposed: str
+    origin: str = ""
+    cwd: str = ""
+    at: int = 0
+    risk: int = 0
+    run: str = ""
+    outcome: str = "cancelled"
+    by: str = ""
+    exit_code: int | None = None
+    duration: float = 0.0
+    head: str = ""
+    tail: str = ""
+    cut: bool = False
+
+    @property
+    def edited(self) -> bool:
+        return bool(self.run) and self.run != self.proposed
+
+    @property
+    def output(self) -> str:
+        """The beginning and the end of what came out, both streams as they came."""
+        return f"{self.head}\n…\n{self.tail[-TAIL_KEPT:]}" if self.cut else self.head + self.tail[-TAIL_KEPT:]
+
+    def add_output(self, data: str) -> None:
+        room = HEAD_KEPT - len(self.head)
+        if room > 0:
+            self.head += kept(data, room)
+            data = data[room:]
+        if data:
+            last = kept(data[-TAIL_KEPT:], TAIL_KEPT)
+            self.cut = self.cut or len(self.tail) + len(data) > TAIL_KEPT
+            self.tail = (self.tail + last)[-TAIL_KEPT:]
+
+
+class Goal(Struct):
+    """One goal. `status` is "open" until its end is known; `row` is its number in the index, 0 as long as it has none."""
+
+    goal_id: str
+    at: int
+    seq: int = 0
+    goal: str = ""
+    origin: str = "goal"
+    cwd: str = ""
+    planner: str = ""
+    model: str = ""
+    private: bool = False
+    status: str = "open"
+    exit_code: int | None = None
+    message: str = ""
+    messages: str = ""
+    duration: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    steps: int = 0
+    commands: list[Command] = []
+    more: int = 0
+    row: int = 0
+    last: str = ""
+
+    @property
+    def risk(self) -> int:
+        return max((command.risk for command in self.commands), default=0)
+
+    @property
+    def edited(self) -> int:
+        return sum(command.edited for command in self.commands)
+
+
+class Session(Struct):
+    """One session as far as it was read. Times in microseconds since the epoch; `duration` and `cost` are sums over its goals."""
+
+    session: str
+    date: str
+    began: int = 0
+    latest: str = ""
+    cwd: str = ""
+    frontend: str = ""
+    name: str = ""
+    goal: str = ""
+    goals: int = 0
+    failed: int = 0
+    edited: int = 0
+    commands: int = 0
+    status: str = ""
+    risk: int = 0
+    duration: float = 0.0
+    cost: float | None = None
+    tokens: int = 0
+    finished: bool = False
+    bad_lines: int = 0
+    open: Goal | None = None
+
+    @property
+    def ended(self) -> int:
+        """The latest time in it so far."""
+        return microseconds(self.latest) or self.began
+
+
+FAILURES = frozenset(("failed", "planner_error", "budget_exhausted", "interrupted"))
+
+
+class Gatherer:
+    """Takes the lines of one session. What is complete is in `done` until it is taken from there."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.done: list[Goal] = []
+
+    def take(self, line: Line | None) -> None:
+        """The next line of the log, None for one that is none."""
+        session = self.session
+        if line is None:
+            session.bad_lines += 1
+            return
+        stamp = line.time
+        if stamp > session.latest and len(stamp) == STAMP_LENGTH:  # they sort as the times do, and reading them costs
+            session.latest = stamp
+        if not session.began:
+            session.began = microseconds(stamp) or 0
+        handler = _HANDLERS.get(line.type)
+        if handler is not None:
+            handler(self, line)
+
+    def _at(self, line: Line) -> int:
+        """When it was written; where that cannot be read, the latest time before."""
+        at = microseconds(line.time)
+        return at if at is not None else self.session.ended
+
+    def _session_started(self, line: Line) -> None:
+        self.session.cwd = self.session.cwd or kept(line.cwd, GOAL_KEPT)
+        self.session.frontend = self.session.frontend or kept(line.frontend, 40)
+        self.session.finished = False
+
+    def _session_finished(self, line: Line) -> None:
+        self._close("interrupted")
+        self.session.finished = True
+
+    def _session_named(self, line: Line) -> None:
+        self.session.name = kept(line.name, 200)
+
+    def _session_pruned(self, line: Line) -> None:
+        session = self.session
+        session.status, session.goals, session.finished = "pruned", max(0, whole(line.goals)), True
+        session.began = microseconds(line.began) or session.began
+        session.latest = line.ended if microseconds(line.ended) is not None else session.latest
+
+    def _goal_started(self, line: Line) -> None:
+        self._close("interrupted")
+        session, at = self.session, self._at(line)
+        session.finished = False
+        session.goal = session.goal or kept(line.goal, GOAL_KEPT)
+        session.goals += 1
+        session.open = Goal(
+            goal_id=kept(line.goal_id, 100),
+            at=at,
+            seq=whole(line.seq),
+            goal=kept(line.goal, GOAL_KEPT),
+            origin=kept(str(line.origin), 40) if isinstance(line.origin, str) else "goal",
+            cwd=kept(line.cwd, GOAL_KEPT) or session.cwd,
+            planner=kept(line.planner, 100),
+            model=kept(line.model, 100),
+            private=line.private or line.unlisted,
+            commands=[],
+            last=line.time[:STAMP_LENGTH],
+        )
+
+    def _goal_finished(self, line: Line) -> None:
+        goal = self._of(line)
+        if goal is None:
+            return
+        goal.exit_code = whole(line.exit_code)
+        goal.message = kept(line.message, MESSAGES_KEPT)
+        goal.duration = real(line.duration)
+        goal.steps = whole(line.steps)
+        goal.planner, goal.model = kept(line.planner, 100) or goal.planner, kept(line.model, 100) or goal.model
+        if line.usage is not None and (line.usage.input_tokens or line.usage.output_tokens or line.usage.cost):
+            goal.tokens_in, goal.tokens_out = whole(line.usage.input_tokens), whole(line.usage.output_tokens)
+            goal.cost = None if line.usage.cost is None else real(line.usage.cost)
+        self._close(kept(line.status, 40) or "interrupted")
+
+    def _close(self, status: str) -> None:
+        session, goal = self.session, self.session.open
+        if goal is None:
+            return
+        goal.status = status
+        if goal.exit_code is None:
+            goal.duration = max(0, (microseconds(goal.last) or goal.at) - goal.at) / 1e6
+        session.open = None
+        session.status = status
+        session.failed += status in FAILURES
+        session.edited += goal.edited
+        session.commands += len(goal.commands) + goal.more
+        session.risk = max(session.risk, goal.risk)
+        session.duration += goal.duration
+        session.tokens = whole(session.tokens + goal.tokens_in + goal.tokens_out)
+        if goal.cost is not None:
+            session.cost = (session.cost or 0.0) + goal.cost
+        self.done.append(goal)
+
+    def _of(self, line: Line) -> Goal | None:
+        goal = self.session.open
+        return goal if goal is not None and goal.goal_id == line.goal_id[:100] else None
+
+    def _planner_finished(self, line: Line) -> None:
+        goal = self._of(line)
+        if goal is None:
+            return
+        goal.last = line.time[:STAMP_LENGTH]
+        if line.usage is not None:
+            goal.tokens_in = whole(goal.tokens_in + whole(line.usage.input_tokens))
+            goal.tokens_out = whole(goal.tokens_out + whole(line.usage.output_tokens))
+            if line.usage.cost is not None:
+                goal.cost = real((goal.cost or 0.0) + real(line.usage.cost))
+
+    def _message(self, line: Line) -> None:
+        goal = self._of(line)
+        if goal is not None and len(goal.messages) < MESSAGES_KEPT:
+            goal.last = line.time[:STAMP_LENGTH]
+            goal.messages += kept(line.text, MESSAGES_KEPT - len(goal.messages)) + "\n"
+
+    def _proposed(self, line: Line) -> None:
+        goal = self._of(line)
+        if goal is None:
+            return
+        goal.last = line.time[:STAMP_LENGTH]
+        if len(goal.commands) >= COMMANDS_KEPT:
+            goal.more += 1
+            return
+        goal.commands.append(
+            Command(
+                command_id=kept(line.command_id, 100),
+                proposed=kept(line.command, COMMAND_KEPT),
+                origin=kept(line.origin, 40) if isinstance(line.origin, str) else "",
+                cwd=kept(line.cwd, GOAL_KEPT) or goal.cwd,
+                at=self._at(line),
+            )
+        )
+
+    def _command(self, line: Line) -> Command | None:
+        goal = self._of(line)
+        if goal is None:
+            return None
+        goal.last = line.time[:STAMP_LENGTH]
+        for command in reversed(goal.commands):
+            if command.command_id == line.command_id[:100]:
+                return command
+        return None
+
+    def _rated(self, line: Line) -> None:
+        if (command := self._command(line)) and line.report is not None:
+            command.risk = max(command.risk, RANKS.get(line.report.level, 0))
+
+    def _confirmed(self, line: Line) -> None:
+        if command := self._command(line):
+            command.outcome = _OUTCOMES.get(line.decision, kept(line.decision, 40))
+            command.by = kept(line.by, 40)
+            command.run = kept(line.command, COMMAND_KEPT) if command.outcome == "ran" else ""
+
+    def _started(self, line: Line) -> None:
+        if command := self._command(line):
+            command.run = kept(line.command, COMMAND_KEPT)
+            command.cwd = kept(line.cwd, GOAL_KEPT) or command.cwd
+            command.at = self._at(line)
+            if line.via != "rehearsal":
+                command.head = command.tail = ""
+                command.cut = False
+
+    def _output(self, line: Line) -> None:
+        if (command := self._command(line)) and isinstance(line.data, str):
+            command.add_output(line.data)
+
+    def _finished(self, line: Line) -> None:
+        command = self._command(line)
+        if command is None:
+            return
+        if line.conflict:
+            command.outcome, command.run = "cancelled", ""
+            return
+        result = result_of(line)
+        command.exit_code = whole(line.exit_code)
+        command.duration = real(result.duration)
+        heads = "" if command.head else result.stdout.head + result.stderr.head
+        for part in (heads, result.stdout.tail, result.stderr.tail):
+            command.add_output(part)
+
+
+_HANDLERS: dict[str, Any] = {
+    "session.started": Gatherer._session_started,
+    "session.finished": Gatherer._session_finished,
+    "session.named": Gatherer._session_named,
+    "session.pruned": Gatherer._session_pruned,
+    "goal.started": Gatherer._goal_started,
+    "goal.finished": Gatherer._goal_finished,
+    "planner.finished": Gatherer._planner_finished,
+    "assistant.message": Gatherer._message,
+    "command.proposed": Gatherer._proposed,
+    "command.rated": Gatherer._rated,
+    "command.confirmed": Gatherer._confirmed,
+    "command.started": Gatherer._started,
+    "command.output": Gatherer._output,
+    "command.finished": Gatherer._finished,
+}

@@ -1,0 +1,166 @@
+"""One line of a log as the index needs it: few fields, and whatever else a line may hold costs next to nothing. A log is hostile input."""
+
+from __future__ import annotations
+
+import calendar
+import math
+import time
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+MOST_NUMBER = 2**53
+STAMP_LENGTH = 27
+
+
+class Report(Struct):
+    """A rating."""
+
+    level: str = ""
+
+
+class Usage(Struct):
+    """Tokens and dollars."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+class Stream(Struct, frozen=True):
+    """One output stream of a command that ended: what stood in no `command.output`."""
+
+    head: str = ""
+    tail: str = ""
+
+
+class Result(Struct):
+    """How a command ended. `duration` in seconds."""
+
+    stdout: Stream = Stream()
+    stderr: Stream = Stream()
+    duration: float = 0.0
+
+
+class Line(Struct):
+    """The fields of all events that the index looks at; each event has some of them."""
+
+    type: str = ""
+    seq: int = 0
+    time: str = ""
+    session: str = ""
+    goal_id: str = ""
+    goal: str = ""
+    goals: int = 0
+    origin: Any = None
+    cwd: str = ""
+    frontend: str = ""
+    planner: str = ""
+    model: str = ""
+    private: bool = False
+    unlisted: bool = False
+    status: str = ""
+    exit_code: int | None = None
+    message: str = ""
+    text: str = ""
+    usage: Usage | None = None
+    duration: float = 0.0
+    steps: int = 0
+    name: str = ""
+    reason: str = ""
+    began: str = ""
+    ended: str = ""
+    command_id: str = ""
+    command: str = ""
+    report: Report | None = None
+    decision: str = ""
+    by: str = ""
+    via: str = ""
+    stream: str = ""
+    data: Any = None
+    result: Any = None
+    conflict: bool = False
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[Line]:
+    return msgspec.json.Decoder(Line)
+
+
+def read_line(line: bytes) -> Line | None:
+    """The line, None for what is no JSON object. A field of another type than ours counts as absent: newer versions may have such."""
+    try:
+        return _decoder().decode(line)
+    except msgspec.ValidationError:
+        return _lenient(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _lenient(line: bytes) -> Line | None:
+    try:
+        data = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    fitting: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Line):
+        try:
+            if field.name in data:
+                fitting[field.name] = msgspec.convert(data[field.name], field.type)
+        except (msgspec.ValidationError, RecursionError):
+            continue
+    return Line(**fitting)
+
+
+def result_of(line: Line) -> Result:
+    """The result of a `command.finished`."""
+    try:
+        return msgspec.convert(line.result, Result)
+    except (msgspec.ValidationError, RecursionError):
+        return Result()
+
+
+def whole(number: int | None) -> int:
+    """A number that every database can hold."""
+    return max(-MOST_NUMBER, min(number or 0, MOST_NUMBER))
+
+
+def real(number: float | None) -> float:
+    """A finite number, not below nothing: durations and costs."""
+    return min(max(float(number), 0.0), 1e15) if number is not None and math.isfinite(number) else 0.0
+
+
+def kept(text: str, limit: int) -> str:
+    """The first `limit` characters, without what a database or a separator cannot do with: NUL, lone surrogates, \\x1e."""
+    text = text[:limit]
+    if text.isascii():
+        return text.replace("\x00", "\ufffd").replace("\x1e", " ") if "\x00" in text or "\x1e" in text else text
+    text = text.replace("\x00", "\ufffd").replace("\x1e", " ")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+_MINUTES: dict[str, int] = {}
+
+
+def microseconds(stamp: str) -> int | None:
+    """Since the epoch, for a `time` of a log (`2026-11-22T07:49:31.552971Z`); None for anything else."""
+    if len(stamp) != STAMP_LENGTH or stamp[26] != "Z" or not stamp.isascii():
+        return None
+    minute = stamp[:16]
+    begins = _MINUTES.get(minute)
+    try:
+        if begins is None:
+            begins = calendar.timegm(time.strptime(minute, "%Y-%m-%dT%H:%M"))
+            if len(_MINUTES) > 10_000:
+                _MINUTES.clear()
+            _MINUTES[minute] = begins
+        second, fraction = stamp[17:19], stamp[20:26]
+        if stamp[16] != ":" or stamp[19] != "." or not (second.isdigit() and fraction.isdigit()):
+            return None
+        return max(0, (begins + int(second)) * 1_000_000 + int(fraction))
+    except (ValueError, OverflowError):
+        return None

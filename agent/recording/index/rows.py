@@ -1,0 +1,129 @@
+"""Goals and sessions as rows of the tables: written, replaced and removed."""
+
+from __future__ import annotations
+
+import calendar
+import sqlite3
+import time
+
+import msgspec
+
+from agent.recording.index.gather import OUTPUTS_KEPT, Goal, Session
+from agent.recording.index.schema import SEPARATOR
+
+_GOAL = f"INSERT INTO goals VALUES ({', '.join('?' * 20)})"  # noqa: S608
+_COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608
+_SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 23)})"  # noqa: S608
+_TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?, ?, ?, ?)"
+
+
+def write_goal(connection: sqlite3.Connection, session: int, goal: Goal) -> None:
+    """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`."""
+    if goal.row:
+        _remove_goal(connection, goal.row)
+    else:
+        goal.row = _free_row(connection, goal.at)
+    row = goal.row
+    connection.execute(
+        _GOAL,
+        (
+            row, session, goal.goal_id, goal.seq, goal.goal, goal.origin, goal.cwd, goal.planner, goal.model, goal.private,
+            goal.status, goal.exit_code, goal.risk, goal.duration, goal.cost, goal.tokens_in + goal.tokens_out, goal.steps,
+            len(goal.commands) + goal.more, goal.edited, goal.message,
+        ),
+    )  # fmt: skip
+    if goal.commands:
+        connection.executemany(
+            _COMMAND,
+            [
+                (
+                    row, place, command.command_id, command.proposed, command.run, command.origin, command.cwd, command.at,
+                    command.risk, command.outcome, command.by, command.exit_code, command.edited, command.duration,
+                )
+                for place, command in enumerate(goal.commands)
+            ],
+        )  # fmt: skip
+    connection.execute(_TEXT, (row, goal.goal, _said(goal), *_command_texts(goal)))
+
+
+def _said(goal: Goal) -> str:
+    messages = goal.messages.rstrip("\n")
+    return messages if goal.message in messages else f"{messages}\n{goal.message}".strip("\n")
+
+
+def _command_texts(goal: Goal) -> tuple[str, str]:
+    """What was proposed and run, and what came out; each command's part has its place, so that a hit can be told whose it is."""
+    texts, outputs = [], []
+    room = OUTPUTS_KEPT
+    for command in goal.commands:
+        texts.append(f"{command.proposed}\n{command.run}" if command.edited else command.proposed)
+        output = command.output[: max(room, 0)]
+        room -= len(output)
+        outputs.append(output)
+    return SEPARATOR.join(texts), SEPARATOR.join(outputs)
+
+
+def _free_row(connection: sqlite3.Connection, at: int) -> int:
+    row = max(at, 1)
+    while connection.execute("SELECT 1 FROM goals WHERE id = ?", (row,)).fetchone():
+        row += 1
+    return row
+
+
+def _remove_goal(connection: sqlite3.Connection, row: int) -> None:
+    connection.execute("DELETE FROM texts WHERE rowid = ?", (row,))
+    connection.execute("DELETE FROM commands WHERE goal = ?", (row,))
+    connection.execute("DELETE FROM goals WHERE id = ?", (row,))
+
+
+def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session | None]:
+    """The number of the session whose first file is `path`, made where it has none, and its state as it was stored."""
+    found = connection.execute("SELECT id, state FROM sessions WHERE path = ?", (path,)).fetchone()
+    if found is None:
+        cursor = connection.execute("INSERT INTO sessions (path) VALUES (?)", (path,))
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid, None
+    try:
+        return found[0], msgspec.msgpack.decode(found[1], type=Session) if found[1] else None
+    except msgspec.MsgspecError:
+        return found[0], None
+
+
+def write_session(connection: sqlite3.Connection, number: int, path: str, size: int, session: Session) -> None:
+    """The session with all it is so far, its open goal included. `size`: bytes of all its files."""
+    goal = session.open
+    if goal is not None:
+        write_goal(connection, number, goal)
+    began = session.began or _day(session.date)
+    cost = session.cost
+    if goal is not None and goal.cost is not None:
+        cost = (cost or 0.0) + goal.cost
+    connection.execute(
+        _SESSION,
+        (
+            number, path, session.session, session.date, began, max(session.ended, began), session.cwd, session.frontend,
+            session.name, session.goal, session.goals, session.failed, session.edited + (goal.edited if goal else 0),
+            session.commands + (len(goal.commands) + goal.more if goal else 0), "open" if goal else session.status,
+            max(session.risk, goal.risk if goal else 0), session.duration, cost, session.tokens, session.finished,
+            session.bad_lines, size, msgspec.msgpack.encode(session),
+        ),
+    )  # fmt: skip
+
+
+def forget_session(connection: sqlite3.Connection, number: int) -> None:
+    """Remove all that the index has of a session."""
+    for table, column in (("texts", "rowid"), ("commands", "goal")):
+        connection.execute(
+            f"DELETE FROM {table} WHERE {column} IN (SELECT id FROM goals WHERE session = ?)",  # noqa: S608
+            (number,),
+        )
+    connection.execute("DELETE FROM goals WHERE session = ?", (number,))
+    connection.execute("DELETE FROM files WHERE session = ?", (number,))
+    connection.execute("DELETE FROM sessions WHERE id = ?", (number,))
+
+
+def _day(date: str) -> int:
+    try:
+        return calendar.timegm(time.strptime(date, "%Y-%m-%d")) * 1_000_000
+    except (ValueError, OverflowError):
+        return 0
