@@ -51,6 +51,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions show --full --goal 3 0722  all of the third goal; 0722 begins the session's id
   agent-shell sessions show --json -2 | jq .status
 """,
+    "sessions judge": """\
+  agent-shell sessions judge                      what the rules of today would ask, refuse or let through
+  agent-shell sessions judge --policy new.toml    before you put a policy file in force
+  agent-shell sessions judge --only looser --json last
+""",
     "config": """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR

@@ -6,33 +6,17 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from agent.policy.sources import policy_sources
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
-    from agent.policy.files import PolicyFiles, Sources
+    from agent.policy.files import PolicyFiles
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
     from agent.policy.shown_once import Showing, ShownFiles
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
-
-
-def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
-    """Where policy files may be, for these settings."""
-    from agent.config.paths import config_dir
-    from agent.policy.files import USER_FILE, Sources
-
-    home = os.path.expanduser("~")
-    safety = settings.safety_policy or ""
-    folder = config_dir(dict(environ))
-    own = settings.config
-    return Sources(
-        user=os.path.join(folder, USER_FILE),
-        settings=(folder, os.path.abspath(own)) if own else (folder,),
-        safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
-        home=home if home.startswith("/") else "",
-    )
 
 
 class PolicyParts:

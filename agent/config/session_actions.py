@@ -11,4 +11,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "the story of a session: goals, commands, decisions, outputs, changes",
     ),
     "list": ("[--json]", "what was recorded: when, where, which goal, how it ended"),
+    "judge": (
+        "[--policy FILE] [--only changed|stricter|looser] [--approve MODE] [--facts] [--json] [ID...]",
+        "what today's rules say of every command that was proposed or run",
+    ),
 }

@@ -1,0 +1,180 @@
+"""Judgements as rows for programs, and counted and grouped for people. Bounded, however many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from agent.rejudging.judgements import Judgement
+
+_MOST_GROUPS = 2_000
+_MOST_SHOWN = 50
+_MOST_TEXT = 400
+"""Characters of a command that a group keeps; the table shows fewer."""
+
+REFUSED = "would be refused now, and ran then"
+UNASKED = "would run unasked now, and was asked for or refused then"
+STRICTER = "stricter than then"
+LOOSER = "looser than then"
+
+
+def is_wanted(judgement: Judgement, only: str | None) -> bool:
+    """Whether `--only` leaves it in."""
+    change = judgement.change
+    return only is None or change == only or (only == "changed" and change in ("stricter", "looser"))
+
+
+def row_of(judgement: Judgement) -> dict[str, Any]:
+    """The JSON shape of a judgement; keys are a contract."""
+    text, now, then = judgement.text, judgement.now, judgement.text.then
+    return {
+        "session": text.session,
+        "time": text.time,
+        "goal_id": text.goal_id,
+        "command_id": text.command_id,
+        "stage": text.stage,
+        "command": text.case.text,
+        "cwd": text.case.cwd,
+        "origin": text.case.origin,
+        "change": judgement.change,
+        "refused_now": judgement.refused_now,
+        "unasked_now": judgement.unasked_now,
+        "then": {
+            "level": then.level,
+            "verdict": then.verdict,
+            "rule": then.rule,
+            "decision": then.decision,
+            "by": then.by,
+            "ran": then.ran,
+        },
+        "now": {
+            "level": now.level,
+            "verdict": now.verdict,
+            "rule": now.rule,
+            "reason": now.reason,
+            "parse": now.parse,
+            "facts": now.facts,
+        },
+    }
+
+
+class _Group(Struct):
+    """Equal changes of one text. `session` is the last one it was in."""
+
+    count: int
+    then: str
+    now: str
+    rule: str
+    decided: str
+    session: str
+    command: str
+
+
+class Report:
+    """What `sessions judge` tells a person."""
+
+    def __init__(self, only: str | None = None) -> None:
+        self._only = only
+        self._changes: Counter[str] = Counter()
+        self._facts: Counter[str] = Counter()
+        self._kinds: Counter[str] = Counter()
+        self._groups: dict[str, dict[tuple[str, ...], _Group]] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def add(self, judgement: Judgement) -> None:
+        """Count it, and keep it where something has changed."""
+        self._changes[judgement.change] += 1
+        self._facts[judgement.now.facts] += 1
+        if judgement.change == "same" and not judgement.refused_now and not judgement.unasked_now:
+            return
+        if not is_wanted(judgement, self._only):
+            return
+        kind = _kind(judgement)
+        if not kind:
+            return
+        self._kinds[kind] += 1
+        text, now, then = judgement.text, judgement.now, judgement.text.then
+        key = (text.case.text[:_MOST_TEXT], then.level, then.verdict, now.level, now.verdict, now.rule)
+        groups = self._groups.setdefault(kind, {})
+        group = groups.get(key)
+        if group is not None:
+            group.count += 1
+            group.session = text.session
+        elif len(groups) >= _MOST_GROUPS:
+            self._left_out[kind] += 1
+        else:
+            groups[key] = _Group(
+                1,
+                f"{then.level or '-'}/{then.verdict or '-'}",
+                f"{now.level}/{now.verdict}",
+                now.rule,
+                _decided(judgement),
+                text.session,
+                text.case.text[:_MOST_TEXT],
+            )
+
+    def summary(self, sessions: int) -> str:
+        """One line: how many of each."""
+        total = sum(self._changes.values())
+        if not total:
+            return f"no commands in {_count(sessions, 'session')}"
+        parts = [f"{self._changes[name]:,} {name}" for name in ("stricter", "looser", "same")]
+        if self._changes["unrated"]:
+            parts.append(f"{self._changes['unrated']:,} not rated then")
+        return f"{_count(total, 'command')} in {_count(sessions, 'session')}: {', '.join(parts)}"
+
+    def tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """(heading, rows), what matters most first."""
+        for kind in (REFUSED, UNASKED, STRICTER, LOOSER):
+            groups = sorted(self._groups.get(kind, {}).values(), key=lambda group: -group.count)
+            if not groups:
+                continue
+            rows = [
+                {
+                    "times": group.count,
+                    "then": group.then,
+                    "now": group.now,
+                    "by rule": group.rule,
+                    "decided": group.decided,
+                    "session": group.session,
+                    "command": group.command,
+                }
+                for group in groups[:_MOST_SHOWN]
+            ]
+            shown = sum(group.count for group in groups[:_MOST_SHOWN])
+            rest = self._kinds[kind] - shown
+            more = f", {rest:,} of them not shown (--json tells all)" if rest else ""
+            yield f"{_count(self._kinds[kind], 'command')} {kind}{more}", rows
+
+    def notes(self) -> list[str]:
+        """What must be known to read it right."""
+        notes = []
+        if self._facts["none"]:
+            notes.append(
+                f"{_count(self._facts['none'], 'command')} judged by text and folder alone: the log does not say what was known "
+                "of files then"
+            )
+        if self._facts["today"]:
+            notes.append("judged with what the disk says today, which is not what it said then")
+        return notes
+
+
+def _kind(judgement: Judgement) -> str:
+    if judgement.refused_now and judgement.change != "same":
+        return REFUSED
+    if judgement.unasked_now:
+        return UNASKED
+    return {"stricter": STRICTER, "looser": LOOSER}.get(judgement.change, "")
+
+
+def _decided(judgement: Judgement) -> str:
+    then = judgement.text.then
+    what = "ran" if then.ran else then.decision or "open"
+    return f"{what}, {then.by}" if then.by else what
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
