@@ -57,10 +57,11 @@ class Parts:
         from agent.recording.redaction_key import folder_key
 
         known = {**secrets_in(self._loaded.environ), **self._loaded.secrets}
+        personal = self._settings.redact == "pii"
         if not self._settings.persist:
-            return SecretRedactor(known)
+            return SecretRedactor(known, personal=personal)
         folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
-        return SecretRedactor(known, key=folder_key(folder))
+        return SecretRedactor(known, key=folder_key(folder), personal=personal)
 
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
@@ -143,7 +144,7 @@ class Parts:
             confine=settings.confine,  # type: ignore[arg-type]  # likewise
             history=history,
             earlier_goals=earlier,
-            show_secrets=not settings.redact and not settings.json and settings.telemetry_file is None,
+            show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
         )
         if settings.role:
             context.role_name, context.role_text = settings.role, self._load_role(settings.role)

@@ -114,6 +114,8 @@ def _tightens(setting: Setting, value: Any, current: Any) -> bool:
         return value is True
     if setting.from_project == "lower":
         return current is None or value <= current
+    if setting.from_project == "later":
+        return setting.choices.index(value) >= setting.choices.index(current)
     if setting.from_project == "stricter":
         from agent.protocol.confinement import is_as_strict
 

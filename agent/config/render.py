@@ -48,7 +48,13 @@ def settings_page() -> str:
         "| setting | flag | environment | default | meaning | working folder |",
         "|---|---|---|---|---|---|",
     ]
-    allowed = {"never": "no", "lower": "may lower", "true": "may switch on", "stricter": "may confine more"}
+    allowed = {
+        "never": "no",
+        "lower": "may lower",
+        "true": "may switch on",
+        "later": "may tighten",
+        "stricter": "may confine more",
+    }
     for setting in SETTINGS:
         flag = f"`{setting.flag}`" if setting.flag else ""
         choices = f" ({', '.join(f'`{choice}`' for choice in setting.choices)})" if setting.choices else ""

@@ -29,7 +29,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     session_dir: str | None = None
     session_id: str | None = None
     persist: bool = True
-    redact: bool = True
+    redact: str = "secrets"
+    show_secrets: bool = False
     telemetry_file: str | None = None
     approve: str = "ask"
     safety_off: bool = False

@@ -1,13 +1,14 @@
 """Every setting, once: kind, flag, environment variable, help. Flags, `.env.example` and docs come from this table.
 
-`kind` is text, int, float, bool, choice, texts or size (bytes: 500M); `from_project` is never, lower, true or stricter.
+`kind` is text, int, float, bool, choice, texts or size (bytes: 500M); `from_project` is never, lower, true, later or stricter.
 """
 
 from __future__ import annotations
 
 
 class Setting:
-    """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, switch it on, or confine more.
+    """One row of the table. `from_project` says what a working folder may do: nothing, lower a number, switch it on,
+    take a later choice (they come from lax to strict), or confine more.
 
     A plain class, because `--help` reads this table and cannot afford more. Rows without a flag are set by environment or
     file only; an `inverted` flag switches its setting off.
@@ -82,7 +83,11 @@ SETTINGS: tuple[Setting, ...] = (
         name="persist", kind="bool", flag="--no-persist", inverted=True, group="files", help="keep no session log"
     ),
     Setting(
-        name="redact", kind="bool", flag="--no-redact", inverted=True, group="files", from_project="true",
+        name="redact", kind="choice", choices=("secrets", "pii"), flag="--redact", group="files", from_project="later",
+        help="what labels replace: secrets, or personal data (pii) too",
+    ),
+    Setting(
+        name="show_secrets", kind="bool", flag="--no-redact", group="files",
         help="show secrets on your own screen; log and planner still get labels",
     ),
     Setting(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from agent.recording.detectors import KEY_BEGIN, KEY_END, KEY_LINES
+from agent.recording.detector_table import KEY_BEGIN, KEY_END, KEY_LINES
 from agent.recording.redaction import SecretRedactor
 
 HELD = 4096

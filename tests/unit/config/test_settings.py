@@ -72,16 +72,17 @@ def test_a_working_folder_never_sets_what_could_loosen(home, name):
 
 def test_a_working_folder_may_tighten(home):
     (home / "work/.agent-shell.toml").write_text(
-        "max_steps = 3\ncommand_timeout = 9.0\ndry_run = true\nredact = true\n"
+        'max_steps = 3\ncommand_timeout = 9.0\ndry_run = true\nredact = "pii"\n'
     )
     settings = load(home).settings
     assert (settings.max_steps, settings.command_timeout, settings.dry_run) == (3, 9.0, True)
+    assert settings.redact == "pii"
 
 
 def test_a_working_folder_may_not_loosen_bounds(home):
-    (home / "work/.agent-shell.toml").write_text("max_steps = 3000\nredact = false\ndry_run = false\n")
+    (home / "work/.agent-shell.toml").write_text("max_steps = 3000\nshow_secrets = true\ndry_run = false\n")
     loaded = load(home)
-    assert (loaded.settings.max_steps, loaded.settings.redact) == (25, True)
+    assert (loaded.settings.max_steps, loaded.settings.show_secrets) == (25, False)
     assert len(loaded.warnings) == 3
 
 
