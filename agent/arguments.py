@@ -56,6 +56,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions judge --policy new.toml    before you put a policy file in force
   agent-shell sessions judge --only looser --json last
 """,
+    "sessions export": """\
+  agent-shell sessions export --format markdown   the newest session as a report, on standard output
+  agent-shell sessions export --format sh -o again.sh 0722
+  agent-shell sessions export --format json last | jq '.goals[].commands[].run'
+""",
     "config": """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR

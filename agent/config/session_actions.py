@@ -10,6 +10,14 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "[--full] [--goal N] [--json] [--no-pager] [ID]",
         "the story of a session: goals, commands, decisions, outputs, changes",
     ),
+    "export": (
+        "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [ID]",
+        "a session as a recording, report, document or script",
+    ),
+    "verify": (
+        "[--public-key PATH] [--heads DIR] [--make-key PATH] [--json] [ID...]",
+        "whether the logs are what was written: edits, lines that are missing, a cut end",
+    ),
     "list": ("[--json]", "what was recorded: when, where, which goal, how it ended"),
     "judge": (
         "[--policy FILE] [--only changed|stricter|looser] [--approve MODE] [--facts] [--json] [ID...]",

@@ -1,0 +1,107 @@
+"""A session as a bash script of what was really run, with comments. Text of strangers cannot leave its comment or its command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.emitters.export.script_text import comment, keeps_shell, note, quoted, statement
+from agent.emitters.export.source import Source
+from agent.emitters.paint import seconds
+from agent.emitters.story_words import decided_words
+from agent.recording.story import CommandStory, GoalStory, SessionBegan
+from agent.version import __version__
+
+_HEAD = """\
+#!/usr/bin/env bash
+# The commands of a recorded session, in order. Read it before you run it: nothing here is rated, asked or confirmed again.
+# What was not run, failed, was interrupted or taken back stands as a comment.
+# Like the session itself it goes on after a failure; put `set -e` here if it should not.
+"""
+_LABEL = "[redacted:"
+
+
+def script(source: Source) -> Iterator[bytes]:
+    """The script, goal by goal."""
+    yield _text(_HEAD)
+    yield _text(note(f"session {source.session.session_id}, exported by agent-shell {__version__}"))
+    if source.outside:
+        yield _text("# The log lies outside of the session folder: nothing vouches for what follows.\n")
+    folder = ""  # where the script is at this point, "" where that is not known
+    number = 0
+    for item in source.items():
+        if isinstance(item, SessionBegan):
+            folder = ""  # a new process: its shell knows nothing of the last one's
+            yield _text(note(f"a shell was opened at {item.time} in {item.cwd}"))
+        elif isinstance(item, GoalStory):
+            number += item.part == 1
+            yield _text("\n" + note(f"goal {number}: {item.goal}"))
+            status = "told in parts" if item.more else f"{item.status}, exit {item.exit_code}"
+            yield _text(note(f"{item.began} · {status}"))
+            for command in item.commands:
+                told, folder = _command(command, folder, item.approve)
+                yield _text("\n" + told)
+
+
+def _command(command: CommandStory, folder: str, approve: str) -> tuple[str, str]:
+    """Its lines, and the folder that the script is in after them."""
+    about = note(_about(command, approve))
+    reason = why_not(command)
+    text = command.run or command.proposed
+    if reason:
+        return about + note(f"not part of this script: {reason}") + comment(text), folder
+    there = command.cwd
+    move = f"cd -- {quoted(there)} || exit\n" if there and there != folder else ""
+    after = command.cwd_after if keeps_shell(command.run) else there
+    edited = note(f"edited; proposed was: {command.proposed}") if command.edited else ""
+    return about + edited + move + statement(command.run) + "\n", after
+
+
+def why_not(command: CommandStory) -> str:
+    """Why a command must not stand in the script as one, "" where it may."""
+    text = command.run
+    if command.is_write:
+        return "a tool asked to write a file"
+    if not command.ran:
+        return "it was not run"
+    if command.undo_state == "undone":
+        return "it was taken back later"
+    if command.job:
+        return "it went on in the background"
+    if command.exit_code is None or command.interrupted or command.timed_out:
+        return "it did not end by itself"
+    if command.exit_code != 0:
+        return f"it failed with exit {command.exit_code}"
+    if _LABEL in text or _LABEL in command.cwd:
+        return "a secret was taken out of its text; put it back, if you know it"
+    if "\0" in text + command.cwd or not _is_writable(text + command.cwd):
+        return "it holds characters that no script can hold"
+    if not text.strip():
+        return "it is empty"
+    return ""
+
+
+def _about(command: CommandStory, approve: str) -> str:
+    words = [command.started or command.began]
+    words += [f"risk {command.level}"] if command.level else []
+    words.append(decided_words(command, approve))
+    if command.ran:
+        words.append(f"in {command.cwd}")
+        words += [f"confined ({command.confine})"] if command.confine not in ("", "off") else []
+        words.append(f"exit {command.exit_code} after {seconds(command.duration)}")
+        words += [f"then in {command.cwd_after}"] if command.cwd_after != command.cwd else []
+    return " · ".join(words)
+
+
+def _is_writable(text: str) -> bool:
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text(piece: str) -> bytes:
+    try:
+        return piece.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return piece.encode("utf-8", "replace")

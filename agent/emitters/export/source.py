@@ -1,0 +1,23 @@
+"""What an export is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from agent.protocol.events import Record
+from agent.recording.reader import BadLine, SessionFile
+from agent.recording.story import Item
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """One session. `items` (its story) and `lines` (its records) read it from the beginning each time they are called.
+
+    `outside`: the log is not one of the session folder. Reading raises IoError.
+    """
+
+    session: SessionFile
+    items: Callable[[], Iterator[Item]]
+    lines: Callable[[], Iterator[Record | BadLine]]
+    outside: bool = False

@@ -1,0 +1,118 @@
+"""`agent-shell sessions export`: a session in another form."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agent.emitters.export.formats import FORMATS, export
+from agent.emitters.export.source import Source
+from agent.emitters.streams import sink_of
+from agent.frontends.sessions.naming import HELP, find_session, is_outside
+from agent.frontends.sessions.show import told
+from agent.frontends.shown import shown_line
+from agent.protocol.errors import InvalidRequest, IoError
+from agent.recording.reader import read_session
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+_CHUNK = 65_536  # bytes
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which session, in what form, and where to."""
+    about = "; ".join(f"{name}: {chosen.about}" for name, chosen in FORMATS.items())
+    parser.add_argument("--format", choices=tuple(FORMATS), help=about)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write there, readable by you alone; - is standard output"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE where it exists")
+    parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Write it; the exit code. Raises CoreError, EmitError."""
+    name = options.format or ("json" if services.settings.json else "")
+    if not name:
+        raise InvalidRequest("no format was given", hint=f"add --format {'|'.join(FORMATS)}")
+    session = find_session(services, options.session)
+    source = Source(
+        session=session,
+        items=lambda: told(services, session),
+        lines=lambda: read_session(session),
+        outside=is_outside(services, session),
+    )
+    pieces = _chunks(export(name, source))
+    if options.output in (None, "-"):
+        out = sink_of(sys.stdout)
+        for piece in pieces:
+            out.write(piece)
+            await asyncio.sleep(0)  # where Ctrl-C gets through
+        return 0
+    await _write_file(options.output, pieces, force=options.force, program=FORMATS[name].program)
+    return 0
+
+
+def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= _CHUNK:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+async def _write_file(path: str, pieces: Iterator[bytes], *, force: bool, program: bool) -> None:
+    """All of it under `path`, or nothing: it is written beside and put into its place at the end. Raises CoreError."""
+    target = os.path.abspath(os.path.expanduser(path))
+    _check_target(target, force=force)
+    beside = f"{target}.{os.getpid()}.part"
+    try:
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
+                    await asyncio.sleep(0)
+                os.fchmod(file.fileno(), 0o700 if program else 0o600)
+            if force:
+                os.replace(beside, target)
+            else:
+                os.link(beside, target)  # fails where somebody was quicker
+                os.unlink(beside)
+        except BaseException:
+            if os.path.lexists(beside):
+                os.unlink(beside)
+            raise
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError as error:
+        raise IoError(f"cannot write {shown_line(target)}: {error.strerror or error}") from error
+
+
+def _check_target(target: str, *, force: bool) -> None:
+    try:
+        info = os.lstat(target)
+    except OSError:
+        return
+    if not force:
+        raise _exists(target)
+    if not stat.S_ISREG(info.st_mode):
+        raise InvalidRequest(f"{shown_line(target)} is not a regular file", hint="choose another name")
+
+
+def _exists(target: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{shown_line(target)} exists already", hint="choose another name, or add --force to replace it"
+    )
