@@ -1,0 +1,163 @@
+"""Events without what differs from run to run, so that then and now can be held against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agent.protocol.events import (
+    CommandFinished,
+    CommandOutput,
+    CommandRated,
+    CommandStarted,
+    CoreCommandFinished,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    Notice,
+    Record,
+    RehearsalFinished,
+    RunFinished,
+    RunStarted,
+    Warned,
+    event_type,
+)
+from agent.replaying.judges import is_comparable
+from agent.replaying.replies import LABEL
+
+NOT_COMPARED: tuple[tuple[str, str], ...] = (
+    ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),
+    ("goal_id, request_id, session_id", "made anew by each run; a command is known by its number in the goal"),
+    ("duration, offset", "how long something took"),
+    ("timeout, where it differs within a goal", "what was left of a time budget, which the log does not tell"),
+    ("undo_id", "made anew by each run; nothing is kept here that could be taken back"),
+    ("known", "what a rating was held against: fed from the log"),
+    ("where one command.output ends and the next begins", "the text of each stream is compared as a whole"),
+    ("stdout and stderr of goal.finished, where bytes were not kept", "they are cut again at the cut"),
+    (
+        "warnings but those about refusals and of a result",
+        "said by the system, by what keeps pre-images, or by a policy file",
+    ),
+    ("notices, core_command.finished", "beside the goal, not part of it"),
+    ("outcome.goal of run.finished", "the same as goal.finished"),
+    ("report and verdict of a command with a label", "it was rated with the secret that the label stands for"),
+    (
+        "report and verdict of a command after much was defined",
+        "the shell functions it was rated with were too long to be recorded",
+    ),
+    ("everything outside of a goal: session.*, log.*, undo.finished, job.*", "done by front ends, not by the engine"),
+)
+"""What is not compared, with the reasons: for docs and for `sessions replay --check --json`."""
+
+_DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "request_id", "session_id"})
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One event as it is compared: `key` says which one of the goal it is, `data` what it holds. `place` counts from 0 in its records."""
+
+    key: tuple[str, str]
+    data: dict[str, Any]
+    place: int
+
+
+def items(records: tuple[Record, ...]) -> list[Item]:
+    """The comparable events of one run, in order."""
+    return _Normal(records).items()
+
+
+class _Normal:
+    def __init__(self, records: tuple[Record, ...]) -> None:
+        self._records = records
+        goal = next((record for record in records if isinstance(record.event, GoalStarted)), None)
+        self._goal_id = goal.goal_id if goal is not None else ""
+        events = [record.event for record in records]
+        timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
+        self._timeouts = len(timeouts) == 1
+        results = [event.result for event in events if isinstance(event, CommandFinished)]
+        self._notes = {note for result in results for note in result.notes}
+        self._cut = {
+            self._key(event.command_id)
+            for event in events
+            if isinstance(event, CommandFinished)
+            and (event.result.stdout.dropped_bytes or event.result.stderr.dropped_bytes)
+        }
+        self._unrated = {
+            self._key(event.command_id)
+            for event in events
+            if isinstance(event, CommandRated) and not is_comparable(event)
+        }
+
+    def items(self) -> list[Item]:
+        found: list[Item] = []
+        streams: dict[str, str] = {}
+        for place, record in enumerate(self._records):
+            event = record.event
+            if isinstance(event, CommandOutput):
+                streams[event.stream] = streams.get(event.stream, "") + event.data
+                continue
+            if not self._counts(event):
+                continue
+            if isinstance(event, (CommandFinished, RehearsalFinished)):
+                key = ("command.output", self._key(event.command_id))
+                printed = {name: text for name, text in sorted(streams.items()) if text}
+                if printed:
+                    found.append(Item(key=key, data=printed, place=place))
+                streams = {}
+            found.append(Item(key=(event_type(event), self._which(event)), data=self._data(event), place=place))
+        return found
+
+    def _counts(self, event: Event) -> bool:
+        match event:
+            case CoreCommandFinished() | Notice():
+                return False
+            case Warned(text=text):
+                return text.startswith("not run: ") or text in self._notes
+        return True
+
+    def _which(self, event: Event) -> str:
+        name = getattr(event, "command_id", "")
+        if name:
+            stage = getattr(event, "stage", "")
+            return self._key(name) + (f" {stage}" if stage else "")
+        return str(getattr(event, "call_id", "") or getattr(event, "step", ""))
+
+    def _key(self, command_id: str) -> str:
+        if self._goal_id and command_id.startswith(f"{self._goal_id}."):
+            return "#" + command_id.removeprefix(f"{self._goal_id}.")
+        return command_id
+
+    def _data(self, event: Event) -> dict[str, Any]:
+        data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
+        data.pop("type", None)
+        match event:
+            case CommandStarted() if not self._timeouts:
+                data.pop("timeout", None)
+            case CommandRated() if self._key(event.command_id) in self._unrated:
+                data.pop("report", None)
+                data.pop("verdict", None)
+            case GoalFinished():
+                for command in data["commands"]:
+                    if command.get("command_id") in self._cut:
+                        command.pop("stdout", None)
+                        command.pop("stderr", None)
+                    if LABEL in str(command.get("run") or command.get("proposed")):
+                        command.pop("risk", None)
+            case RunFinished():
+                data["outcome"].pop("goal", None)
+            case RunStarted():
+                data = {}
+        return data
+
+    def _clean(self, value: Any) -> Any:
+        """Without what is not compared, and with commands under their number."""
+        if isinstance(value, dict):
+            return {
+                key: self._key(each) if key == "command_id" and isinstance(each, str) else self._clean(each)
+                for key, each in value.items()
+                if key not in _DROPPED_KEYS
+            }
+        if isinstance(value, list):
+            return [self._clean(each) for each in value]
+        return value
