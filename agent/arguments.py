@@ -51,6 +51,12 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions show --full --goal 3 0722  all of the third goal; 0722 begins the session's id
   agent-shell sessions show --json -2 | jq .status
 """,
+    "sessions verify": """\
+  agent-shell sessions verify                     was anything changed, removed, added or cut off
+  agent-shell sessions verify --json last         one JSON object a session; exit code 1 if one was touched
+  agent-shell sessions verify --make-key ~/.config/agent-shell/sign.pem
+  agent-shell sessions verify --public-key ~/.config/agent-shell/sign.pem.pub
+""",
     "sessions judge": """\
   agent-shell sessions judge                      what the rules of today would ask, refuse or let through
   agent-shell sessions judge --policy new.toml    before you put a policy file in force

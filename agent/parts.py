@@ -160,7 +160,7 @@ class Parts:
         return for_shell(self._settings.shell, self.policies.classify)(command, context)
 
     def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:
-        from agent.config.paths import default_session_dir
+        from agent.config.paths import default_session_dir, state_dir
         from agent.protocol.events import SessionStarted
         from agent.recording.null import NullRecorder
         from agent.version import __version__
@@ -183,12 +183,21 @@ class Parts:
             )
         from agent.recording.jsonl import open_session
 
+        heads = os.path.join(state_dir(self._loaded.environ), "heads")
+        signer = None
+        if settings.sign_key:
+            from agent.recording.integrity.signing import signer_with
+
+            signer = signer_with(settings.sign_key, heads)
         recorder = open_session(
             settings.session_dir or default_session_dir(self._loaded.environ),
             clock=self._clock,
             redactor=self.redactor,
             session_id=session_id,
             started=started,
+            heads=heads,
+            rotate_bytes=settings.rotate_bytes,
+            signer=signer,
         )
         if session_id is None or recorder.path is None:
             return recorder, [], ()

@@ -29,6 +29,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     session_dir: str | None = None
     session_id: str | None = None
     persist: bool = True
+    rotate_bytes: int = 256 << 20
+    sign_key: str | None = None
     redact: str = "secrets"
     show_secrets: bool = False
     telemetry_file: str | None = None
@@ -86,7 +88,7 @@ def parse_value(setting: Setting, raw: Any) -> Any:
     if kind in ("int", "float"):
         return _parse_number(setting, raw)
     if kind == "size":
-        return _parse_size(str(raw))
+        return 0 if setting.zero and str(raw).strip() == "0" else _parse_size(str(raw))
     text = str(raw)
     if kind == "choice" and text not in setting.choices:
         raise ValueError(f"expected one of {', '.join(setting.choices)}")

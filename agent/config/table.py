@@ -27,6 +27,7 @@ class Setting:
         group: str = "planner",
         short: str | None = None,
         inverted: bool = False,
+        zero: bool = False,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -38,6 +39,7 @@ class Setting:
         self.group = group
         self.short = short
         self.inverted = inverted
+        self.zero = zero  # a size that may be 0
 
     def __repr__(self) -> str:
         return f"Setting({self.name!r})"
@@ -81,6 +83,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="persist", kind="bool", flag="--no-persist", inverted=True, group="files", help="keep no session log"
+    ),
+    Setting(
+        name="rotate_bytes", kind="size", group="files", zero=True,
+        help="go on in another file when one of a session has grown to this (256M; 0: never)",
+    ),
+    Setting(
+        name="sign_key", kind="text", group="files",
+        help="sign the logs' heads: a key file made by `sessions verify --make-key`, or keyring",
     ),
     Setting(
         name="redact", kind="choice", choices=("secrets", "pii"), flag="--redact", group="files", from_project="later",

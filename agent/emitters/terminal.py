@@ -31,6 +31,7 @@ from agent.protocol.events import (
     GoalFinished,
     GoalStarted,
     JobFinished,
+    LogRepaired,
     Notice,
     PlannerFinished,
     PlannerStarted,
@@ -147,7 +148,7 @@ class TerminalEmitter:
                 self._answer(prose(text))
             case JobFinished():
                 self._aside(describe.job_ending(event, color=color))
-            case Warned(text=text):
+            case Warned(text=text) | LogRepaired(text=text):
                 self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
             case Failed(error=error) if error.code != "cancelled":
                 self._said.add(error.message)

@@ -15,7 +15,6 @@ from agent.protocol.events import (
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.event_text import map_text
 
-
 # Nothing but our own words, hashes and names: a hash must not be taken for a secret.
 _OURS = (LogRepaired, LogRotated, LogContinued, LogScrubbed, SessionPruned)
 

@@ -26,7 +26,9 @@ class BadLine(Struct, frozen=True):
 
 
 class SessionFile(Struct, frozen=True):
-    """One session in a folder: `paths` are its files in order, `path` the first. `size` is all their bytes, `modified` seconds since the epoch."""
+    """One session in a folder: `paths` are its files in order, `path` the first. `size` is all their bytes, `modified` is in
+    seconds since the epoch.
+    """
 
     path: str
     session_id: str

@@ -1,0 +1,123 @@
+"""`agent-shell sessions verify`: whether the logs are what was written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from agent.config.paths import state_dir
+from agent.emitters.paint import paint, safe
+from agent.emitters.report import print_rows
+from agent.emitters.streams import Sink, sink_of
+from agent.frontends.sessions.naming import find_session, session_folder
+from agent.recording.integrity.verify import Checked, Signatures, verify_folder, verify_or_say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which sessions, and what vouches for them."""
+    parser.add_argument(
+        "--heads",
+        metavar="DIR",
+        help="heads kept elsewhere, instead of those in the state folder; see docs/integrity.md",
+    )
+    parser.add_argument(
+        "--public-key", metavar="PATH", help="check signatures, too: each log must have one of this key"
+    )
+    parser.add_argument(
+        "--make-key",
+        metavar="PATH",
+        help="make a key to sign with (or `keyring`), print its public half, and check nothing",
+    )
+    parser.add_argument(
+        "sessions", nargs="*", metavar="ID", help="which sessions: an id or the beginning of it; default: all"
+    )
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Check them; 0 if nothing was touched, else 1. Raises CoreError, EmitError."""
+    out = sink_of(sys.stdout)
+    if options.make_key:
+        from agent.recording.integrity.keys import make_key
+
+        out.write(make_key(options.make_key))
+        return 0
+    heads = (
+        os.path.abspath(options.heads) if options.heads else os.path.join(state_dir(services.loaded.environ), "heads")
+    )
+    signatures = None
+    if options.public_key:
+        from agent.recording.integrity.signing import signatures_with
+
+        signatures = signatures_with(options.public_key, heads)
+    found = _checked(services, options.sessions, heads, signatures)
+    if services.settings.json:
+        return _print_json(found, out)
+    return _print_text(found, out)
+
+
+def _checked(services: Services, wanted: list[str], heads: str, signatures: Signatures | None) -> Iterator[Checked]:
+    if not wanted:
+        yield from verify_folder(session_folder(services), heads, signatures)
+    for session in [find_session(services, each) for each in wanted]:
+        yield verify_or_say(session, heads, signatures)
+
+
+def _print_json(found: Iterable[Checked], out: Sink) -> int:
+    touched = False
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal touched
+        for checked in found:
+            touched = touched or not checked.sound
+            yield {
+                "session": checked.session_id,
+                "state": checked.state,
+                "sound": checked.sound,
+                "events": checked.events,
+                "bytes": checked.bytes,
+                "files": checked.files,
+                "path": checked.path,
+                "log": checked.log,
+                "end": {"seq": checked.end.seq, "hash": checked.end.hash},
+                "signed": checked.signed,
+                "note": checked.note,
+                "problems": [{"file": each.file, "line": each.line, "text": each.text} for each in checked.problems],
+                "more_problems": checked.more_problems,
+            }
+
+    print_rows(rows(), json=True, out=out)
+    return int(touched)
+
+
+def _print_text(found: Iterable[Checked], out: Sink) -> int:
+    sessions = events = touched = 0
+    for checked in found:
+        sessions += 1
+        events += checked.events
+        if checked.note:
+            text = f"{checked.session_id}: {checked.note}; nothing was touched"
+            out.write(f"{safe(text)}\n".encode("utf-8", "replace"))
+        if not checked.sound:
+            touched += 1
+            out.write(_told(checked, out).encode("utf-8", "replace"))
+    counted = f"{sessions:,} session{'s' * (sessions != 1)}, {events:,} event{'s' * (events != 1)}"
+    verdict = paint(f"{touched:,} cannot be trusted", "red", color=out.color) if touched else "whole"
+    out.write(f"{counted}: {verdict}\n".encode())
+    return int(touched > 0)
+
+
+def _told(checked: Checked, out: Sink) -> str:
+    lines = [paint(safe(f"{checked.session_id}: {checked.state}"), "red", color=out.color)]
+    for each in checked.problems:
+        place = f"{each.file}:{each.line}" if each.line else each.file
+        lines.append(f"  {safe(place)}: {safe(each.text)}")
+    if checked.more_problems:
+        lines.append(f"  and {checked.more_problems:,} more")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,218 @@
+"""Is a log what was written? Its chain is walked, and its end compared with the head kept elsewhere, and with its signatures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from agent.protocol.errors import IoError
+from agent.recording.integrity.boot import boot_id
+from agent.recording.integrity.chain import BEFORE_FIRST, Link
+from agent.recording.integrity.heads import folder_name, known_ids, read_heads
+from agent.recording.integrity.slots import Head
+from agent.recording.integrity.standing import standing
+from agent.recording.integrity.walk import Problem, Walk
+from agent.recording.naming import parse_segment
+from agent.recording.reader import SessionFile, list_sessions
+
+
+class Signed(Struct, frozen=True):
+    """A signature that was kept for a log: over its id, its name `log`, a place in its chain and a time. `valid`: it fits the key."""
+
+    log: str
+    link: Link
+    time: str
+    valid: bool
+
+
+Signatures = Callable[[str], Sequence[Signed]]
+"""All signatures kept for a session id, each checked with the person's public key. Raises OSError."""
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """What was found out about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched.
+
+    `note`: what a crash left, in words. `end`: its last event's number and hash, which can be kept elsewhere. `log`: the hash
+    that names it. `signed`: the last event that a signature vouches for, None without signatures.
+    """
+
+    session_id: str
+    path: str
+    state: str
+    files: int
+    events: int
+    bytes: int
+    end: Link
+    log: str
+    note: str = ""
+    problems: tuple[Problem, ...] = ()
+    more_problems: int = 0
+    signed: int | None = None
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+
+def verify_session(session: SessionFile, heads: str, signatures: Signatures | None = None) -> Checked:
+    """Check one session against the heads in the folder `heads` and, where they are given, its signatures. Raises IoError."""
+    before = _heads(heads, session.session_id)
+    signed = _signed(signatures, session.session_id)
+    wanted = {link.seq for head in before for link in (head.kept, head.synced)} | {each.link.seq for each in signed}
+    walk = Walk(session.session_id, wanted)
+    paths = session.paths or (session.path,)
+    for number, path in enumerate(paths, 1):
+        parsed = parse_segment(os.path.basename(path))
+        if parsed is not None and number == 1 and parsed[2] != 1:
+            walk.problems.append(Problem(path, 0, "the files before it are missing"))
+        walk.file(path, first=number == 1)
+    walk.finish()
+    end = _End(session, walk)
+    if not walk.events:
+        end.empty(before)
+    else:
+        end.compare(before, _heads(heads, session.session_id))
+    newest = end.check_signatures(signed) if signatures is not None and walk.events else None
+    state = "touched" if walk.problems else end.state
+    return Checked(
+        session_id=session.session_id,
+        path=session.path,
+        state=state,
+        files=len(paths),
+        events=walk.events,
+        bytes=walk.bytes,
+        end=walk.end,
+        log=walk.log,
+        note="" if walk.problems else end.note,
+        problems=tuple(walk.problems),
+        more_problems=walk.more_problems,
+        signed=newest,
+    )
+
+
+class _End:
+    """How the walk's end is to be judged."""
+
+    def __init__(self, session: SessionFile, walk: Walk) -> None:
+        self.state = "whole" if walk.last_type in ("session.finished", "session.pruned") else "unfinished"
+        self.note = ""
+        self._walk = walk
+        self._file = (session.paths or (session.path,))[-1]
+        self._line = walk.last_line
+
+    def empty(self, heads: Sequence[Head]) -> None:
+        """A log without any record: a crash may have left it so, if no head knows better."""
+        self.state = "empty"
+        known = [head for head in heads if head.kept.seq]
+        if known:
+            self._wrong(f"there is no event left of the {known[-1].kept.seq} that its head knows", line=0)
+
+    def compare(self, before: Sequence[Head], after: Sequence[Head]) -> None:
+        """Hold the end against the head as it was before the walk and is after it: the log may be growing."""
+        walk = self._walk
+        head, now = _newest(before, walk.log), _newest(after, walk.log)
+        if head is None:
+            if now is None:
+                text = "no head is known for this log: that nothing was cut off or written anew cannot be told"
+                self._wrong(text, line=0)
+            return
+        if now is not None and now.turn != head.turn and not head.doubt:  # it is being written
+            if head.kept.seq and walk.hashes.get(head.kept.seq, walk.end.hash) != head.kept.hash:
+                self._wrong(f"event {head.kept.seq} is not the one that its head knows")
+            self.state = "unfinished"
+            return
+        stands = standing(head, walk.end, trailing=walk.trailing, boot=boot_id(), hash_at=walk.hashes.get)
+        if stands.problem:
+            self._wrong(stands.problem)
+        elif stands.crash:
+            self.state, self.note = "crash", stands.crash
+
+    def check_signatures(self, signed: Sequence[Signed]) -> int | None:
+        """Each must fit the key and a place in this chain; the last place that one vouches for."""
+        walk = self._walk
+        here = [each for each in signed if each.log == walk.log]
+        if not here:
+            self._wrong("it is not signed", line=0)
+            return None
+        for each in here:
+            if not each.valid:
+                self._wrong(f"the signature of event {each.link.seq} does not fit the key", line=0)
+            elif walk.hashes.get(each.link.seq) != each.link.hash:
+                self._wrong(f"event {each.link.seq} is not the one that was signed at {each.time[:40]}", line=0)
+        newest = max(each.link.seq for each in here)
+        if newest < walk.end.seq and self.state == "whole":
+            self._wrong(f"events {newest + 1} to {walk.end.seq} are not signed", line=0)
+        return newest
+
+    def _wrong(self, text: str, *, line: int | None = None) -> None:
+        self._walk.problems.append(Problem(self._file, self._line if line is None else line, text))
+
+
+def lost_logs(folder: str, heads: str, seen: Sequence[Checked]) -> list[Checked]:
+    """Logs of this folder that have a head, and are gone. Raises IoError."""
+    place = folder_name(folder)
+    known = {checked.log for checked in seen}
+    lost = []
+    for session_id in _known_ids(heads):
+        for head in _heads(heads, session_id):
+            if head.folder != place or not head.kept.seq or head.log in known:
+                continue
+            text = f"its log is gone; its head knows {head.kept.seq} events"
+            path = os.path.join(folder, session_id)
+            lost.append(
+                Checked(
+                    session_id=session_id, path=path, state="gone", files=0, events=0, bytes=0, end=head.kept, log=head.log,
+                    problems=(Problem(path, 0, text),),
+                )
+            )  # fmt: skip
+    return lost
+
+
+def verify_folder(folder: str, heads: str, signatures: Signatures | None = None) -> Iterator[Checked]:
+    """All sessions of a folder, oldest first, then those that are gone. Raises IoError where folder or heads cannot be read."""
+    seen: list[Checked] = []
+    for session in list_sessions(folder):
+        checked = verify_or_say(session, heads, signatures)
+        seen.append(structs.replace(checked, problems=()))
+        yield checked
+    yield from lost_logs(folder, heads, seen)
+
+
+def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | None = None) -> Checked:
+    """As `verify_session`; what cannot be read is a problem of that session."""
+    try:
+        return verify_session(session, heads, signatures)
+    except IoError as error:
+        return Checked(
+            session_id=session.session_id, path=session.path, state="unreadable", files=len(session.paths), events=0,
+            bytes=session.size, end=BEFORE_FIRST, log="", problems=(Problem(session.path, 0, error.message),),
+        )  # fmt: skip
+
+
+def _newest(heads: Sequence[Head], log: str) -> Head | None:
+    return max((head for head in heads if head.log == log), key=lambda head: head.turn, default=None)
+
+
+def _heads(heads: str, session_id: str) -> list[Head]:
+    try:
+        return read_heads(heads, session_id)
+    except OSError as error:
+        raise IoError(f"the head of {session_id} cannot be read: {error.strerror or error}") from error
+
+
+def _known_ids(heads: str) -> list[str]:
+    try:
+        return known_ids(heads)
+    except OSError as error:
+        raise IoError(f"the heads in {heads} cannot be read: {error.strerror or error}") from error
+
+
+def _signed(signatures: Signatures | None, session_id: str) -> Sequence[Signed]:
+    if signatures is None:
+        return ()
+    try:
+        return signatures(session_id)
+    except OSError as error:
+        raise IoError(f"the signatures of {session_id} cannot be read: {error.strerror or error}") from error

@@ -1,0 +1,253 @@
+"""One walk over all lines of a session, which checks that each is chained to the one before."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+import msgspec
+from msgspec import Struct
+
+from agent.recording.bounds import MAX_LINE
+from agent.recording.integrity.blocks import blocks
+from agent.recording.integrity.chain import BEFORE_FIRST, Link, line_hash
+from agent.recording.integrity.lines import Line, read_line
+from agent.recording.integrity.twins import certainly_none, twin_key
+
+_SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
+_MOST = 50
+
+
+class Problem(Struct, frozen=True):
+    """What is wrong, and where: `line` counts from 1 in `file` (a path); 0 stands for the file as a whole."""
+
+    file: str
+    line: int
+    text: str
+
+
+class _Torn:
+    """Bytes that are no record: a crash may have left them, if a record behind them says so."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.bytes = 0
+        self.digest = sha256()
+
+    def add(self, data: bytes) -> None:
+        self.digest.update(data)
+        self.bytes += len(data)
+
+
+class _Notice(Struct):
+    """The keys of `log.repaired`, `.rotated` and `.continued`."""
+
+    line: int = 0
+    bytes: int = 0
+    hash: str = ""
+    next: str = ""
+    previous: str = ""
+
+
+class Walk:
+    """Feed it a session's files in order; then `end`, `log`, `hashes` and `problems` say what was found.
+
+    `log` is the hash of the first record's line; `hashes` has those of the records `wanted`.
+    """
+
+    def __init__(self, session_id: str, wanted: set[int]) -> None:
+        self.problems: list[Problem] = []
+        self.more_problems = 0
+        self.hashes: dict[int, str] = {}
+        self.end = BEFORE_FIRST
+        self.log = ""
+        self.last_type = ""
+        self.events = 0
+        self.bytes = 0
+        self.trailing = False
+        self._session_id = session_id
+        self._wanted = wanted
+        self._file = ""
+        self._number = 0
+        self._unchained = False
+        self._torn: _Torn | None = None
+        self._in_long = False
+        self._expected = ""  # the file that has to come now
+        self._before = ""  # the name of the file before this one, as long as this one has not named it
+
+    def file(self, path: str, *, first: bool) -> None:
+        """Walk over the next file. Raises IoError."""
+        name = os.path.basename(path)
+        before, self._file, self._number = os.path.basename(self._file), path, 0
+        if not first:
+            self._settle_torn()
+            self._before = before or "?"
+            empty = os.path.getsize(path) == 0
+            if self._expected != name and not empty:
+                self._say(0, f"{before or 'nothing'} does not go on in this file")
+        self._expected = ""
+        self._in_long = False
+        for piece, ended in blocks(path):
+            self.bytes += len(piece)
+            self._piece(piece, ended)
+
+    def finish(self) -> None:
+        """After the last file: bytes behind the last record are for its head to judge."""
+        self.trailing = self._torn is not None
+
+    @property
+    def last_line(self) -> int:
+        """The number of the last line in the last file; where bytes stand behind the last record, of the first of those."""
+        return self._torn.line if self._torn is not None else self._number
+
+    def _piece(self, piece: bytes, ended: bool) -> None:
+        if not ended or self._in_long:
+            piece = self._long(piece, ended)
+            if not piece:
+                return
+        whole = piece.endswith(b"\n")
+        lines = piece.split(b"\n")
+        if whole:
+            lines.pop()
+        if not certainly_none(piece if whole else piece + b"\n"):
+            self._look_for_twins(lines)
+        self._lines(lines)
+
+    def _lines(self, lines: list[bytes]) -> None:
+        """The walk itself; what is as it should be takes the short way."""
+        seq, previous = self.end.seq, self.end.hash
+        number, session, wanted = self._number, self._session_id, self._wanted
+        for line in lines:
+            number += 1
+            found = read_line(line) if len(line) <= MAX_LINE else None
+            if (
+                found is not None
+                and found.prev == previous
+                and found.seq == seq + 1
+                and found.session == session
+                and found.type not in _SPECIAL
+                and self._torn is None
+                and not self._before
+                and not self._expected
+                and seq
+            ):
+                seq += 1
+                previous = sha256(line).hexdigest()
+                if seq in wanted:
+                    self.hashes[seq] = previous
+                self.last_type = found.type
+                self.events += 1
+                continue
+            self.end, self._number = Link(seq, previous), number
+            if found is None:
+                self._no_record(line)
+            else:
+                self._record(line, found)
+            seq, previous = self.end.seq, self.end.hash
+        self.end, self._number = Link(seq, previous), number
+
+    def _record(self, line: bytes, found: Line) -> None:
+        notice = _notice(line) if found.type in _SPECIAL else _Notice()
+        if found.type == "log.repaired":
+            self._repaired(notice)
+        elif self._torn is not None:
+            self._settle_torn()
+        self._chained(found)
+        self._of_files(found, notice)
+        digest = line_hash(line)
+        self.end = Link(found.seq, digest)
+        if not self.events:
+            self.log = digest
+        self.events += 1
+        self.last_type = found.type
+        if found.seq in self._wanted:
+            self.hashes[found.seq] = digest
+
+    def _chained(self, found: Line) -> None:
+        before = self.end
+        if found.session != self._session_id:
+            self._say(self._number, f"belongs to another session: {found.session[:64]!r}")
+        if not found.prev:
+            if not self._unchained:
+                self._say(
+                    self._number, "carries no hash of the line before it: recorded before logs were chained, or added"
+                )
+            self._unchained = True
+            return
+        self._unchained = False
+        if found.seq > before.seq + 1:
+            gone = (
+                f"event {before.seq + 1} is"
+                if found.seq == before.seq + 2
+                else f"events {before.seq + 1} to {found.seq - 1} are"
+            )
+            self._say(self._number, f"{gone} missing before this line")
+        elif found.seq <= before.seq:
+            self._say(self._number, f"event {found.seq} stands behind event {before.seq}: lines were moved or added")
+        elif found.prev != before.hash and not self.events:
+            self._say(self._number, "is not the first line: what came before it was removed")
+        elif found.prev != before.hash:
+            place = f"line {self._number - 1}" if self._number > 1 else "the last line of the file before"
+            self._say(
+                max(1, self._number - 1), f"was changed: the line behind it was chained to another text ({place})"
+            )
+
+    def _of_files(self, found: Line, notice: _Notice) -> None:
+        if self._expected:
+            self._say(self._number, f"stands behind the end of this file, which goes on in {self._expected}")
+            self._expected = ""
+        if self._before and found.type != "log.repaired":
+            if found.type != "log.continued" or notice.previous != self._before:
+                self._say(self._number, f"does not go on from {self._before}")
+            self._before = ""
+        if found.type == "log.rotated":
+            self._expected = notice.next
+
+    def _repaired(self, notice: _Notice) -> None:
+        torn, self._torn = self._torn, None
+        if torn is None:
+            if notice.line and (notice.line != self._number - 1 or notice.hash != self.end.hash):
+                self._say(self._number, "names a torn line that is not there")
+        elif (notice.line, notice.bytes, notice.hash) != (torn.line, torn.bytes, torn.digest.hexdigest()):
+            self._say(torn.line, "is not what a crash left there: the record behind it names other bytes")
+
+    def _no_record(self, line: bytes, *, more: bool = False) -> None:
+        if self._torn is None:
+            self._torn = _Torn(self._number)
+        elif not more:
+            self._torn.add(b"\n")
+        self._torn.add(line)
+
+    def _settle_torn(self) -> None:
+        """Something that is no record, and nothing behind it says that a crash left it."""
+        if self._torn is not None:
+            self._say(self._torn.line, "is no record: it was changed or added")
+        self._torn = None
+
+    def _long(self, piece: bytes, ended: bool) -> bytes:
+        """A line too long to be held, in parts; what is left of the piece behind it."""
+        head, newline, rest = piece.partition(b"\n")
+        if not self._in_long:
+            self._number += 1
+        self._no_record(head, more=self._in_long)
+        self._in_long = not newline
+        return rest if newline else b""
+
+    def _look_for_twins(self, lines: list[bytes]) -> None:
+        for place, line in enumerate(lines, self._number + 1):
+            key = twin_key(line) if len(line) <= MAX_LINE else None
+            if key is not None:
+                self._say(place, f"has the key {key!r} twice: readers may see different events in it")
+
+    def _say(self, line: int, text: str) -> None:
+        if len(self.problems) < _MOST:
+            self.problems.append(Problem(self._file, line, text))
+        else:
+            self.more_problems += 1
+
+
+def _notice(line: bytes) -> _Notice:
+    try:
+        return msgspec.json.decode(line, type=_Notice)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _Notice(line=-1)
