@@ -326,7 +326,7 @@ def hostile() -> list[Record]:
     made.confirm(key, text + "2", "edited", remark=text, word=True)
     result = ExecutionResult(
         exit_code=10**30,
-        duration=float("inf"),
+        duration=1e300,
         cwd_after=text,
         notes=(text,),
         stderr=CapturedStream(tail=text, dropped_bytes=9),

@@ -33,6 +33,11 @@ FORMATS: dict[str, Format] = {
         takes="records",
         about="plays in asciinema and its web player (version 3)",
     ),
+    "html": Format(
+        module="agent.emitters.export.html_report",
+        function="html_of",
+        about="one page for a browser, with search, folding and colours; prints well",
+    ),
     "markdown": Format(
         module="agent.emitters.export.markdown",
         function="markdown",

@@ -40,6 +40,7 @@ from agent.protocol.events import (
     SessionFinished,
     SessionPruned,
     SessionStarted,
+    event_type,
 )
 from agent.protocol.outcomes import CapturedStream
 
@@ -228,7 +229,12 @@ class _Script:
 
     def _emit(self, record: Record, at: float) -> None:
         self._stop_thinking(at)
-        _at_once(self._emitter.emit(record))
+        try:
+            _at_once(self._emitter.emit(record))
+        except (ValueError, TypeError, ArithmeticError, LookupError):  # what no emitter is handed by the engine
+            self._write(self._screen.take(), at)
+            self._line(paint(f"[{event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at)
+            return
         self._write(self._screen.take(), at)
 
     def _leave_open(self) -> None:

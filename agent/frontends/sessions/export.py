@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agent.config.paths import state_dir
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.source import Source
 from agent.emitters.streams import sink_of
@@ -16,12 +17,13 @@ from agent.frontends.sessions.naming import HELP, find_session, is_outside
 from agent.frontends.sessions.show import told
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.recording.reader import read_session
+from agent.recording.reader import SessionFile, read_session
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
+    from agent.recording.integrity.verify import Checked
 
 _CHUNK = 65_536  # bytes
 
@@ -48,6 +50,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         items=lambda: told(services, session),
         lines=lambda: read_session(session),
         outside=is_outside(services, session),
+        verify=lambda: _verified(services, session),
     )
     pieces = _chunks(export(name, source))
     if options.output in (None, "-"):
@@ -58,6 +61,12 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
     await _write_file(options.output, pieces, force=options.force, program=FORMATS[name].program)
     return 0
+
+
+def _verified(services: Services, session: SessionFile) -> Checked:
+    from agent.recording.integrity.verify import verify_or_say
+
+    return verify_or_say(session, os.path.join(state_dir(services.loaded.environ), "heads"))
 
 
 def _chunks(pieces: Iterator[bytes]) -> Iterator[bytes]:
