@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import cast
 
 from msgspec import Struct
@@ -187,7 +188,7 @@ def _only_code(events: tuple[Event, ...]) -> bool:
     """Whether commands were only to be told: a command as reply, and a message right after it."""
     return any(
         isinstance(event, PlannerFinished) and event.reply == "command" and isinstance(following, AssistantMessage)
-        for event, following in zip(events, events[1:], strict=False)
+        for event, following in pairwise(events)
     )
 
 
