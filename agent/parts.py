@@ -232,7 +232,10 @@ class Parts:
             emitter = TerminalEmitter(options, sys.stdout, sys.stderr)
         if settings.telemetry_file is None:
             return emitter
-        return FanOut(emitter, JsonlEmitter(_private_append(settings.telemetry_file)))
+        from agent.emitters.telemetry import TelemetryEmitter
+
+        file = _private_append(settings.telemetry_file)
+        return FanOut(emitter, TelemetryEmitter(file.fileno(), text=settings.telemetry_text, owner=file))
 
     def rate(self, command: str, cwd: str) -> RiskReport:
         """For display: as the session opened last would run it now. The gate rates again."""

@@ -34,6 +34,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     redact: str = "secrets"
     show_secrets: bool = False
     telemetry_file: str | None = None
+    telemetry_text: bool = False
     approve: str = "ask"
     safety_off: bool = False
     safety_policy: str | None = None

@@ -102,7 +102,11 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="telemetry_file", kind="text", flag="--telemetry-file", metavar="PATH", group="files",
-        help="append every event to this file too",
+        help="append counts, times and outcomes to this file, one flat JSON object an event; see docs/telemetry.md",
+    ),
+    Setting(
+        name="telemetry_text", kind="bool", flag="--telemetry-text", group="files",
+        help="put goals, commands and outputs (redacted) into the telemetry file, too",
     ),
     Setting(
         name="approve", kind="choice", choices=("ask", "low", "medium"), flag="--approve", group="safety",

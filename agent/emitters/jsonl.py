@@ -1,4 +1,4 @@
-"""Events as JSON lines, for `--json` and `--telemetry-file`."""
+"""Events as JSON lines, for `--json`."""
 
 from __future__ import annotations
 
