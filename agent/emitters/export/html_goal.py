@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import json
+from json import dumps
 
 from agent.emitters.export.html_command import command_article, took
+from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_text import clock, code, counted, line, name, stamp, words
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
@@ -70,7 +71,7 @@ def _step(step: Step, number: int, *, full: bool) -> str:
         case PlannerStep():
             return _planner(step)
         case Said(text=text):
-            return f'<div class="said"><p class="text">{words(text, 20_000)}</p></div>'
+            return f'<div class="said">{markdown_html(text)}</div>'
         case ToolStory():
             return _tool(step)
         case Mark():
@@ -97,7 +98,7 @@ def _planner(step: PlannerStep) -> str:
     facts = " · ".join(part for part in (line(step.model, 60), took(step.duration), spent(step.usage)) if part)
     if step.error is not None:
         return f'<p class="mark error"><span class="sign" aria-hidden="true">✗</span><span>{line(step.error.message, 1_000)}</span></p>'
-    text = f'<p class="text">{words(step.text, 20_000)}</p>' if step.text else ""
+    text = markdown_html(step.text) if step.text else ""
     raw = ""
     if step.raw and step.raw != step.text:
         raw = f'<pre class="raw" tabindex="0">{code(step.raw, _LONGEST_RESULT)}</pre>'
@@ -108,7 +109,7 @@ def _planner(step: PlannerStep) -> str:
 
 
 def _tool(step: ToolStory) -> str:
-    arguments = json.format(json.encode(step.args), indent=2).decode("utf-8", "replace") if step.args else ""
+    arguments = dumps(step.args, indent=2, ensure_ascii=False) if step.args else ""
     ending = "failed" if step.is_error else "" if step.finished else "not finished"
     chip = f' <span class="chip bad">{ending}</span>' if ending else ""
     files = "".join(f" <code>{name(path, 200)}</code>" for path in step.files_written[:20])

@@ -87,8 +87,7 @@ class _Script:
     def __init__(self, look: Look) -> None:
         self._look = look
         self._screen = _Screen(look)
-        options = TerminalEmitterOptions(show_spinner=False, verbose_tool_calls=True, color=look.color, at_prompt=True)
-        self._emitter = TerminalEmitter(options, out=self._screen, err=self._screen)
+        self._emitter = self._new_emitter("")
         self._timeline = Timeline()
         self._shown_at: float | None = None
         self._frames: list[Frame] = []
@@ -142,12 +141,20 @@ class _Script:
 
     def _session(self, event: SessionStarted, record: Record, at: float) -> None:
         self._started = event
+        self._emitter = self._new_emitter(event.frontend)
         words = "goes on" if event.resumed else f"session {safe_line(event.session_id, 80)}"
         when = safe_line(record.time[:19]).replace("T", " ")
         parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
         if event.origin is not None:
             parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
         self._line(paint(" · ".join(part for part in parts if part), "dim", color=self._look.color), at)
+
+    def _new_emitter(self, frontend: str) -> TerminalEmitter:
+        """What spoke to the person: at the prompt of the REPL it advised other words than elsewhere."""
+        options = TerminalEmitterOptions(
+            show_spinner=False, verbose_tool_calls=True, color=self._look.color, at_prompt=frontend == "repl"
+        )
+        return TerminalEmitter(options, out=self._screen, err=self._screen)
 
     def _goal(self, event: GoalStarted, at: float) -> None:
         self._leave_open()
