@@ -72,6 +72,13 @@ class LazyExecutor:
         """Say which terminal commands get from now on: auto, on or off."""
         getattr(self._real(), "choose_tty", lambda _: None)(choice)
 
+    def enter(self, folder: str) -> None:
+        """Run the next command in `folder`, as if the one before had gone there."""
+        if self._built is None:
+            self._cwd = folder
+        else:
+            getattr(self._built, "enter", lambda _: None)(folder)
+
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
         """How a run of `report`'s command would be confined now, or why it cannot be."""
         return await self._real().confining(mode, report)

@@ -147,6 +147,10 @@ class ShellExecutor:
         """Which terminal commands get: as their programs need it, all of ours, or none; None where there is none to give."""
         return self._tty if self._terminal == "tty" else None
 
+    def enter(self, folder: str) -> None:
+        """Run the next command in `folder`, as if the one before had gone there."""
+        self._state = replace(self._state, cwd=os.path.abspath(folder))
+
     def choose_tty(self, choice: TerminalChoice) -> None:
         """Say what commands get from now on."""
         self._tty = choice

@@ -18,6 +18,7 @@ from agent.frontends.signals import Signals
 from agent.frontends.tty_confirm import confirmer_for
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
+from agent.protocol.events import Origin
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Confirmer, Emitter
@@ -93,11 +94,17 @@ async def _show(text: str) -> None:
 
 @asynccontextmanager
 async def open_desk(
-    services: Services, *, emitter: Emitter | None = None, confirmer: Confirmer | None = None
+    services: Services,
+    *,
+    emitter: Emitter | None = None,
+    confirmer: Confirmer | None = None,
+    origin: Origin | None = None,
+    cwd: str | None = None,
 ) -> AsyncIterator[SessionDesk]:
     """A session with its confirmer and signals, closed in order whatever happens.
 
     `emitter`: instead of the one for this terminal. `confirmer`: asks instead of the person, who then counts as not there.
+    `origin`: the session is a new one that was made from this other one; it starts in `cwd`.
     """
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
@@ -106,7 +113,7 @@ async def open_desk(
     with someone as (asked, interactive), signals.installed():
         desk = SessionDesk(
             services=services,
-            ctx=services.open_context(services.settings.session_id),
+            ctx=services.open_context(None if origin else services.settings.session_id, cwd, origin=origin),
             emitter=emitter or services.make_emitter(),
             confirmer=asked,
             signals=signals,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport
+    from agent.protocol.events import Origin
+    from agent.protocol.events import Origin
+
+
+class OpenContext(Protocol):
+    """Opens a session: a new one (None, perhaps with its `origin`) or the named one; commands start in `cwd`. Raises CoreError."""
+
+    def __call__(
+        self, session_id: str | None, cwd: str | None = None, *, origin: Origin | None = None
+    ) -> RequestContext: ...
 
 
 def _no_policy(cwd: str, session: str) -> Policy:
@@ -39,6 +49,14 @@ def _no_undo() -> UndoStore:
     raise InvalidState(expected="a store of runs that can be taken back", found="none")
 
 
+def _as_written(wanted: str, *, attended: bool, besides: str = "") -> str:
+    return wanted
+
+
+def _no_branch(ctx: RequestContext, origin: Origin) -> RequestContext:
+    raise InvalidState(expected="a log to branch from", found="none")
+
+
 async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
@@ -48,6 +66,8 @@ class Services:
     """The engine with what a front end needs beside it.
 
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
+    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means.
+    `branch(ctx, origin)` opens a new session with the past that `origin` names, and with the shell of `ctx`.
     `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd)` is what it holds the command against, for explanations.
@@ -62,7 +82,7 @@ class Services:
     loaded: Loaded
     make_engine: Callable[[], Engine]
     processes: Processes
-    open_context: Callable[[str | None], RequestContext]
+    open_context: OpenContext
     make_emitter: Callable[..., Emitter]
     rate: Callable[[str, str], RiskReport]
     warm: Callable[[], None]
@@ -76,6 +96,8 @@ class Services:
     jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
     undo: Callable[[], UndoStore] = _no_undo
+    choose_session: Callable[..., str] = _as_written
+    branch: Callable[[RequestContext, Origin], RequestContext] = _no_branch
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
 
     @cached_property

@@ -27,7 +27,8 @@ class _Event(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The session, and the record of it, from which another one was branched. `how`: branch, retry, undo-turn.
+    """The session, and the record of it, from which another one was branched. `how`: branch, retry, undo-turn; or replay,
+    whose commands were run again while nothing was taken over.
 
     `seq` and `hash`: the last record that was taken over. `log`: the hash of the origin's first line, which names that log for good.
     """
