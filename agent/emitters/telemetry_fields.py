@@ -121,37 +121,41 @@ def _of_command(event: Event) -> dict[str, FLAT]:
     match event:
         case CommandProposed():
             return {
-                "command_id": event.command_id, "origin": _word(event.origin), "command_chars": len(event.command),
+                "command_id": _id(event.command_id), "origin": _word(event.origin), "command_chars": len(event.command),
             }  # fmt: skip
         case CommandRated(report=report, verdict=verdict):
             rules = dict.fromkeys(_word(finding.rule) for finding in report.findings[:_MOST_RULES])
             return {
-                "command_id": event.command_id, "stage": _word(event.stage), "level": report.level.value,
+                "command_id": _id(event.command_id), "stage": _word(event.stage), "level": report.level.value,
                 "findings": len(report.findings), "rules": ",".join(filter(None, rules)), "verdict": verdict.action,
             }  # fmt: skip
         case CommandConfirmed():
             return {
-                "command_id": event.command_id, "decision": _word(event.decision), "by": _word(event.by),
+                "command_id": _id(event.command_id), "decision": _word(event.decision), "by": _word(event.by),
                 "word_typed": event.word_typed, "safety_off": event.safety_off,
             }  # fmt: skip
         case CommandStarted():
-            return {"command_id": event.command_id, "via": _word(event.via), "confine": _confinement(event.confine)}
+            return {
+                "command_id": _id(event.command_id),
+                "via": _word(event.via),
+                "confine": _confinement(event.confine),
+            }
         case CommandOutput():
             return {
-                "command_id": event.command_id, "stream": event.stream, "chars": len(event.data), "offset": event.offset,
+                "command_id": _id(event.command_id), "stream": event.stream, "chars": len(event.data), "offset": event.offset,
             }  # fmt: skip
         case CommandFinished(result=result):
             return {
-                "command_id": event.command_id, "exit_code": event.exit_code, "signal": result.signal,
+                "command_id": _id(event.command_id), "exit_code": event.exit_code, "signal": result.signal,
                 "duration": result.duration, "timed_out": result.timed_out, "interrupted": result.interrupted,
                 "stdout_bytes": result.stdout.total_bytes, "stderr_bytes": result.stderr.total_bytes,
                 "job": result.job, "can_undo": bool(event.undo_id), "conflict": event.conflict,
             }  # fmt: skip
         case RehearsalStarted(command_id=command_id, network=network):
-            return {"command_id": command_id, "network": network}
+            return {"command_id": _id(command_id), "network": network}
         case RehearsalFinished(totals=totals):
             return {
-                "command_id": event.command_id, "outcome": _word(event.outcome), "exit_code": event.exit_code,
+                "command_id": _id(event.command_id), "outcome": _word(event.outcome), "exit_code": event.exit_code,
                 "created": totals.created, "modified": totals.modified, "deleted": totals.deleted, "meta": totals.meta,
                 "renamed": totals.renamed, "retyped": totals.retyped, "bytes_written": totals.bytes_written,
                 "bytes_lost": totals.bytes_lost,
@@ -205,6 +209,11 @@ def _ours() -> re.Pattern[str]:
 def _word(text: str) -> str:
     """A name from a closed list, or of a planner or tool that is configured; "other" for what cannot be one."""
     return text if not text or _ours().fullmatch(text) else "other"
+
+
+def _id(command_id: str) -> str:
+    """Ids that the engine made; those of a tool's calls are a model's, or even paths."""
+    return command_id if re.fullmatch(r"[0-9a-f]{8,32}\.[0-9]{1,6}", command_id) else "other"
 
 
 def _model(text: str) -> str:

@@ -47,7 +47,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     session = find_session(services, options.session)
     source = Source(
         session=session,
-        items=lambda: told(services, session),
+        items=lambda: told(services, session, thorough=True),
         lines=lambda: read_session(session),
         outside=is_outside(services, session),
         verify=lambda: _verified(services, session),

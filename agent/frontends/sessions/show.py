@@ -52,10 +52,10 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0
 
 
-def told(services: Services, session: SessionFile) -> Iterator[Item]:
-    """The session's story, with what is known of runs that were taken back. Raises IoError."""
+def told(services: Services, session: SessionFile, *, thorough: bool = False) -> Iterator[Item]:
+    """The session's story, with what is known of runs that were taken back (`thorough`: all that can be known). Raises IoError."""
     others = () if is_outside(services, session) else list_sessions(session_folder(services))
-    return stories(read_session(session), undone=undone_states(session, others))
+    return stories(read_session(session), undone=undone_states(session, others, thorough=thorough))
 
 
 def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
