@@ -33,7 +33,7 @@ from agent.recording.folder import prepare_folder
 from agent.recording.integrity.chain import Link, line_hash
 from agent.recording.integrity.witness import Keep, Signer, Witness
 from agent.recording.logfile import reason_of
-from agent.recording.naming import check_id, file_name, find_log, new_id
+from agent.recording.naming import check_id, file_name, find_log, new_id, segment_paths, staged_path
 from agent.recording.segments import End, SessionLog
 
 # After these the disk must have it: what ended, and what is about to run.
@@ -153,11 +153,22 @@ class JsonlRecorder:
         if problem:
             text = f"this log was touched by something else, and will not verify any more: {problem}"
             self._mended(Warned(text=text))
-        if last and last.type != "session.finished":
+        if last and not self._was_closed(last.type):
             self._end_what_crashed()
             self._opening.append(self.append(SessionFinished(reason="crashed")))
         resumed = last is not None
         self._opening.append(self.append(structs.replace(started, session_id=self.session_id, resumed=resumed)))
+
+    def _was_closed(self, last_type: str) -> bool:
+        if last_type != "log.scrubbed":
+            return last_type in ("session.finished", "session.pruned")
+        from agent.recording.reader import read_records
+
+        closed = True  # behind the note of a scrub, what the log said before it counts
+        for record in read_records(self._log.path):
+            if isinstance(record.event, (SessionStarted, SessionFinished)):
+                closed = isinstance(record.event, SessionFinished)
+        return closed
 
     def _adopt(self, end: End) -> tuple[str, str]:
         """What the head says of a log that is continued: (which records a power cut took, what is wrong)."""
@@ -223,7 +234,7 @@ def open_session(
         path = find_log(place, name) or os.path.join(place, file_name(now, name))
     except OSError as error:
         raise RecordingError(f"the session folder {place} cannot be read: {reason_of(error)}") from error
-    log = SessionLog(path, disk)
+    log = _open_log(path, name, heads, disk)
     witness = Witness(heads, name, place, disk=disk, signer=signer)
     recorder = JsonlRecorder(log, Envelope(name, clock, redactor), witness, rotate_bytes=rotate_bytes)
     try:
@@ -232,3 +243,20 @@ def open_session(
         recorder._release()
         raise
     return recorder
+
+
+def _open_log(path: str, session_id: str, heads: str | None, disk: Disk) -> SessionLog:
+    """The log, once what was left of an interrupted rewriting is in its place."""
+    log = SessionLog(path, disk)
+    paths = segment_paths(path)
+    if not any(os.path.lexists(staged_path(each)) for each in paths):
+        return log
+    from agent.recording.integrity.rewriting import finish_rewriting
+
+    try:
+        finish_rewriting(session_id, heads, paths, disk)
+    except OSError as error:
+        log.close()
+        raise RecordingError(f"the session log {path} cannot be put in place: {reason_of(error)}") from error
+    log.close()
+    return SessionLog(path, disk)

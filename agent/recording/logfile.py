@@ -59,6 +59,8 @@ class LogFile:
         self._fd = _open(path, disk)
         try:
             _own(self._fd, path)
+            if not _is_still(self._fd, path):
+                raise RecordingError(f"the session log {path} was replaced just now", hint="try again")
             self.size = os.fstat(self._fd).st_size
         except BaseException:
             os.close(self._fd)
@@ -222,3 +224,11 @@ def _own(fd: int, path: str) -> None:
             raise RecordingError(
                 f"the session log {path} can be read by others and its mode cannot be changed: {reason_of(error)}"
             ) from error
+
+
+def _is_still(fd: int, path: str) -> bool:
+    """Whether the path still leads to the open file: a log can be rewritten between opening and locking it."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except OSError:
+        return False

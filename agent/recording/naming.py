@@ -64,6 +64,12 @@ def segment_path(first: str, number: int) -> str:
     return first if number == 1 else f"{first.removesuffix('.jsonl')}~{number}.jsonl"
 
 
+def staged_path(path: str) -> str:
+    """Where the new text of a file is kept until it can take its place."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.rewriting")
+
+
 def segment_paths(first: str) -> tuple[str, ...]:
     """The files of a session, in order, that follow each other without a gap; `first` whether it exists or not."""
     paths = [first]

@@ -48,7 +48,7 @@ def read_heads(heads: str, session_id: str) -> list[Head]:
 
 def find_head(heads: str, session_id: str, log: str) -> Head | None:
     """The head of one log; the newest, should it be there twice. Raises OSError."""
-    found = [head for head in read_heads(heads, session_id) if head.log == log]
+    found = [head for head in read_heads(heads, session_id) if head.names(log)]
     return max(found, key=lambda head: head.turn, default=None)
 
 
@@ -92,7 +92,7 @@ class HeadKeeper:
         What is wrong is noted in the head for good: going on with a log must not make it look whole.
         """
         self._open()
-        found = [pair for pair in _pairs(self._fd) if pair[1].log == log]
+        found = [pair for pair in _pairs(self._fd) if pair[1].names(log)]
         if not found:
             problem = f"no head was known for its first {end.seq} events when it was continued"
             self._add(Head(log=log, kept=end, boot=boot_id(), folder=self._folder, doubt=problem))
@@ -102,7 +102,15 @@ class HeadKeeper:
         self._head = head
         self._write(
             structs.replace(
-                head, kept=end, pending=None, boot=boot_id(), closed=False, folder=self._folder, doubt=stands.problem
+                head,
+                log=log,
+                next="",
+                kept=end,
+                pending=None,
+                boot=boot_id(),
+                closed=False,
+                folder=self._folder,
+                doubt=stands.problem,
             )
         )
         self._disk.fsync(self._fd)
@@ -123,6 +131,36 @@ class HeadKeeper:
         )
         if lasting:
             self._disk.fsync(self._fd)
+
+    def announce(self, log: str, new_log: str, end: Link, doubt: str) -> None:
+        """The log is about to be replaced by `new_log`, which ends at `end`; until `replaced` both are right. Waits for the disk."""
+        self._open()
+        found = [pair for pair in _pairs(self._fd) if pair[1].names(log)]
+        if not found:
+            self._add(Head(log=log, boot=boot_id(), folder=self._folder, doubt=doubt, pending=end, next=new_log))
+            return
+        self._offset, self._head = max(found, key=lambda pair: pair[1].turn)
+        self._write(structs.replace(self._head, log=log, pending=end, next=new_log, doubt=self._head.doubt or doubt))
+        self._disk.fsync(self._fd)
+
+    def replaced(self) -> None:
+        """The announced log has taken its place, and the disk has it."""
+        assert self._head is not None
+        assert self._head.pending is not None
+        new = self._head.pending
+        self._write(
+            structs.replace(
+                self._head,
+                log=self._head.next,
+                next="",
+                kept=new,
+                pending=None,
+                synced=new,
+                boot=boot_id(),
+                closed=True,
+            )
+        )
+        self._disk.fsync(self._fd)
 
     def close(self) -> None:
         """Never raises."""

@@ -1,7 +1,4 @@
-"""Signatures of heads: who holds the public key can tell a log from one that somebody else wrote, wherever it was kept.
-
-They are kept beside the heads, in `<session id>~signed.jsonl`, one line each; they hold no secret.
-"""
+"""Signatures of heads: who holds the public key can tell a log from one that somebody else wrote, wherever it was kept."""
 
 from __future__ import annotations
 
@@ -10,35 +7,14 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Struct
-
-from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.keys import KEYRING, check_private, private_key, public_key
+from agent.recording.integrity.signatures import Signature, add_signature, read_signatures
 from agent.recording.integrity.verify import Signatures, Signed
 from agent.recording.integrity.witness import Signer
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-_MAX_FILE = 256 * 1024 * 1024
-
-
-class Signature(Struct, frozen=True):
-    """One line: what was signed, and the signature in base64."""
-
-    session: str
-    log: str
-    seq: int
-    hash: str
-    time: str
-    signature: str = ""
-
-
-def signed_path(heads: str, session_id: str) -> str:
-    """Where the signatures of that id are kept."""
-    return os.path.join(heads, f"{session_id}~signed.jsonl")
 
 
 def signed_bytes(session_id: str, log: str, link: Link, time: str) -> bytes:
@@ -60,8 +36,7 @@ def signer_with(place: str, heads: str) -> Signer:
         if not held:
             held.append(private_key(place))
         signature = b64encode(held[0].sign(signed_bytes(session_id, log, link, time))).decode()
-        line = msgspec.json.encode(Signature(session_id, log, link.seq, link.hash, time, signature)) + b"\n"
-        _append(signed_path(heads, session_id), line)
+        add_signature(heads, Signature(session_id, log, link.seq, link.hash, time, signature))
 
     return sign
 
@@ -71,25 +46,12 @@ def signatures_with(key_path: str, heads: str) -> Signatures:
     key = public_key(key_path)
 
     def read(session_id: str) -> Sequence[Signed]:
-        try:
-            with open(signed_path(heads, session_id), "rb") as file:
-                lines = file.read(_MAX_FILE).splitlines()
-        except FileNotFoundError:
-            return ()
-        found = [each for each in map(_signature, lines) if each is not None]
         return [
             Signed(each.log, Link(each.seq, each.hash), each.time, each.session == session_id and _fits(key, each))
-            for each in found
+            for each in read_signatures(heads, session_id)
         ]
 
     return read
-
-
-def _signature(line: bytes) -> Signature | None:
-    try:
-        return msgspec.json.decode(line, type=Signature)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None  # torn by a crash: a later one vouches for more
 
 
 def _fits(key: Ed25519PublicKey, signature: Signature) -> bool:
@@ -102,17 +64,3 @@ def _fits(key: Ed25519PublicKey, signature: Signature) -> bool:
     except (InvalidSignature, ValueError):
         return False
     return True
-
-
-def _append(path: str, line: bytes) -> None:
-    os.makedirs(os.path.dirname(path), PRIVATE_FOLDER, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
-    try:
-        size = os.fstat(fd).st_size
-        if size and os.pread(fd, 1, size - 1) != b"\n":
-            line = b"\n" + line  # a crash tore the last one
-        if os.write(fd, line) != len(line):
-            raise OSError("short write")
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -23,6 +23,7 @@ class Head(Struct, frozen=True, kw_only=True):
     `kept`: the last record that is surely in the log. `pending`: the one being written when this was noted. `synced`: the last
     one the disk was waited for. `boot`: which start of the machine that was. `closed`: the session ended in good order.
     `folder`: a hash of the folder's path. `doubt`: why this log can never be vouched for again.
+    `next`: the name that the log has once it is rewritten, which then ends at `pending`.
     """
 
     log: str
@@ -34,6 +35,11 @@ class Head(Struct, frozen=True, kw_only=True):
     closed: bool = False
     folder: str = ""
     doubt: str = ""
+    next: str = ""
+
+    def names(self, log: str) -> bool:
+        """Whether this is the head of that log."""
+        return bool(log) and log in (self.log, self.next)
 
 
 _encode = msgspec.json.Encoder().encode

@@ -14,8 +14,11 @@ from agent.recording.integrity.heads import folder_name, known_ids, read_heads
 from agent.recording.integrity.slots import Head
 from agent.recording.integrity.standing import standing
 from agent.recording.integrity.walk import Problem, Walk
-from agent.recording.naming import parse_segment
+from agent.recording.naming import parse_segment, staged_path
 from agent.recording.reader import SessionFile, list_sessions
+
+PRUNED = "session.pruned"
+_ENDED = ("session.finished", PRUNED, "log.scrubbed")
 
 
 class Signed(Struct, frozen=True):
@@ -63,11 +66,14 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
     wanted = {link.seq for head in before for link in (head.kept, head.synced)} | {each.link.seq for each in signed}
     walk = Walk(session.session_id, wanted)
     paths = session.paths or (session.path,)
+    being_replaced = any(head.next for head in before)
     for number, path in enumerate(paths, 1):
         parsed = parse_segment(os.path.basename(path))
         if parsed is not None and number == 1 and parsed[2] != 1:
             walk.problems.append(Problem(path, 0, "the files before it are missing"))
-        walk.file(path, first=number == 1)
+        walk.file(path, first=number == 1, instead=staged_path(path) if being_replaced else "")
+        if walk.last_type == PRUNED:
+            break  # what a kill left of the other files counts for nothing
     walk.finish()
     end = _End(session, walk)
     if not walk.events:
@@ -96,7 +102,7 @@ class _End:
     """How the walk's end is to be judged."""
 
     def __init__(self, session: SessionFile, walk: Walk) -> None:
-        self.state = "whole" if walk.last_type in ("session.finished", "session.pruned") else "unfinished"
+        self.state = "whole" if walk.last_type in _ENDED else "unfinished"
         self.note = ""
         self._walk = walk
         self._file = (session.paths or (session.path,))[-1]
@@ -157,7 +163,7 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked]) -> list[Checked]
     lost = []
     for session_id in _known_ids(heads):
         for head in _heads(heads, session_id):
-            if head.folder != place or not head.kept.seq or head.log in known:
+            if head.folder != place or not head.kept.seq or known & {head.log, head.next}:
                 continue
             text = f"its log is gone; its head knows {head.kept.seq} events"
             path = os.path.join(folder, session_id)
@@ -192,7 +198,7 @@ def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | Non
 
 
 def _newest(heads: Sequence[Head], log: str) -> Head | None:
-    return max((head for head in heads if head.log == log), key=lambda head: head.turn, default=None)
+    return max((head for head in heads if head.names(log)), key=lambda head: head.turn, default=None)
 
 
 def _heads(heads: str, session_id: str) -> list[Head]:

@@ -75,8 +75,8 @@ class Walk:
         self._expected = ""  # the file that has to come now
         self._before = ""  # the name of the file before this one, as long as this one has not named it
 
-    def file(self, path: str, *, first: bool) -> None:
-        """Walk over the next file. Raises IoError."""
+    def file(self, path: str, *, first: bool, instead: str = "") -> None:
+        """Walk over the next file; over `instead`, where that exists. Raises IoError."""
         name = os.path.basename(path)
         before, self._file, self._number = os.path.basename(self._file), path, 0
         if not first:
@@ -87,7 +87,7 @@ class Walk:
                 self._say(0, f"{before or 'nothing'} does not go on in this file")
         self._expected = ""
         self._in_long = False
-        for piece, ended in blocks(path):
+        for piece, ended in blocks(instead if instead and os.path.exists(instead) else path):
             self.bytes += len(piece)
             self._piece(piece, ended)
 

@@ -1,0 +1,179 @@
+"""Replace a finished log by a changed one: chained anew, its head moved on, in a way that a kill at any moment leaves one of the two.
+
+The new files are written beside the old ones; then the head says what is coming, then they take their places. Who opens or
+verifies the log in between sees the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec import Struct, structs
+
+from agent.protocol.errors import IoError, RecordingError
+from agent.protocol.events import Event, SessionPruned
+from agent.recording.disk import REAL_DISK, Disk, sync_folder
+from agent.recording.integrity.chain import Link
+from agent.recording.integrity.heads import HeadKeeper, read_heads
+from agent.recording.integrity.staged import Change, StagedLog
+from agent.recording.integrity.verify import Checked, verify_session
+from agent.recording.integrity.witness import Signer
+from agent.recording.logfile import LogFile, reason_of
+from agent.recording.naming import staged_path
+from agent.recording.reader import SessionFile
+
+
+class Rewritten(Struct, frozen=True, kw_only=True):
+    """What was done, before the note is written. `before`: the old log as it verified; `changed` lines from `first_line` on (0: none).
+
+    `end`: the new log's last record, its note included (in the note itself: the one before).
+    """
+
+    before: Checked
+    lines: int
+    changed: int
+    first_line: int
+    end: Link
+
+
+def rewrite_session(
+    session: SessionFile,
+    heads: str,
+    change: Change,
+    *,
+    note: Callable[[Rewritten], Event],
+    now: str,
+    torn: Callable[[bytes], bytes] | None = None,
+    signer: Signer | None = None,
+    disk: Disk = REAL_DISK,
+) -> Rewritten:
+    """Put every record through `change`, and `note` behind the last; where nothing changed, nothing is written.
+
+    `torn` changes bytes that a crash left and that are no record. A log that did not verify before never will again. Raises
+    RecordingError where it is being written, cannot be read or cannot be written, IoError.
+    """
+    paths = session.paths or (session.path,)
+    with _locked(session, heads, disk):
+        before = verify_session(session, heads)
+        staged = StagedLog(session.session_id, change, torn, disk)
+        try:
+            for path in paths:
+                staged.file(path)
+            done = Rewritten(
+                before=before,
+                lines=staged.lines,
+                changed=staged.changed,
+                first_line=staged.first_changed,
+                end=staged.link,
+            )
+            if not staged.changed:
+                staged.discard()
+                return done
+            staged.note(note(done), now)
+            staged.finish()
+            _put_in_place(session, heads, before, staged, why="rewritten", disk=disk)
+        except OSError as error:
+            staged.discard()
+            raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
+        except BaseException:
+            staged.discard()
+            raise
+        _sign_anew(session.session_id, heads, before.log, staged, now=now, signer=signer)
+        return structs.replace(done, end=staged.link)
+
+
+def bury_session(
+    session: SessionFile,
+    heads: str,
+    tombstone: Callable[[Checked], SessionPruned],
+    *,
+    now: str,
+    signer: Signer | None = None,
+    disk: Disk = REAL_DISK,
+) -> Checked:
+    """Replace a session by its tombstone; what it was before. Raises as `rewrite_session`."""
+    paths = session.paths or (session.path,)
+    with _locked(session, heads, disk):
+        before = verify_session(session, heads)
+        staged = StagedLog(session.session_id, lambda record: record, None, disk)
+        try:
+            staged.begin(paths[0])
+            staged.note(tombstone(before), now)
+            staged.finish()
+            _put_in_place(session, heads, before, staged, why="pruned", disk=disk, remove=paths[1:])
+        except OSError as error:
+            staged.discard()
+            raise RecordingError(f"the session log {session.path} cannot be pruned: {reason_of(error)}") from error
+        except BaseException:
+            staged.discard()
+            raise
+        _sign_anew(session.session_id, heads, before.log, staged, now=now, signer=signer)
+        return before
+
+
+def finish_rewriting(session_id: str, heads: str | None, paths: Sequence[str], disk: Disk = REAL_DISK) -> None:
+    """Put what an interrupted rewriting had announced into place, and remove what it had not. The caller holds the lock. Raises OSError."""
+    staged = [(staged_path(path), path) for path in paths if os.path.lexists(staged_path(path))]
+    if not staged:
+        return
+    announced = heads is not None and any(head.next for head in read_heads(heads, session_id))
+    if announced and staged[0][1] == paths[0]:  # not even the first is in place: those without a new text are to go
+        for path in paths[len(staged) :]:
+            disk.unlink(path)
+    for new, path in staged:
+        if announced:
+            disk.replace(new, path)
+        else:
+            disk.unlink(new)
+    sync_folder(os.path.dirname(paths[0]), disk)
+
+
+@contextmanager
+def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[None]:
+    """Hold the writer's lock, and finish what was interrupted."""
+    file = LogFile(session.path, disk)
+    try:
+        finish_rewriting(session.session_id, heads, session.paths or (session.path,), disk)
+        file.close()  # the log may be another file now
+        file = LogFile(session.path, disk)
+        yield
+    except OSError as error:
+        raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
+    finally:
+        file.close()
+
+
+def _put_in_place(
+    session: SessionFile, heads: str, before: Checked, staged: StagedLog, *, why: str, disk: Disk
+) -> None:
+    folder = os.path.dirname(session.path)
+    doubt = "" if before.sound else f"it did not verify when it was {why}"
+    keeper = HeadKeeper(heads, session.session_id, folder, disk)
+    new = LogFile(staged.paths[0], disk)  # locked before it has the log's name
+    try:
+        sync_folder(folder, disk)
+        keeper.announce(before.log, staged.log, staged.link, doubt)
+        moves, staged.paths = list(zip(staged.paths, session.paths or (session.path,), strict=False)), []
+        for path in remove:
+            disk.unlink(path)
+        for path, place in moves:
+            disk.replace(path, place)
+        sync_folder(folder, disk)
+        keeper.replaced()
+    finally:
+        keeper.close()
+        new.close()
+
+
+def _sign_anew(session_id: str, heads: str, log: str, staged: StagedLog, *, now: str, signer: Signer | None) -> None:
+    """Signatures of what is not there any more go; the new log gets one of its own where there is a key."""
+    from agent.recording.integrity.signatures import drop_signatures
+
+    try:
+        drop_signatures(heads, session_id, log)
+        if signer is not None:
+            signer(session_id, staged.log, staged.link, now)
+    except OSError as error:
+        raise IoError(f"the signatures of {session_id} cannot be renewed: {error.strerror or error}") from error
