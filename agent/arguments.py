@@ -51,6 +51,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions show --full --goal 3 0722  all of the third goal; 0722 begins the session's id
   agent-shell sessions show --json -2 | jq .status
 """,
+    "sessions replay": """\
+  agent-shell sessions replay                     watch the newest session: space pauses, . goes on, q leaves
+  agent-shell sessions replay --speed 4 --goal 3 0722
+  agent-shell sessions replay --check tests/replays
+""",
     "sessions verify": """\
   agent-shell sessions verify                     was anything changed, removed, added or cut off
   agent-shell sessions verify --json last         one JSON object a session; exit code 1 if one was touched

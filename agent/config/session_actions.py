@@ -14,6 +14,10 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [ID]",
         "a session as a recording, report, document or script",
     ),
+    "replay": (
+        "[--speed X] [--idle SECONDS] [--step] [--goal N] [--check [--update]] [--json] [ID...]",
+        "watch a session again with its timing, or check that today's engine does the same",
+    ),
     "verify": (
         "[--public-key PATH] [--heads DIR] [--make-key PATH] [--json] [ID...]",
         "whether the logs are what was written: edits, lines that are missing, a cut end",

@@ -1,0 +1,150 @@
+"""`agent-shell sessions replay`: watch a session again, run it again, or check that today's engine does the same."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from agent.emitters.export.frames import Frame, Look
+from agent.emitters.streams import Sink, sink_of
+from agent.frontends.sessions.naming import HELP, find_session
+from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.events import GoalStarted, Record
+from agent.recording.reader import SessionFile, read_session
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+IDLE = 3.0  # seconds
+_WIDEST = 400  # columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which session and how fast; or to check it instead of showing it."""
+    parser.add_argument("--speed", type=_positive, metavar="X", default=1.0, help="how many times as fast; default 1")
+    parser.add_argument(
+        "--idle",
+        type=_positive,
+        metavar="SECONDS",
+        default=IDLE,
+        help=f"wait at most this long where nothing happens; default {IDLE:g}, inf for as long as it took",
+    )
+    parser.add_argument(
+        "--step", action="store_true", help="stop at each goal, prompt and command until a key is pressed"
+    )
+    parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
+    parser.add_argument(
+        "--check", action="store_true", help="feed it to today's engine, run nothing, and tell what would differ"
+    )
+    parser.add_argument("--update", action="store_true", help="with --check: rewrite logs that are kept as examples")
+    parser.add_argument("sessions", nargs="*", metavar="ID", help=f"{HELP}; --check takes several, and folders")
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Do it; the exit code. Raises CoreError, EmitError."""
+    if options.check:
+        from agent.frontends.sessions.replay_check import run_check
+
+        return await run_check(services, options.sessions, goal=options.goal or 0, update=options.update)
+    if options.update:
+        raise InvalidRequest("--update belongs to --check", hint="add --check, or leave it out")
+    if len(options.sessions) > 1:
+        raise InvalidRequest("one session can be watched at a time", hint="name one, or add --check")
+    session = find_session(services, options.sessions[0] if options.sessions else None)
+    goal = _number(session, options.goal)
+    out = sink_of(sys.stdout)
+    idle = options.idle if math.isfinite(options.idle) else None
+    if services.settings.json:
+        return _print_json(_frames(session, Look(animate=False, color=False, idle=idle), goal), out)
+    if not out.is_tty or not sys.stdin.isatty():
+        columns = out.size()[0] if out.is_screen else 100
+        look = Look(columns=columns, rows=out.size()[1], animate=False, color=out.color, idle=idle)
+        await _print(_frames(session, look, goal), out)
+        return 0
+    columns, rows = out.size()
+    look = Look(columns=min(columns, _WIDEST), rows=rows - 1, color=out.color, idle=idle)
+    return await _watch(_frames(session, look, goal), out, speed=options.speed, step=options.step)
+
+
+def _frames(session: SessionFile, look: Look, goal: int) -> Iterator[Frame]:
+    from agent.emitters.export.screen_script import screen_script
+
+    return screen_script(read_session(session), look, goal=goal)
+
+
+async def _watch(frames: Iterator[Frame], out: Sink, *, speed: float, step: bool) -> int:
+    from prompt_toolkit.input.defaults import create_input
+
+    from agent.frontends.sessions.replay_view import Controls, Playback, StatusRow, keys_of
+    from agent.frontends.signals import Signals, stop_job
+
+    controls, status, signals = Controls(speed=speed, step=step), StatusRow(out), Signals()
+
+    def suspend() -> None:
+        status.close()
+        stop_job()
+
+    with signals.installed(), signals.ending_prompt(lambda: controls.press("q")):
+        try:
+            with keys_of(create_input(sys.stdin), controls, suspend):
+                await Playback(out, controls, status).play(frames)
+        finally:
+            status.close()
+    return signals.exit_code or 0
+
+
+async def _print(frames: Iterator[Frame], out: Sink) -> None:
+    for frame in frames:
+        if frame.text:
+            out.write(frame.text.encode("utf-8", "replace"))
+            await asyncio.sleep(0)  # where Ctrl-C gets through
+
+
+def _print_json(frames: Iterator[Frame], out: Sink) -> int:
+    from agent.emitters.report import print_rows
+
+    def rows() -> Iterator[dict[str, Any]]:
+        at = 0.0
+        for frame in frames:
+            at += frame.delay
+            if frame.text or frame.marker or frame.exit_code is not None:
+                row: dict[str, Any] = {"at": round(at, 6), "delay": round(frame.delay, 6), "text": frame.text}
+                if frame.marker:
+                    row["goal"] = frame.marker
+                if frame.exit_code is not None:
+                    row["exit_code"] = frame.exit_code
+                yield row
+
+    print_rows(rows(), json=True, out=out)
+    return 0
+
+
+def _number(session: SessionFile, wanted: int | None) -> int:
+    """The number of the goal that is wanted, 0 for all. Raises NotFound."""
+    if wanted is None:
+        return 0
+    count = 0
+    for record in read_session(session):
+        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
+        if 0 < wanted == count:
+            return wanted
+    if wanted < 0 <= count + wanted:
+        return count + 1 + wanted
+    raise NotFound("goal", str(wanted), hint=f"the session has {count:,} goal{'' if count == 1 else 's'}")
+
+
+def _positive(text: str) -> float:
+    import argparse
+
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, not {text!r}")
+    return number
