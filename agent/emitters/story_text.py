@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from agent.emitters.paint import paint, safe, safe_line, seconds
+from agent.emitters.paint import paint, safe, safe_line
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
 from agent.emitters.story_output import output_lines
 from agent.emitters.story_words import (
@@ -19,6 +19,7 @@ from agent.emitters.story_words import (
     goal_words,
     name,
     origin_words,
+    took,
     undo_words,
     usage_words,
     wrapped,
@@ -92,11 +93,13 @@ class StoryText:
             self._since = self._since or item.time
             words = " · ".join(began_words(item, self._began))
             self._began, self._folder = item, item.cwd
-            what = "session" if first else "goes on" if item.resumed else "begins again"
-            yield from ([] if first else [""])
-            yield self._paint(
-                f"{what} {safe_line(item.session_id, 80) if first else ''}".rstrip(), "bold"
-            ) + self._paint(f"  {words}", "dim")
+            if first:
+                yield self._paint(f"session {safe_line(item.session_id, 80)}", "bold")
+                yield from (self._paint(f"  {line}", "dim") for line in wrapped(words, self._width - 2))
+            else:
+                what = "goes on" if item.resumed else "begins again"
+                yield ""
+                yield self._paint(f"{what} · {words}", "dim")
             if origin_words(item):
                 yield self._paint(f"  {origin_words(item)}", "dim")
         elif isinstance(item, SessionEnded):
@@ -141,7 +144,7 @@ class StoryText:
         """What is not said by any step: why it ended as it did; and how, where the heading could not know it."""
         if goal.part > 1:
             yield ""
-            yield f"    {self._status(goal)}{self._paint(f' · {seconds(goal.duration)}', 'dim')}"
+            yield f"    {self._status(goal)}{self._paint(f' · {took(goal.duration)}', 'dim')}"
         said = {step.text for step in goal.steps if isinstance(step, (Said, PlannerStep, Mark))}
         said |= {decision.remark for command in goal.commands for decision in command.decisions}
         if goal.message and STATUS_STYLE.get(goal.status) != "green" and not any(goal.message in text for text in said):
@@ -171,13 +174,16 @@ class StoryText:
         if step.error is not None:
             yield self._paint(f"  planner: {safe_line(step.error.message, 300)}", "red")
         if self._full and step.raw and not step.text:
-            words = [f"step {step.step}", safe_line(step.reply, 20), seconds(step.duration), *usage_words(step.usage)]
+            words = [f"step {step.step}", safe_line(step.reply, 20), took(step.duration), *usage_words(step.usage)]
             yield self._paint(f"  planner · {' · '.join(words)}", "dim")
             yield from (self._paint(f"    {line}", "dim") for line in wrapped(step.raw, self._width - 6))
 
     def _said(self, text: str) -> Iterator[str]:
         yield ""
-        yield from (f"  {line}" for line in wrapped(_cut(text, None if self._full else _SHOWN_TEXT), self._width - 4))
+        yield from (
+            f"  {line}".rstrip()
+            for line in wrapped(_cut(text.strip("\n"), None if self._full else _SHOWN_TEXT), self._width - 4)
+        )
 
     def _tool(self, tool: ToolStory) -> Iterator[str]:
         given = ", ".join(
@@ -299,7 +305,7 @@ class StoryText:
         words = [
             "1 goal" if self._goals == 1 else f"{self._goals:,} goals",
             *counts,
-            seconds(self._time),
+            took(self._time),
             *usage_words(self._usage),
         ]
         yield ""

@@ -35,6 +35,11 @@ def day(time: str) -> str:
     return f"{at:%a %-d %b %Y, %H:%M:%S %Z}".rstrip() if at else safe_line(time, 40)
 
 
+def took(duration: float) -> str:
+    """A duration, as far as it can be one."""
+    return seconds(duration) if 0 <= duration < 1e9 else "an impossible time"
+
+
 def clock(time: str, since: str = "") -> str:
     """`07:56:03`, with the date before it where that is not the one of `since`."""
     at, before = local(time), local(since)
@@ -70,7 +75,7 @@ def goal_words(goal: GoalStory, since: str, folder: str = "") -> list[str]:
     """What stands under the goal, after its status. `folder`: the one that was named last."""
     words = []
     if goal.duration:
-        words.append(seconds(goal.duration))
+        words.append(took(goal.duration))
     words.append(clock(goal.began, since))
     words += {"shell": ["own command"], "goal": []}.get(goal.origin, [safe_line(goal.origin, 40)])
     if goal.planner_calls:
@@ -134,19 +139,19 @@ def ending_words(command: CommandStory) -> tuple[str, str]:
     """How the run ended, and its style; "" where it did not run."""
     if not command.ran:
         return "", ""
-    took = f" after {seconds(command.duration)}" if command.duration else ""
+    after = f" after {took(command.duration)}" if command.duration else ""
     if command.job:
-        return f"goes on in the background as job {command.job}{took}", "cyan"
+        return f"goes on in the background as job {command.job}{after}", "cyan"
     if command.timed_out:
-        return f"{MARKS['red']} timed out{took}", "red"
+        return f"{MARKS['red']} timed out{after}", "red"
     if command.interrupted and command.exit_code is None:
         return f"{MARKS['yellow']} its ending is not in the log", "yellow"
     if command.interrupted:
-        return f"{MARKS['yellow']} interrupted{took}", "yellow"
+        return f"{MARKS['yellow']} interrupted{after}", "yellow"
     if command.signal is not None:
-        return f"{MARKS['red']} killed by signal {command.signal}{took}", "red"
+        return f"{MARKS['red']} killed by signal {command.signal}{after}", "red"
     style = "green" if command.exit_code == 0 else "red"
-    return f"{MARKS[style]} exit {command.exit_code}{took}", style
+    return f"{MARKS[style]} exit {command.exit_code}{after}", style
 
 
 def undo_words(command: CommandStory) -> str:

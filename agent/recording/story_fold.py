@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
 from msgspec import structs
 
 from agent.protocol.events import (
@@ -37,6 +36,7 @@ from agent.recording.story import (
 )
 from agent.recording.story_command import OF_COMMAND, CommandFold
 from agent.recording.story_marks import bad_line, mark_of, stray
+from agent.recording.story_objects import as_json
 
 MOST_STEPS = 1_000
 """Steps of one part of a goal's story."""
@@ -187,7 +187,7 @@ class _Goal:
                 self._said(text, time)
             case ToolStarted(call_id=call_id, name=name, args=args):
                 self._call_id = call_id
-                weight = len(msgspec.json.encode(args))
+                weight = len(as_json(args))
                 self.add(ToolStory(time=time, call_id=call_id, name=name, args=args), weight)
             case ToolFinished():
                 self._tool_finished(event, time)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
-
 from agent.protocol.events import (
     CompressionFinished,
     ContinueTriggered,
@@ -30,6 +28,7 @@ from agent.protocol.events import (
 )
 from agent.recording.reader import BadLine
 from agent.recording.story import Mark
+from agent.recording.story_objects import as_json
 
 Weight = Literal["info", "warning", "error"]
 
@@ -94,7 +93,7 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
         case SessionNamed(name=name):
             return f"the session is called {name}", "info", {"name": name}
         case UnknownEvent(type=kind, data=data):
-            shown = msgspec.json.encode(data).decode("utf-8", "replace")
+            shown = as_json(data).decode("utf-8", "replace")
             cut = shown if len(shown) <= _MOST_UNKNOWN else shown[:_MOST_UNKNOWN] + "…"
             return f"an event that this version does not know: {kind} {cut}", "info", {}
     return _of_log(event)

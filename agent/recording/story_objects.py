@@ -70,7 +70,7 @@ def as_json(value: Any) -> bytes:
     """Compact JSON without a line end. Lone surrogates, from names that are not UTF-8, stand as escapes."""
     try:
         return msgspec.json.encode(value)
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, OverflowError):  # the latter: a number beyond 64 bits
         return json.dumps(value, separators=(",", ":")).encode()
 
 

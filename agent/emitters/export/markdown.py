@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from agent.emitters.export.markdown_words import block, code, inline, table
 from agent.emitters.export.source import Source
-from agent.emitters.paint import safe, seconds
+from agent.emitters.paint import safe
 from agent.emitters.rehearsal_text import change_lines, plain, totals_words
 from agent.emitters.story_output import recorded_lines
-from agent.emitters.story_words import MARKS, STATUS_STYLE, decided_words, ending_words, undo_words, usage_words
+from agent.emitters.story_words import MARKS, STATUS_STYLE, decided_words, ending_words, took, undo_words, usage_words
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.recording.story import (
     CommandStory,
@@ -73,7 +73,7 @@ def _goal(goal: GoalStory, number: int) -> Iterator[str]:
         mark = MARKS[STATUS_STYLE.get(goal.status, "red")]
         words = [f"{mark} **{inline(goal.status.replace('_', ' '), 60)}**"]
         words += [f"exit {goal.exit_code}"] if goal.exit_code and goal.finished else []
-        words += ["its ending is not in the log"] if not goal.finished else [seconds(goal.duration)]
+        words += ["its ending is not in the log"] if not goal.finished else [took(goal.duration)]
         words += [code(goal.began, 40)] + [inline(word, 80) for word in usage_words(goal.usage)]
         words += [f"planner {inline(goal.planner, 60)} {inline(goal.model, 80)}".rstrip()] if goal.planner_calls else []
         words += ["private"] if goal.private else []

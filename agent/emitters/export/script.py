@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from agent.emitters.export.script_text import comment, keeps_shell, note, quoted, statement
 from agent.emitters.export.source import Source
-from agent.emitters.paint import seconds
-from agent.emitters.story_words import decided_words
+from agent.emitters.story_words import decided_words, took
 from agent.recording.story import CommandStory, GoalStory, SessionBegan
 from agent.version import __version__
 
@@ -87,7 +86,7 @@ def _about(command: CommandStory, approve: str) -> str:
     if command.ran:
         words.append(f"in {command.cwd}")
         words += [f"confined ({command.confine})"] if command.confine not in ("", "off") else []
-        words.append(f"exit {command.exit_code} after {seconds(command.duration)}")
+        words.append(f"exit {command.exit_code} after {took(command.duration)}")
         words += [f"then in {command.cwd_after}"] if command.cwd_after != command.cwd else []
     return " · ".join(words)
 
