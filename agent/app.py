@@ -158,6 +158,8 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         undo=parts.execution.undo_store,
         jobs=lambda: parts.execution.jobs,
         diagnose=parts.execution.diagnose,
+        choose_session=parts.logs.choose,
+        branch=parts.branch,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.config.load import Loaded
 from agent.execution_parts import ExecutionParts
 from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
+from agent.log_parts import LogParts
 from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from agent.engine.engine import Engine
     from agent.frontends.rule_desk import RuleDesk
     from agent.protocol.decisions import RiskContext, RiskReport
+    from agent.protocol.events import Origin
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.outcomes import GoalSummary
-    from agent.protocol.ports import Emitter, Recorder, StreamRedaction
+    from agent.protocol.ports import Emitter, StreamRedaction
     from agent.recording.redaction import SecretRedactor
 
 
@@ -42,6 +43,7 @@ class Parts:
         self.execution = ExecutionParts(loaded, self.redactor)
         self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        self.logs = LogParts(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
 
     @property
     def first_run(self) -> bool:
@@ -121,8 +123,23 @@ class Parts:
             rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
         return rows
 
-    def open_context(self, session_id: str | None, cwd: str | None = None) -> RequestContext:
-        """A new session, or the named one with the history that its log tells; commands start in `cwd`."""
+    def branch(self, ctx: RequestContext, origin: Origin) -> RequestContext:
+        """A new session that goes on from `origin`, with the shell and the choices of `ctx`. Raises RecordingError."""
+        from agent.engine.context import carry_over
+
+        opened = self.open_context(None, ctx.cwd, origin=origin, safety_off=ctx.safety_off)
+        carry_over(ctx, opened)
+        return opened
+
+    def open_context(
+        self,
+        session_id: str | None,
+        cwd: str | None = None,
+        *,
+        origin: Origin | None = None,
+        safety_off: bool | None = None,
+    ) -> RequestContext:
+        """A new session (with `origin`: made from another), or the named one with the past that its log tells; commands start in `cwd`."""
         from agent.engine.context import RequestContext
 
         settings = self._settings
@@ -131,7 +148,8 @@ class Parts:
             os.path.abspath(cwd or settings.cwd or os.getcwd()), self.execution.make_executor, path=path
         )
         planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
-        recorder, history, earlier = self._open_log(session_id, executor.cwd)
+        off = settings.safety_off if safety_off is None else safety_off
+        recorder, past = self.logs.open(session_id, executor.cwd, origin=origin, safety_off=off)
         context = RequestContext(
             recorder=recorder,
             planner=planner,
@@ -142,10 +160,10 @@ class Parts:
             approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
             safety_off=settings.safety_off,
             confine=settings.confine,  # type: ignore[arg-type]  # likewise
-            history=history,
-            earlier_goals=earlier,
             show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
         )
+        if past is not None:
+            context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
         if settings.role:
             context.role_name, context.role_text = settings.role, self._load_role(settings.role)
         self._contexts.append(context)
@@ -158,58 +176,6 @@ class Parts:
         from agent.shell_rating import for_shell
 
         return for_shell(self._settings.shell, self.policies.classify)(command, context)
-
-    def _open_log(self, session_id: str | None, cwd: str) -> tuple[Recorder, list[Any], tuple[GoalSummary, ...]]:
-        from agent.config.paths import default_session_dir, state_dir
-        from agent.protocol.events import SessionStarted
-        from agent.recording.null import NullRecorder
-        from agent.version import __version__
-
-        settings = self._settings
-        started = SessionStarted(
-            session_id="",
-            program=f"agent-shell {__version__}",
-            frontend="repl" if sys.stdin.isatty() else "cli",
-            cwd=cwd,
-            pid=os.getpid(),
-            is_root=self.is_root,
-            safety_off=settings.safety_off,
-        )
-        if not settings.persist:
-            return (
-                NullRecorder(clock=self._clock, redactor=self.redactor, session_id=session_id, started=started),
-                [],
-                (),
-            )
-        from agent.recording.jsonl import open_session
-
-        heads = os.path.join(state_dir(self._loaded.environ), "heads")
-        signer = None
-        if settings.sign_key:
-            from agent.recording.integrity.signing import signer_with
-
-            signer = signer_with(settings.sign_key, heads)
-        recorder = open_session(
-            settings.session_dir or default_session_dir(self._loaded.environ),
-            clock=self._clock,
-            redactor=self.redactor,
-            session_id=session_id,
-            started=started,
-            heads=heads,
-            rotate_bytes=settings.rotate_bytes,
-            signer=signer,
-        )
-        if session_id is None or recorder.path is None:
-            return recorder, [], ()
-        from agent.recording.fold import goals, history
-        from agent.recording.reader import read_records
-
-        try:
-            told = list(history(read_records(recorder.path)))
-            return recorder, told, goals(read_records(recorder.path))
-        except BaseException:
-            recorder.close("unreadable")
-            raise
 
     def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""

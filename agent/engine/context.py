@@ -72,8 +72,8 @@ class AppState:
 class RequestContext:
     """One session as the engine sees it; `history` is a projection of its log.
 
-    `goals` are those of this process, `earlier_goals` what the log of a continued session held before. `rehearser` and `checkpoints`
-    work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to be taken back.
+    `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it.
+    `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to be taken back.
     """
 
     recorder: Recorder
@@ -88,6 +88,7 @@ class RequestContext:
     history: list[HistoryItem] = field(default_factory=list)
     goals: list[GoalSummary] = field(default_factory=list)
     earlier_goals: tuple[GoalSummary, ...] = ()
+    notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     pending_files: list[FileInput] = field(default_factory=list)
     role_name: str = ""
@@ -105,3 +106,14 @@ class RequestContext:
     @property
     def cwd(self) -> str:
         return self.executor.cwd if self.executor is not None else ""
+
+
+def carry_over(before: RequestContext, after: RequestContext) -> None:
+    """A branch goes on in the same shell, and with the choices of the session that it comes from. Its goals and costs are its own."""
+    after.executor, after.rehearser, after.checkpoints = before.executor, before.rehearser, before.checkpoints
+    after.planner = before.planner
+    after.rehearse, after.approve = before.rehearse, before.approve
+    after.safety_off, after.confine = before.safety_off, before.confine
+    after.role_name, after.role_text = before.role_name, before.role_text
+    after.pending_files = list(before.pending_files)
+    after.last_message, after.last_command = before.last_message, before.last_command

@@ -16,7 +16,7 @@ _MAX_GOAL_CHARS = 200_000
 def goal_text(user_input: UserInput, app: AppState, ctx: RequestContext) -> tuple[str, str]:
     """The goal in words, redacted, and where it comes from. Raises InvalidRequest and InvalidState."""
     if user_input.continuation is not None:
-        last = next((goal.goal for goal in reversed(ctx.goals)), None)
+        last = next((goal.goal for goal in reversed((*ctx.earlier_goals, *ctx.goals))), None)
         if last is None:
             raise InvalidState(expected="an earlier goal in this session", found="none")
         return last, "continuation"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
-    from agent.protocol.events import Origin
 
 
 class OpenContext(Protocol):

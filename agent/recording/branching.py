@@ -1,0 +1,255 @@
+"""Sessions that were branched from others: where they came from, and the records that they are made of.
+
+A branch's own log holds only what came after; its history is the fold over its origin's records up to the branching point, and then over
+its own. Origins may be branches, too. The log is hostile input: chains are bounded, cycles end, and what is not what was branched from
+is left out, and said.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct, structs
+
+from agent.protocol.errors import IoError
+from agent.protocol.events import (
+    CommandFinished,
+    GoalFinished,
+    GoalStarted,
+    LogScrubbed,
+    Origin,
+    Record,
+    RunFinished,
+    RunStarted,
+    SessionPruned,
+    SessionStarted,
+    decode,
+)
+from agent.recording.bounds import MAX_LINE
+from agent.recording.integrity.chain import line_hash
+from agent.recording.integrity.lines import read_line
+from agent.recording.reader import SessionFile, list_sessions
+
+TAKEN_OVER = ("branch", "retry", "undo-turn")
+"""Kinds of origins whose records are part of the session; others only say where it comes from."""
+MOST_BRANCHES = 1_000
+"""How many branchings lie between a session and the oldest one that it is made of, at most."""
+
+
+class Part(Struct, frozen=True):
+    """The records of one session that count, up to `upto` (None: all)."""
+
+    session: SessionFile
+    log: str
+    upto: int | None = None
+
+
+class Lineage(Struct, frozen=True):
+    """What a session is made of, the oldest part first; `notes` says in words what is missing."""
+
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One goal, and where to branch: `before` it, or `after` it."""
+
+    goal_id: str
+    goal: GoalStarted
+    before: Origin
+    after: Origin
+    undo_ids: tuple[str, ...] = ()
+
+
+class Turns(Struct, frozen=True):
+    """The goals of a session with all that it was branched from, in order; `end` is its last record."""
+
+    turns: tuple[Turn, ...]
+    end: Origin
+
+
+def lineage(folder: str, session: SessionFile) -> Lineage:
+    """Follow the origins of `session` through the logs in `folder`. Raises IoError where its own log cannot be read."""
+    first = first_line(session)
+    parts = [Part(session, line_hash(first) if first else "")]
+    notes: list[str] = []
+    seen = {parts[0].log}
+    known: list[SessionFile] | None = None
+    origin = origin_of(first)
+    while origin is not None:
+        if len(parts) > MOST_BRANCHES:
+            notes.append(f"older than {MOST_BRANCHES:,} branchings ago: left out")
+            break
+        known = list_sessions(folder) if known is None else known
+        part, note = _part(origin, known)
+        if note:
+            notes.append(note)
+        if part is None:
+            break
+        if part.log in seen:
+            notes.append(f"session {origin.session} is branched from itself: left out")
+            break
+        seen.add(part.log)
+        parts.append(part)
+        origin = origin_of(first_line(part.session))
+    return Lineage(tuple(reversed(parts)), tuple(notes))
+
+
+def records(line: Lineage) -> Iterator[Record]:
+    """Every record that counts, the oldest first."""
+    return (record for _, _, record in _steps(line))
+
+
+def turns(line: Lineage) -> Turns:
+    """The goals, and where to branch."""
+    return _Turns().over(_steps(line))
+
+
+def first_line(session: SessionFile) -> bytes:
+    """The first record's line, b"" where there is none."""
+    return next((line for line in _raw(_paths(session)[:1]) if read_line(line) is not None), b"")
+
+
+def origin_of(line: bytes) -> Origin | None:
+    """Where a session began, from its first line; None for one that took nothing over."""
+    record = _record(line)
+    event = record.event if record is not None else None
+    origin = event.origin if isinstance(event, SessionStarted) else None
+    return origin if origin is not None and origin.how in TAKEN_OVER else None
+
+
+def _part(origin: Origin, known: Iterable[SessionFile]) -> tuple[Part | None, str]:
+    """The part that `origin` means, and what is to be said of it."""
+    missing = f"the session {origin.session}, from which this one was branched"
+    candidates = [session for session in known if session.session_id == origin.session]
+    if not candidates:
+        return None, f"{missing}, is not there any more: what it held is left out"
+    problem = ""
+    for session in reversed(candidates):
+        try:
+            first = first_line(session)
+            found, standing = _standing(session, origin)
+        except IoError as error:
+            problem = f"{missing}, cannot be read ({error.message}): what it held is left out"
+            continue
+        part = Part(session, line_hash(first) if first else "", origin.seq)
+        if found:
+            return part, ""
+        if standing == "scrubbed":
+            return part, f"{missing}, was scrubbed of secrets since"
+        what = "was removed" if standing == "pruned" else "is not what it was then"
+        problem = f"{missing}, {what}: what it held is left out"
+    return None, problem
+
+
+def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
+    """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
+    standing = ""
+    for line in _raw(_paths(session)):
+        keys = read_line(line)
+        if keys is None:
+            continue
+        if keys.seq == origin.seq and (not origin.hash or line_hash(line) == origin.hash):
+            return True, ""
+        if keys.type in ("log.scrubbed", "session.pruned"):
+            event = record.event if (record := _record(line)) is not None else None
+            if isinstance(event, SessionPruned):
+                return False, "pruned"
+            if isinstance(event, LogScrubbed):
+                standing = "scrubbed"
+    return False, standing
+
+
+class _Turns:
+    def __init__(self) -> None:
+        self._found: dict[str, Turn] = {}
+        self._before: dict[str, Origin] = {}  # by run
+        self._last: tuple[Part, bytes, Record] | None = None
+        self._undo: dict[str, tuple[str, ...]] = {}
+
+    def over(self, steps: Iterator[tuple[Part, bytes, Record]]) -> Turns:
+        for part, line, record in steps:
+            self._take(part, line, record)
+            self._last = (part, line, record)
+        return Turns(
+            tuple(structs.replace(turn, undo_ids=self._undo.get(key, ())) for key, turn in self._found.items()),
+            self._place(),
+        )
+
+    def _take(self, part: Part, line: bytes, record: Record) -> None:
+        match record.event:
+            case RunStarted():
+                self._before = {record.run: self._place()}
+            case GoalStarted() as goal:
+                before = self._before.get(record.run) or self._place()
+                self._found[record.goal_id] = Turn(
+                    goal_id=record.goal_id, goal=goal, before=before, after=_origin(part, line, record)
+                )
+            case CommandFinished(undo_id=undo_id) if undo_id and record.goal_id in self._found:
+                self._undo[record.goal_id] = (*self._undo.get(record.goal_id, ()), undo_id)
+            case GoalFinished() if record.goal_id in self._found:
+                self._ended(record.goal_id, _origin(part, line, record))
+            case RunFinished(outcome=outcome) if outcome.goal is not None and outcome.goal.goal_id in self._found:
+                self._ended(outcome.goal.goal_id, _origin(part, line, record))
+
+    def _ended(self, goal_id: str, place: Origin) -> None:
+        self._found[goal_id] = structs.replace(self._found[goal_id], after=place)
+
+    def _place(self) -> Origin:
+        """The record that came last, as a place to branch at."""
+        return _origin(*self._last) if self._last is not None else Origin(session="", seq=0)
+
+
+def _origin(part: Part, line: bytes, record: Record) -> Origin:
+    return Origin(session=part.session.session_id, seq=record.seq, hash=line_hash(line), log=part.log)
+
+
+def _steps(line: Lineage) -> Iterator[tuple[Part, bytes, Record]]:
+    for part in line.parts:
+        for raw in _raw(_paths(part.session)):
+            record = _record(raw)
+            if record is None:
+                continue
+            yield part, raw, record
+            if part.upto is not None and record.seq >= part.upto:
+                break
+
+
+def _paths(session: SessionFile) -> tuple[str, ...]:
+    return session.paths or (session.path,)
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _raw(paths: Iterable[str]) -> Iterator[bytes]:
+    """The lines of a session's files, without those that are too long to be a record."""
+    for path in paths:
+        try:
+            with open(path, "rb", opener=_without_waiting) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise IoError(f"{path} is not a regular file")
+                yield from _lines(file)
+        except OSError as error:
+            raise IoError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) <= MAX_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE)
