@@ -15,6 +15,7 @@ from agent.recording.index.gather import Gatherer, Session
 from agent.recording.index.line import read_line
 from agent.recording.index.logs import FileState, goes_on, new_lines, paths_of, settle, state_of, unchanged
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
+from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile, list_sessions
 
 PIECE_SECONDS = 1.0
@@ -31,6 +32,8 @@ def update(
     `stop` ends it between pieces. Raises IoError where the folder cannot be read, sqlite3.Error.
     """
     connection = database.connection
+    if _nothing_new(connection, folder):
+        return
     sessions = list_sessions(folder)
     stored = _stored(connection)
     gone = stored.keys() - {os.path.basename(session.path) for session in sessions}
@@ -49,6 +52,25 @@ def update(
             connection.execute("ROLLBACK")
             raise
         gone = set()
+
+
+def _nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
+    """Whether every log is as it was, by one look at the folder. Any doubt is left to the long way round."""
+    known = {path: state for path, *state in connection.execute("SELECT path, inode, size, modified FROM files")}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.endswith(".jsonl"):
+                    continue
+                before = known.pop(entry.name, None)
+                if before is None and parse_segment(entry.name) is not None:
+                    return False
+                info = entry.stat(follow_symlinks=False)
+                if before is not None and before != [f"{info.st_dev}:{info.st_ino}", info.st_size, info.st_mtime_ns]:
+                    return False
+    except OSError:
+        return False
+    return not known
 
 
 def _stored(connection: sqlite3.Connection) -> dict[str, list[FileState]]:

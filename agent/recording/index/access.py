@@ -1,0 +1,90 @@
+"""Ask the index. It is never the truth: where it is missing, damaged, locked or of another version, it is made anew or gone around."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import TypeVar
+
+from agent.recording.index.database import Database, discard, in_memory, open_database
+from agent.recording.index.update import Told, update
+
+T = TypeVar("T")
+
+STALE = "another process is busy with the index of the sessions; what was recorded last may be missing here"
+
+
+class LogIndex:
+    """The index of the logs in `folder`; `state` is where it goes if it cannot lie beside them ("" for nowhere).
+
+    `notes` collects what a person may want to know, in words. Use it in one thread at a time; close it.
+    """
+
+    def __init__(self, folder: str, state: str, *, told: Told | None = None) -> None:
+        self.notes: list[str] = []
+        self._folder = folder
+        self._state = state
+        self._told = told
+        self._database: Database | None = None
+
+    def __enter__(self) -> LogIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def place(self) -> str:
+        """The path of its file, "" where it is in memory or not open."""
+        return self._database.place if self._database is not None else ""
+
+    def ask(
+        self,
+        question: Callable[[Database], T],
+        *,
+        rebuild: bool = False,
+        fresh: bool = True,
+        stop: Callable[[], bool] | None = None,
+    ) -> T:
+        """The answer to `question`, after the index took in what is new (`fresh`). Raises IoError where the logs cannot be read.
+
+        `question` may be asked again after a repair, so it must give all of its answer at the end.
+        """
+        try:
+            return self._ask(self._open(rebuild=rebuild), question, fresh, stop)
+        except sqlite3.Error:
+            place = self.place
+            self.close()
+        # It is damaged below the surface: once more from nothing, and if that does not help, without a file.
+        try:
+            if discard(place):
+                return self._ask(self._open(), question, True, stop)
+        except sqlite3.Error:
+            self.close()
+        self._database = in_memory()
+        return self._ask(self._database, question, True, stop)
+
+    def close(self) -> None:
+        """Give up the file; it is opened again when it is asked again."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _open(self, *, rebuild: bool = False) -> Database:
+        if rebuild:
+            self.close()
+        if self._database is None:
+            self._database = open_database(self._folder, self._state, rebuild=rebuild)
+        return self._database
+
+    def _ask(
+        self, database: Database, question: Callable[[Database], T], fresh: bool, stop: Callable[[], bool] | None
+    ) -> T:
+        if fresh:
+            try:
+                update(database, self._folder, told=self._told, stop=stop)
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) and "busy" not in str(error):
+                    raise
+                self.notes.append(STALE)
+        return question(database)

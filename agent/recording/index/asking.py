@@ -1,0 +1,109 @@
+"""Conditions shared by all questions to the index, and how they become SQL. Values never become part of a statement."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from agent.recording.index.gather import RANKS
+
+
+class Conditions(Struct, frozen=True, kw_only=True):
+    """What is wanted; empty fields do not matter. Times in microseconds since the epoch, `until` exclusive.
+
+    `exit_code`: a number or "nonzero". Those from `risks` on are about one and the same command of a goal.
+    """
+
+    since: int = 0
+    until: int = 0
+    cwd: str = ""
+    statuses: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    exit_code: int | Literal["nonzero"] | None = None
+    edited: bool = False
+    by: str = ""
+
+    @property
+    def of_commands(self) -> bool:
+        return bool(self.risks or self.exit_code is not None or self.edited or self.by)
+
+
+class Clause:
+    """A growing WHERE with its values."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, part: str, *values: Any) -> None:
+        self._parts.append(part)
+        self.values.extend(values)
+
+    @property
+    def text(self) -> str:
+        return f" WHERE {' AND '.join(self._parts)}" if self._parts else ""
+
+
+def below(column: str, folder: str) -> tuple[str, tuple[str, ...]]:
+    """A condition: `column` is `folder` or lies below it."""
+    folder = os.path.normpath(folder)
+    if folder == "/":
+        return f"{column} LIKE '/%'", ()
+    return f"({column} = ? OR substr({column}, 1, {len(folder) + 1}) = ?)", (folder, f"{folder}/")
+
+
+def statuses_asked(statuses: tuple[str, ...]) -> tuple[str, ...]:
+    """As they stand in the index: whether an open goal is running or was interrupted is found out afterwards."""
+    return (*statuses, "open") if {"running", "interrupted"} & set(statuses) else statuses
+
+
+def about_goals(clause: Clause, wanted: Conditions) -> None:
+    """Add what is asked of goals."""
+    if wanted.since:
+        clause.add("goals.id >= ?", wanted.since)
+    if wanted.until:
+        clause.add("goals.id < ?", wanted.until)
+    if wanted.cwd:
+        part, values = below("goals.cwd", wanted.cwd)
+        clause.add(part, *values)
+    if wanted.statuses:
+        asked = statuses_asked(wanted.statuses)
+        clause.add(f"goals.status IN ({', '.join('?' * len(asked))})", *asked)
+
+
+def about_commands(wanted: Conditions) -> tuple[str, list[Any]]:
+    """What is asked of one command, as a condition over `commands`."""
+    parts: list[str] = []
+    values: list[Any] = []
+    if wanted.risks:
+        parts.append(f"risk IN ({', '.join('?' * len(wanted.risks))})")
+        values.extend(RANKS[risk] for risk in wanted.risks)
+    if wanted.exit_code == "nonzero":
+        parts.append("exit_code <> 0")
+    elif wanted.exit_code is not None:
+        parts.append("exit_code = ?")
+        values.append(wanted.exit_code)
+    if wanted.edited:
+        parts.append("edited = 1")
+    if wanted.by:
+        parts.append("by = ?")
+        values.append(wanted.by)
+    return " AND ".join(parts), values
+
+
+def match_of(words: tuple[str, ...]) -> str:
+    """The words as a full-text query: each a word's beginning, all of them, in any of the texts."""
+    return " ".join('"{}"*'.format(word.replace('"', '""')) for word in words)
+
+
+def is_looked_up(word: str) -> bool:
+    """Whether the full-text index knows such words: those of scripts that do not set blanks between them it does not."""
+    return bool(re.search(r"[^\W_]", word)) and not re.search("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0eff]", word)
+
+
+def like(word: str) -> str:
+    """The word as a pattern of LIKE with escapes by `~`."""
+    return "%" + re.sub("([~%_])", r"~\1", word) + "%"

@@ -1,0 +1,120 @@
+"""Sessions and goals in the order of time, newest first."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from agent.recording.index.asking import Clause, Conditions, about_goals, below, statuses_asked
+from agent.recording.index.database import Database
+from agent.recording.index.gather import LEVELS
+from agent.recording.index.live import is_open, locked_files
+
+_SESSION = (
+    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
+    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "path",
+)  # fmt: skip
+_GOAL = (
+    "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
+    "tokens", "steps", "commands", "edited", "message",
+)  # fmt: skip
+
+
+def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a session, newest first. Times in microseconds, `risk` as a word, `path` whole; `limit` 0 for all.
+
+    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts.
+    """
+    clause = Clause()
+    if wanted.since:
+        clause.add("ended >= ?", wanted.since)
+    if wanted.until:
+        clause.add("began < ?", wanted.until)
+    inner, values = _any_goal(wanted)
+    if inner:
+        clause.add(inner, *values)
+    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY began DESC, id DESC"  # noqa: S608
+    found = []
+    live = Live(folder)
+    for row in database.connection.execute(query, clause.values):
+        entry = dict(zip(_SESSION, row, strict=True))
+        live.settle(entry, entry["path"])
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "finished": bool(entry["finished"])}
+        entry["path"] = os.path.join(folder, entry["path"])
+        if "open" in statuses_asked(wanted.statuses) and not _has_status(database, entry, wanted):
+            continue
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    return found
+
+
+def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a goal, newest first, with `session` and `began` (microseconds); `limit` 0 for all."""
+    clause = Clause()
+    about_goals(clause, wanted)
+    columns = ", ".join(f"goals.{name}" for name in _GOAL)
+    query = (
+        f"SELECT goals.id, sessions.session, sessions.path, {columns} FROM goals "  # noqa: S608
+        f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} ORDER BY goals.id DESC"
+    )
+    found = []
+    live = Live(folder)
+    for began, session, path, *row in database.connection.execute(query, clause.values):
+        entry = {"session": session, "began": began, **dict(zip(_GOAL, row, strict=True))}
+        live.settle(entry, path)
+        if wanted.statuses and entry["status"] not in wanted.statuses:
+            continue
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "private": bool(entry["private"])}
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    return found
+
+
+class Live:
+    """Tells a goal that goes on from one that was cut off."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._locked: Any = ()
+
+    def settle(self, entry: dict[str, Any], path: str) -> None:
+        """Replace the status "open" by "running" or "interrupted"; where nobody can tell, by "running"."""
+        if entry["status"] == "open":
+            if self._locked == ():
+                self._locked = locked_files()
+            newest = self._last_file(path)
+            entry["status"] = "interrupted" if is_open(newest, self._locked) is False else "running"
+
+    def _last_file(self, path: str) -> str:
+        from agent.recording.naming import segment_paths
+
+        return segment_paths(os.path.join(self._folder, path))[-1]
+
+
+def _any_goal(wanted: Conditions) -> tuple[str, list[Any]]:
+    """A session counts that has one goal with the status, and one in the folder."""
+    parts: list[str] = []
+    values: list[Any] = []
+    if wanted.cwd:
+        here, folders = below("cwd", wanted.cwd)
+        parts.append(f"({here} OR id IN (SELECT session FROM goals WHERE {here}))")  # noqa: S608
+        values += [*folders, *folders]
+    if wanted.statuses:
+        asked = statuses_asked(wanted.statuses)
+        marks = ", ".join("?" * len(asked))
+        parts.append(f"(status IN ({marks}) OR id IN (SELECT session FROM goals WHERE status IN ({marks})))")  # noqa: S608
+        values += [*asked, *asked]
+    return " AND ".join(parts), values
+
+
+def _has_status(database: Database, entry: dict[str, Any], wanted: Conditions) -> bool:
+    """For "running" and "interrupted": whether it is so now that the open goal's status is known."""
+    if entry["status"] in wanted.statuses:
+        return True
+    query = (
+        "SELECT DISTINCT goals.status FROM goals JOIN sessions ON sessions.id = goals.session WHERE sessions.path = ?"
+    )
+    rows = database.connection.execute(query, (os.path.basename(entry["path"]),))
+    return bool({row[0] for row in rows} & set(wanted.statuses))
