@@ -54,6 +54,7 @@ EXAMPLES: dict[str, str] = {
     "sessions replay": """\
   agent-shell sessions replay                     watch the newest session: space pauses, . goes on, q leaves
   agent-shell sessions replay --speed 4 --goal 3 0722
+  agent-shell sessions replay --run --goal 2 0722 its commands again, through the gate; stops at another exit code
   agent-shell sessions replay --check tests/replays
 """,
     "sessions verify": """\

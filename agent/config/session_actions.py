@@ -15,8 +15,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "a session as a recording, report, document or script",
     ),
     "replay": (
-        "[--speed X] [--idle SECONDS] [--step] [--goal N] [--check [--update]] [--json] [ID...]",
-        "watch a session again with its timing, or check that today's engine does the same",
+        "[--speed X] [--idle SECONDS] [--step] [--goal N] [--run | --check [--update]] [--json] [ID...]",
+        "watch a session again with its timing, run it again, or check that today's engine does the same",
     ),
     "verify": (
         "[--public-key PATH] [--heads DIR] [--make-key PATH] [--json] [ID...]",

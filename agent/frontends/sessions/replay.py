@@ -42,21 +42,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="feed it to today's engine, run nothing, and tell what would differ"
     )
     parser.add_argument("--update", action="store_true", help="with --check: rewrite logs that are kept as examples")
+    parser.add_argument(
+        "--run", action="store_true", help="run its commands again, each through the gate, until one ends differently"
+    )
+    parser.add_argument("--from", dest="first", type=int, metavar="N", help="with --run: begin with the Nth goal")
+    parser.add_argument("--keep-going", action="store_true", help="with --run: go on where something went differently")
+    parser.add_argument("--yes", action="store_true", help="with --run: do not ask before the first command")
+    parser.add_argument(
+        "--approve", choices=("ask", "low", "medium"), help="with --run: what may run without asking; never high"
+    )
     parser.add_argument("sessions", nargs="*", metavar="ID", help=f"{HELP}; --check takes several, and folders")
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Do it; the exit code. Raises CoreError, EmitError."""
+    _check_options(options)
     if options.check:
         from agent.frontends.sessions.replay_check import run_check
 
         return await run_check(services, options.sessions, goal=options.goal or 0, update=options.update)
-    if options.update:
-        raise InvalidRequest("--update belongs to --check", hint="add --check, or leave it out")
     if len(options.sessions) > 1:
-        raise InvalidRequest("one session can be watched at a time", hint="name one, or add --check")
+        raise InvalidRequest("one session at a time can be watched or run again", hint="name one, or add --check")
     session = find_session(services, options.sessions[0] if options.sessions else None)
     goal = _number(session, options.goal)
+    if options.run:
+        from agent.frontends.sessions.replay_run import run_again
+
+        first = _number(session, options.first)
+        return await run_again(
+            services, session, goal=goal, first=first, keep_going=options.keep_going, sure=options.yes
+        )
     out = sink_of(sys.stdout)
     idle = options.idle if math.isfinite(options.idle) else None
     if services.settings.json:
@@ -69,6 +84,23 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     columns, rows = out.size()
     look = Look(columns=min(columns, _WIDEST), rows=rows - 1, color=out.color, idle=idle)
     return await _watch(_frames(session, look, goal), out, speed=options.speed, step=options.step)
+
+
+def _check_options(options: argparse.Namespace) -> None:
+    """Raises InvalidRequest for what does not go together."""
+    if options.run and options.check:
+        raise InvalidRequest("--run and --check cannot both be had: one runs commands, the other runs none")
+    if options.update and not options.check:
+        raise InvalidRequest("--update belongs to --check", hint="add --check, or leave it out")
+    given = {
+        "--from": options.first,
+        "--keep-going": options.keep_going,
+        "--yes": options.yes,
+        "--approve": options.approve,
+    }
+    lost = [name for name, value in given.items() if value]
+    if lost and not options.run:
+        raise InvalidRequest(f"{lost[0]} belongs to --run", hint=f"add --run, or leave {lost[0]} out")
 
 
 def _frames(session: SessionFile, look: Look, goal: int) -> Iterator[Frame]:

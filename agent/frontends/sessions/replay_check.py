@@ -35,6 +35,8 @@ async def run_check(
     """Check the sessions, logs and folders of `wanted` (none: the newest session). 0 where all that was fed gave the same events,
     1 where something differs or nothing could be fed. Raises CoreError.
     """
+    if goal < 0:
+        raise InvalidRequest("--check takes a goal by its number from 1")
     sessions = list(_chosen(services, wanted))
     if update and (not wanted or not all(is_outside(services, session) for session in sessions)):
         raise InvalidRequest(
