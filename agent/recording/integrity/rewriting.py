@@ -146,7 +146,14 @@ def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[None]:
 
 
 def _put_in_place(
-    session: SessionFile, heads: str, before: Checked, staged: StagedLog, *, why: str, disk: Disk
+    session: SessionFile,
+    heads: str,
+    before: Checked,
+    staged: StagedLog,
+    *,
+    why: str,
+    disk: Disk,
+    remove: Sequence[str] = (),
 ) -> None:
     folder = os.path.dirname(session.path)
     doubt = "" if before.sound else f"it did not verify when it was {why}"
