@@ -65,7 +65,7 @@ def _plan() -> _Plan:
 def _grouped(pairs: list[tuple[str, int]]) -> tuple[tuple[str, Anchors], ...]:
     groups: dict[str, list[tuple[str, int]]] = {}
     for anchor, place in pairs:
-        groups.setdefault(min(anchor, key=_RARE_FIRST.index), []).append((anchor, place))
+        groups.setdefault(min(anchor, key=_RARE_FIRST.find), []).append((anchor, place))
     return tuple((rarest, tuple(group)) for rarest, group in groups.items())
 
 

@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from agent.recording.context_values import is_mixed, pair_value, sentence_value
 from agent.recording.detectors import Hit
 
 _STRONG = r"passw(?:or)?d|passwd|passphrase|pass_phrase|db_?pass|pgpass(?:word)?|smtp_?pass|mysql_?pwd|secret"
 _WEAK = (
     r"api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|master[_-]?key|account[_-]?key"
-    r"|service[_-]?key|auth[_-]?key|license[_-]?key|session[_-]?key|token|credentials?|_auth|pwd|_key|(?<![a-z])pass(?![a-z])"
+    r"|client[_-]?key[_-]?data|service[_-]?key|auth[_-]?key|license[_-]?key|session[_-]?key|token|credentials?|_auth|pwd|_key|(?<![a-z])pass(?![a-z])"
 )
 # Lower-case words of which every such name has one.
 ANCHORS = ("pass", "pwd", "secret", "key", "token", "credential", "_auth")
@@ -32,7 +33,7 @@ _HARMLESS = (
 _PLAIN = (
     "true,false,null,none,nil,undefined,yes,no,on,off,required,optional,string,str,text,bytes,int,integer,number,bool,boolean,any,"
     "object,empty,example,changeme,change_me,password,passwd,secret,token,key,value,default,disabled,enabled,unset,prompt,hidden,"
-    "redacted,masked,here,your-password,yourpassword,stdin,env,file,expired,invalid,missing,wrong,incorrect"
+    "await,async,new,not,self,this,function,lambda,return,redacted,masked,here,your-password,yourpassword,stdin,env,file,expired,invalid,missing,wrong,incorrect"
 )
 _PLAIN_WORDS = frozenset(_PLAIN.split(","))
 
@@ -70,7 +71,9 @@ def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
         start, end = _name_around(text, at)
         done = end
         match = _value().match(text, end)
-        if match and (hit := _judge(text[start:end], match)):
+        hit = _judge(text[start:end], match) if match else None
+        hit = hit or _judge_apart(text, start, end)
+        if hit:
             yield hit
 
 
@@ -113,6 +116,21 @@ def _judge(name: str, match: re.Match[str]) -> Hit | None:
     return Hit(match.start(group), match.end(group), "password" if strong else "secret-value")
 
 
+def _judge_apart(text: str, start: int, end: int) -> Hit | None:
+    """The value that a field called "value", a tag or a sentence gives for the name at `start:end`."""
+    name = text[start:end].lstrip("-.")
+    if match := pair_value(text, end):
+        keyword = None if _harmless().match(name) else _secret_name().search(name)
+        group = "bare" if match.groupdict().get("quoted") is None else "quoted"
+        strong = keyword is not None and keyword["strong"] is not None
+        if keyword and is_secret_value(match[group], strong=strong, assigned=True, quoted=True):
+            return Hit(match.start(group), match.end(group), "password" if strong else "secret-value")
+    if match := sentence_value(text, start, end):
+        size = len(match["bare"].rstrip(".,:;!?)"))
+        return Hit(match.start("bare"), match.start("bare") + size, "secret-value")
+    return None
+
+
 def is_secret_name(name: str) -> bool:
     """Whether a variable, field or option of this name usually holds a secret."""
     name = name[-100:]  # names come from outside too
@@ -126,7 +144,9 @@ def is_secret_value(value: str, *, strong: bool, assigned: bool, quoted: bool) -
 
     `strong`: the name says password. `assigned`: with `=`, as an option or in quotes; else it may be prose after a colon.
     """
-    if value.startswith(("$", "[redacted:", "%(", "{{", "<", "***", "...", "…", "xxx", "os.", "process.", "self.")):
+    if value.startswith(
+        ("$", "[redacted:", "%(", "{{", "<", "***", "...", "…", "xxx", "os.", "process.", "self.", "ssh-")
+    ):
         return False  # a reference or a placeholder, not the thing
     plain = value.strip("*•.…?!:;").lower()
     if not plain or plain in _PLAIN_WORDS or len(set(plain)) < 3:
@@ -139,7 +159,7 @@ def is_secret_value(value: str, *, strong: bool, assigned: bool, quoted: bool) -
 
 
 def _is_password(value: str, *, assigned: bool, quoted: bool) -> bool:
-    if len(value) < 4 or _is_reference(value):
+    if len(value) < 4 or (_is_reference(value) and not (quoted and is_mixed(value))):
         return False
     if quoted:
         return value.count(" ") <= 5

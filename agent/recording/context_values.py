@@ -1,0 +1,90 @@
+"""Values that stand apart from the name that makes them secret: in a `name`/`value` pair, between tags, in a sentence.
+
+In a sentence a value counts only if it looks like one: a high-entropy word after key, token, secret, password or credential.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+# Words in front of "key" or "token" that make it something everybody may know.
+_OPEN = frozenset(
+    ("public", "pub", "cache", "host", "known", "primary", "foreign", "partition", "sort", "hash", "map", "dictionary", "csrf", "next",
+     "registry", "ssh", "gpg", "pgp")
+)  # fmt: skip
+_STRONG = frozenset(("password", "passwords", "passphrase", "passwd", "secret"))
+_NAMES = _STRONG | {"key", "keys", "token", "tokens", "secrets", "credential", "credentials"}
+
+
+@cache
+def _pair() -> re.Pattern[str]:
+    """After the name: the end of its quote, and a field called value, in JSON or YAML."""
+    return re.compile(
+        r"\\?[\"']?(?:\s{0,4},)?\s{1,40}-?\s{0,4}\\?[\"']?(?i:value|plaintextvalue|secretvalue)\\?[\"']?\s{0,4}:\s{0,4}"
+        r"(?:\\?[\"'](?P<quoted>[^\"'\r\n\\]{1,2000})|(?P<bare>[^\s\"',{}\[\]]{1,2000}))"
+    )
+
+
+@cache
+def _tag() -> re.Pattern[str]:
+    return re.compile(r">(?P<bare>[^<>\s]{1,500})</")
+
+
+@cache
+def _sentence() -> re.Pattern[str]:
+    link = r"is|was|are|will be|value|base|set to|of|for|id|string|here|now|generated|[\w.@-]{1,32}(?=:)"
+    return re.compile(
+        rf"[\"'*`]{{0,2}}(?P<link>(?:[ \t]{{1,2}}(?:{link})){{0,3}}[ \t]{{0,2}}[:=]?[ \t\n]{{1,4}})"
+        r"[\"'*`]{0,2}(?P<bare>[A-Za-z0-9!#$%&()*+./<=>?@^_{|}~-]{6,500})"
+    )
+
+
+def pair_value(text: str, end: int) -> re.Match[str] | None:
+    """The value of `"name": NAME, "value": …` or `<NAME>…</`, where NAME ends at `end`."""
+    return _tag().match(text, end) or _pair().match(text, end)
+
+
+def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
+    """The value that a sentence gives for the name at `start:end`, None where it only talks about it."""
+    name = text[start:end].lower()
+    if name not in _NAMES:
+        return None
+    before = text[max(0, start - 24) : start].lower().split()
+    if before and before[-1].strip("'\"(") in _OPEN:
+        return None
+    match = _sentence().match(text, end)
+    if match is None:
+        return None
+    value = match["bare"].rstrip(".,:;!?)")
+    told = any(word in match["link"].split() for word in ("is", "was", "be", "to")) or ":" in match["link"]
+    if name in _STRONG and told and is_mixed(value):
+        return match
+    return match if is_random_word(value) else None
+
+
+def is_mixed(value: str) -> bool:
+    """Whether letters and digits are mixed as in a password: nothing that could be a word, a number, a time or a path."""
+    return (
+        6 <= len(value) <= 64
+        and any(c.isalpha() for c in value)
+        and (sum(c.isdigit() for c in value) >= 2 or re.search(r"[a-z].*[A-Z]|\d.*[A-Z].*[a-z]", value) is not None)
+        and any(c.isdigit() for c in value)
+        and not re.fullmatch(
+            r"[\d.,:/-]+[A-Za-z]{0,4}|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+[-_]?\d{1,4}|.*[/\\].*|.*\(.*|[\w.-]+\.[a-z]{2,4}",
+            value,
+        )
+    )
+
+
+def is_random_word(value: str) -> bool:
+    """A long word in which capitals, small letters and digits are mixed as by chance."""
+    if not 20 <= len(value) <= 500 or not re.fullmatch(r"[A-Za-z0-9+/_~.-]+={0,2}", value) or value.startswith("AAAA"):
+        return False
+    turns = sum(_class(a) != _class(b) for a, b in pairwise(value))
+    return turns * 4 >= len(value) and len({_class(c) for c in value} & {"A", "a", "0"}) == 3 and len(set(value)) >= 12
+
+
+def _class(c: str) -> str:
+    return "0" if c.isdigit() else "A" if c.isupper() else "a" if c.islower() else "-"
