@@ -46,6 +46,21 @@ EXAMPLES: dict[str, str] = {
   agent-shell undo --list                         what can be taken back, newest first
   agent-shell undo --yes 6k2m                     that one, without asking; again: do it again
 """,
+    "sessions list": """\
+  agent-shell sessions list                       the newest 20: when, where, first goal, how it ended
+  agent-shell sessions list --goals --since 2d    every goal of the last two days
+  agent-shell sessions list --status failed --cwd .
+""",
+    "sessions search": """\
+  agent-shell sessions search permission denied   both words, in goals, commands, outputs and messages
+  agent-shell sessions search --exit nonzero --since yesterday
+  agent-shell sessions search --risk high --by person --json
+  agent-shell sessions search --regex 'error\\[E\\d+\\]' --cwd ~/src
+""",
+    "sessions stats": """\
+  agent-shell sessions stats                      all that is recorded
+  agent-shell sessions stats --since '4 weeks' --cwd .
+""",
     "sessions show": """\
   agent-shell sessions show                       what the newest session did, through your pager
   agent-shell sessions show --full --goal 3 0722  all of the third goal; 0722 begins the session's id

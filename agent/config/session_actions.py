@@ -22,7 +22,18 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "[--public-key PATH] [--heads DIR] [--make-key PATH] [--json] [ID...]",
         "whether the logs are what was written: edits, lines that are missing, a cut end",
     ),
-    "list": ("[--json]", "what was recorded: when, where, which goal, how it ended"),
+    "list": (
+        "[--goals] [--since WHEN] [--cwd DIR] [--status S] [--limit N] [--json]",
+        "what was recorded: when, where, which goal, how it ended",
+    ),
+    "search": (
+        "[--regex RE] [--status S] [--risk L] [--exit N|nonzero] [--edited] [--by WHO] [--cwd DIR] [--since WHEN] [--json] [WORDS...]",
+        "find goals, messages, commands and outputs in all sessions",
+    ),
+    "stats": (
+        "[--since WHEN] [--cwd DIR] [--ascii] [--json]",
+        "goals a day, failures, changed proposals, time, cost and risk, as plots",
+    ),
     "judge": (
         "[--policy FILE] [--only changed|stricter|looser] [--approve MODE] [--facts] [--json] [ID...]",
         "what today's rules say of every command that was proposed or run",

@@ -1,31 +1,131 @@
-"""`agent-shell sessions list`: what was recorded."""
+"""`agent-shell sessions list`: what was recorded, newest first."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from agent.config.paths import default_session_dir
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
-from agent.recording.reader import list_sessions
+from agent.frontends.sessions.finding import (
+    STATUSES,
+    add_rebuild,
+    ask_index,
+    folder_asked,
+    money,
+    risk_style,
+    say,
+    status_style,
+    took,
+    where,
+)
+from agent.frontends.sessions.layout import Cell, Column, print_table
+from agent.frontends.sessions.naming import session_folder
+from agent.frontends.sessions.when import absolute, add_times, ago, iso
+from agent.frontends.shown import shown_line
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
 
+DEFAULT_LIMIT = 20
+
+_COMMON = (
+    Column("status", "STATUS"),
+    Column("risk", "RISK", drop=2),
+    Column("time", "TIME", drop=4, right=True),
+    Column("cost", "COST", drop=6, right=True),
+    Column("where", "WHERE", drop=5),
+    Column("goal", "GOAL", flexible=True),
+)
+_WHEN = (Column("when", "WHEN"), Column("ago", "", drop=3), Column("session", "SESSION"))
+_OF_SESSIONS = (*_WHEN, Column("goals", "GOALS", drop=1, right=True), *_COMMON)
+_OF_GOALS = (*_WHEN, *_COMMON)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None of its own yet."""
+    """What to list, and how much of it."""
+    parser.add_argument("--goals", action="store_true", help="one row a goal instead of one a session")
+    parser.add_argument("--limit", metavar="N", type=limit_of, help="how many at most, 0 for all (20; with --json all)")
+    add_times(parser, until=True)
+    parser.add_argument("--cwd", metavar="DIR", help="only what was asked for in this folder or below it")
+    parser.add_argument(
+        "--status", metavar="S", action="append", choices=STATUSES, default=[],
+        help=f"only with a goal that ended so; can be given again: {', '.join(STATUSES)}",
+    )  # fmt: skip
+    add_rebuild(parser)
+
+
+def limit_of(text: str) -> int:
+    """A number from 0 on. Raises ValueError."""
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+limit_of.__name__ = "number"
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
-    """Print one row a session, the newest last."""
-    folder = services.settings.session_dir or default_session_dir(services.loaded.environ)
-    rows = [
-        {"session": found.session_id, "date": found.date, "bytes": found.size, "path": found.path}
-        for found in list_sessions(folder)
-    ]
-    print_rows(rows, json=services.settings.json, out=sink_of(sys.stdout), columns=("session", "date", "bytes"))
+    """Print one row a session, or a goal; the newest first."""
+    from agent.recording.index.asking import Conditions
+    from agent.recording.index.listing import goals, sessions
+
+    json = services.settings.json
+    limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
+    wanted = Conditions(
+        since=options.since or 0,
+        until=options.until or 0,
+        cwd=folder_asked(options.cwd),
+        statuses=tuple(options.status),
+    )
+    listed = goals if options.goals else sessions
+    # One more than wanted tells whether there are more.
+    found = ask_index(
+        services, options, lambda database, folder: listed(database, folder, wanted, limit + 1 if limit else 0)
+    )
+    more = bool(limit) and len(found) > limit
+    found = found[:limit] if limit else found
+    out = sink_of(sys.stdout)
+    if json:
+        print_rows((_for_programs(row) for row in found), json=True, out=out)
+        return 0
+    if not found:
+        narrowed = wanted != Conditions()
+        say(
+            "nothing recorded fits"
+            if narrowed
+            else f"nothing is recorded in {shown_line(session_folder(services))} yet"
+        )
+        return 0
+    home = services.loaded.environ.get("HOME", "")
+    print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)
+    if more:
+        say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")
     return 0
+
+
+def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
+    times = {name: iso(row[name]) for name in ("began", "ended") if name in row}
+    return {**row, **times}
+
+
+def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
+    failed = row.get("failed", 0)
+    status, style = row["status"], status_style(row["status"])
+    if failed and row["goals"] > 1 and status != "running":
+        status, style = f"{failed} failed", "red"
+    return {
+        "when": Cell(absolute(row["began"])),
+        "ago": Cell(ago(row["began"]), "dim"),
+        "session": Cell(shown_line(row["session"], 64), "cyan"),
+        "goals": Cell(f"{row['goals']:,}" if "goals" in row else ""),
+        "status": Cell(shown_line(status.replace("_", " "), 24), style),
+        "risk": Cell(row["risk"], risk_style(row["risk"])),
+        "time": Cell(took(row["duration"] or 0.0)),
+        "cost": Cell(money(row["cost"])),
+        "where": Cell(where(row["cwd"] or "", home), "dim"),
+        "goal": Cell(shown_line(row["goal"] or row.get("name") or "", 200)),
+    }

@@ -100,4 +100,4 @@ def program_of(command: str) -> str:
         if re.match(r"[A-Za-z_]\w*=", word) or word.startswith("-") or word in _WRAPPERS:
             continue
         return word.strip("\"'").rpartition("/")[2][:40] or word[:40] or "?"
-    return command.split()[0][:40] if command.split() else "?"
+    return command.split(maxsplit=1)[0][:40] if command.split() else "?"

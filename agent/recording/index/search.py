@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.recording.index.asking import Clause, Conditions, about_commands, about_goals, is_looked_up, like, match_of
 from agent.recording.index.database import Database
@@ -45,7 +45,10 @@ class HitCommand(Struct, frozen=True, kw_only=True):
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """One goal. `match` is the line that was found, from `field`; `spans` are the places in it. `at`: microseconds since the epoch."""
+    """One goal. `match` is the line that was found, from `field`; `spans` are the places in it. `at`: microseconds since the epoch.
+
+    `seq`: the record with which it began; `number`: which goal of its session it is, from 1 (0: not asked for).
+    """
 
     session: str
     path: str
@@ -60,6 +63,8 @@ class Hit(Struct, frozen=True, kw_only=True):
     match: str
     spans: tuple[tuple[int, int], ...]
     commands: tuple[HitCommand, ...]
+    seq: int = 0
+    number: int = 0
 
 
 class Found(Struct):
@@ -86,6 +91,7 @@ def search(
     pattern: Matcher | None = None,
     limit: int = 0,
     seconds: float = 10.0,
+    numbered: bool = False,
 ) -> Found:
     """Goals in which all `words` are found (each as the beginning of a word, whatever its case) and `pattern` in one line.
 
@@ -109,11 +115,20 @@ def search(
         if limit and len(found.hits) == limit:
             found.more = True
             break
-        from msgspec import structs
-
-        found.hits.append(structs.replace(hit, status=entry["status"], path=os.path.join(folder, hit.path)))
+        number = _number(database, hit.at) if numbered else 0
+        path = os.path.join(folder, hit.path)
+        found.hits.append(structs.replace(hit, status=entry["status"], path=path, number=number))
     found.too_long = finder.too_long
     return found
+
+
+def _number(database: Database, row: int) -> int:
+    """Which goal of its session it is."""
+    query = (
+        "SELECT count(*) FROM goals AS others JOIN goals ON others.session = goals.session AND others.seq <= goals.seq "
+        "WHERE goals.id = ?"
+    )
+    return int(database.connection.execute(query, (row,)).fetchone()[0])
 
 
 class _Candidate(Struct):
@@ -129,6 +144,7 @@ class _Candidate(Struct):
     message: str
     command: str
     output: str
+    seq: int
     commands: list[tuple[object, ...]]
 
 
@@ -146,15 +162,21 @@ def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) 
         if word not in looked_up:
             pattern = like(word)
             columns = ("texts.goal", "texts.message", "texts.command", "texts.output")
-            clause.add(f"({' OR '.join(f'{name} LIKE ? ESCAPE ?' for name in columns)})", *[pattern, "~"] * len(columns))
+            clause.add(
+                f"({' OR '.join(f'{name} LIKE ? ESCAPE ?' for name in columns)})", *[pattern, "~"] * len(columns)
+            )
     about_goals(clause, wanted)
     of_command, values = about_commands(wanted)
     if of_command:
         clause.add(f"goals.id IN (SELECT goal FROM commands WHERE {of_command})", *values)  # noqa: S608
-    tables = "texts CROSS JOIN goals ON goals.id = texts.rowid" if looked_up else "goals CROSS JOIN texts ON texts.rowid = goals.id"
+    tables = (
+        "texts CROSS JOIN goals ON goals.id = texts.rowid"
+        if looked_up
+        else "goals CROSS JOIN texts ON texts.rowid = goals.id"
+    )
     query = (
         "SELECT goals.id, sessions.session, sessions.path, goal_id, goals.status, goals.risk, goals.cwd, goals.duration, "  # noqa: S608
-        f"texts.goal, texts.message, texts.command, texts.output FROM {tables} "
+        f"texts.goal, texts.message, texts.command, texts.output, goals.seq FROM {tables} "
         f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} "
         f"ORDER BY {'texts.rowid' if looked_up else 'goals.id'} DESC"
     )
@@ -191,7 +213,7 @@ def _hit(candidate: _Candidate, finder: _Finder, wanted: Conditions) -> Hit | No
     return Hit(
         session=candidate.session, path=candidate.path, at=candidate.at, goal_id=candidate.goal_id, goal=candidate.goal,
         status=candidate.status, risk=LEVELS[candidate.risk or 0], cwd=candidate.cwd, duration=candidate.duration,
-        field=best.field, match=best.line, spans=best.spans,
+        field=best.field, match=best.line, spans=best.spans, seq=candidate.seq,
         commands=tuple(_command(row, matched=finder.touches(own)) for row, own in commands),
     )  # fmt: skip
 

@@ -1,0 +1,113 @@
+"""What list, search and stats share: the index with its messages to the person, styles, and short forms."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from agent.config.paths import state_dir
+from agent.emitters.paint import paint, seconds
+from agent.emitters.streams import Sink, sink_of
+from agent.frontends.sessions.naming import session_folder
+from agent.frontends.shown import shown_line
+from agent.protocol.errors import IoError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+    from agent.recording.index.database import Database
+
+T = TypeVar("T")
+
+STATUSES = (
+    "completed", "answered", "failed", "cancelled", "skipped", "planner_error", "blocked_by_policy", "budget_exhausted",
+    "interrupted", "handed_off", "running", "pruned",
+)  # fmt: skip
+LEVELS = ("low", "medium", "high")
+_STATUS_STYLES = {
+    "completed": "green", "answered": "green", "failed": "red", "planner_error": "red", "budget_exhausted": "red",
+    "interrupted": "red", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "running": "cyan",
+}  # fmt: skip
+_RISK_STYLES = {"high": "red", "medium": "yellow", "low": "dim"}
+_MANY = 300
+
+
+def add_rebuild(parser: argparse.ArgumentParser) -> None:
+    """The option `--rebuild`."""
+    parser.add_argument("--rebuild", action="store_true", help="make the index of the logs anew first")
+
+
+def ask_index(services: Services, options: argparse.Namespace, question: Callable[[Database, str], T]) -> T:
+    """What `question(database, folder)` finds in the index, brought up to date first. Raises IoError where logs cannot be read."""
+    try:
+        from agent.recording.index.access import LogIndex
+    except ImportError as error:
+        raise IoError(
+            f"this Python has no SQLite ({error})", hint="use a Python that was built with the module sqlite3"
+        ) from None
+    folder = session_folder(services)
+    progress = _Progress(sink_of(sys.stderr))
+    with LogIndex(folder, state_dir(services.loaded.environ), told=progress.told) as index:
+        answer = index.ask(lambda database: question(database, folder), rebuild=options.rebuild)
+        progress.end()
+        for note in index.notes:
+            say(note)
+    return answer
+
+
+def say(text: str) -> None:
+    """A line about the answer, beside it: on standard error."""
+    out = sink_of(sys.stderr)
+    out.write((paint(text, "dim", color=out.color) + "\n").encode("utf-8", "replace"))
+
+
+class _Progress:
+    """On a terminal, where there is much to read: how far it is."""
+
+    def __init__(self, out: Sink) -> None:
+        self._out = out
+        self._shown = False
+
+    def told(self, done: int, of: int) -> None:
+        if self._out.is_tty and of >= _MANY:
+            self._shown = True
+            self._out.write(f"\rreading {of:,} logs for the index: {done * 100 // of} % ".encode())
+
+    def end(self) -> None:
+        if self._shown:
+            self._out.write(b"\r\x1b[K")
+
+
+def status_style(status: str) -> str:
+    return _STATUS_STYLES.get(status, "")
+
+
+def risk_style(risk: str) -> str:
+    return _RISK_STYLES.get(risk, "")
+
+
+def where(cwd: str, home: str) -> str:
+    """A folder for people: with ~ for home, safe to show, its end if it is long."""
+    path = shown_line(cwd, 200)
+    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
+        path = "~" + path[len(home.rstrip("/")) :]
+    return path if len(path) <= 32 else "…" + path[-31:]
+
+
+def money(cost: float | None) -> str:
+    """`$0.0123`, `$3.21`, "" where nobody knows or it cost nothing."""
+    if not cost:
+        return ""
+    return f"${cost:.4f}" if cost < 0.1 else f"${cost:,.2f}"
+
+
+def took(duration: float) -> str:
+    return seconds(duration) if duration else ""
+
+
+def folder_asked(path: str | None) -> str:
+    """An absolute folder for `--cwd`, "" for none."""
+    return os.path.abspath(os.path.expanduser(path)) if path else ""
