@@ -16,6 +16,7 @@ from agent.emitters.story_words import (
     clock,
     decided_words,
     ending_words,
+    flowed,
     goal_words,
     name,
     origin_words,
@@ -124,27 +125,28 @@ class StoryText:
             yield from self._outcome(goal)
 
     def _heading(self, goal: GoalStory) -> Iterator[str]:
-        yield ""
+        if not self._only:
+            yield ""
         first, *rest = safe(_cut(goal.goal, None if self._full else _SHOWN_TEXT)).split("\n")
         yield f"{self._paint(f'{self._goals:>2}', 'cyan')}  {self._paint(first, 'bold')}"
         yield from (f"    {self._paint(line, 'bold')}" for line in rest)
         words = goal_words(goal, self._since, self._folder)
         self._folder, self._approve = goal.cwd or self._folder, goal.approve
-        status = self._status(goal) if not goal.more else self._paint("a long goal, told in parts", "dim")
-        yield f"    {status}{self._paint(' · ' + ' · '.join(words), 'dim')}"
+        status = self._status(goal) if not goal.more else ("a long goal, told in parts", "dim")
+        yield from self._flow("    ", [status, (" · " + " · ".join(words), "dim")])
 
-    def _status(self, goal: GoalStory) -> str:
+    def _status(self, goal: GoalStory) -> tuple[str, str]:
         style = STATUS_STYLE.get(goal.status, "red")
         words = safe_line(goal.status.replace("_", " "), 60)
         code = f" · exit {goal.exit_code}" if goal.exit_code and goal.finished else ""
         ending = "" if goal.finished else " (its ending is not in the log)"
-        return self._paint(f"{MARKS[style]} {words}{code}{ending}", style)
+        return f"{MARKS[style]} {words}{code}{ending}", style
 
     def _outcome(self, goal: GoalStory) -> Iterator[str]:
         """What is not said by any step: why it ended as it did; and how, where the heading could not know it."""
         if goal.part > 1:
             yield ""
-            yield f"    {self._status(goal)}{self._paint(f' · {took(goal.duration)}', 'dim')}"
+            yield from self._flow("    ", [self._status(goal), (f" · {took(goal.duration)}", "dim")])
         said = {step.text for step in goal.steps if isinstance(step, (Said, PlannerStep, Mark))}
         said |= {decision.remark for command in goal.commands for decision in command.decisions}
         if goal.message and STATUS_STYLE.get(goal.status) != "green" and not any(goal.message in text for text in said):
@@ -258,9 +260,8 @@ class StoryText:
                 continue
             safer = f" · safer: {safe_line(finding.safer, 200)}" if finding.safer else ""
             rule = f" ({safe_line(finding.rule, 60)})" if self._full else ""
-            yield self._paint(
-                f"{finding.level.value}: {safe_line(finding.reason, 300)}{rule}", LEVEL_STYLE[finding.level.value]
-            ) + (self._paint(safer, "dim"))
+            why = f"{finding.level.value}: {safe_line(finding.reason, 300)}{rule}"
+            yield from self._flow("", [(why, LEVEL_STYLE[finding.level.value]), (safer, "dim")], self._width - 6)
         rating = command.rating
         if rating is not None and rating.verdict.action == "refuse" and rating.verdict.reason:
             yield self._paint(f"policy: {safe_line(rating.verdict.reason, 300)}", "red")
@@ -288,7 +289,9 @@ class StoryText:
         undo = undo_words(command)
         if words:
             folder = f" · now in {name(command.cwd_after)}" if command.cwd_after != command.cwd else ""
-            yield f"    {self._paint(words, style)}{self._paint(folder + (' · ' + undo if undo else ''), 'dim')}"
+            yield from self._flow(
+                "    ", [(words, style), (folder + (" · " + undo if undo else ""), "dim")], self._width - 2
+            )
         for note in command.notes:
             yield self._paint(f"    {safe_line(note, 300)}", "yellow")
 
@@ -310,6 +313,10 @@ class StoryText:
         ]
         yield ""
         yield self._paint(" · ".join(words), "dim")
+
+    def _flow(self, indent: str, parts: Sequence[tuple[str, str]], width: int = 0) -> Iterator[str]:
+        for pieces in flowed(parts, (width or self._width) - len(indent)):
+            yield indent + "".join(self._paint(text, style) for text, style in pieces)
 
     def _paint(self, text: str, style: str) -> str:
         return paint(text, style, color=self._color)

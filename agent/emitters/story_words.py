@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from agent.emitters.paint import prose, safe, safe_line, seconds
@@ -191,3 +191,19 @@ def _broken(line: str, width: int) -> Iterator[str]:
         yield line[:cut].rstrip()
         line = line[cut:].lstrip(" ")
     yield line
+
+
+def flowed(parts: Sequence[tuple[str, str]], width: int) -> Iterator[list[tuple[str, str]]]:
+    """Pieces of (text, style), safe already, as lines of such pieces; text is broken as `wrapped` does it."""
+    text = "".join(piece for piece, _ in parts)
+    at = 0
+    for line in wrapped(text, width):
+        start = text.find(line, at) if line else at
+        at = start + len(line)
+        pieces, begin = [], 0
+        for piece, style in parts:
+            inside = text[max(start, begin) : min(at, begin + len(piece))]
+            if inside and max(start, begin) < min(at, begin + len(piece)):
+                pieces.append((inside, style))
+            begin += len(piece)
+        yield pieces
