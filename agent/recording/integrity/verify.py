@@ -111,7 +111,7 @@ class _End:
     def empty(self, heads: Sequence[Head]) -> None:
         """A log without any record: a crash may have left it so, if no head knows better."""
         self.state = "empty"
-        known = [head for head in heads if head.kept.seq]
+        known = [head for head in heads if not _may_be_lost(head)]
         if known:
             self._wrong(f"there is no event left of the {known[-1].kept.seq} that its head knows", line=0)
 
@@ -163,7 +163,7 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked]) -> list[Checked]
     lost = []
     for session_id in _known_ids(heads):
         for head in _heads(heads, session_id):
-            if head.folder != place or not head.kept.seq or known & {head.log, head.next}:
+            if head.folder != place or _may_be_lost(head) or known & {head.log, head.next}:
                 continue
             text = f"its log is gone; its head knows {head.kept.seq} events"
             path = os.path.join(folder, session_id)
@@ -195,6 +195,11 @@ def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | Non
             session_id=session.session_id, path=session.path, state="unreadable", files=len(session.paths), events=0,
             bytes=session.size, end=BEFORE_FIRST, log="", problems=(Problem(session.path, 0, error.message),),
         )  # fmt: skip
+
+
+def _may_be_lost(head: Head) -> bool:
+    """Whether a crash can have taken the whole log: nothing was written, or the machine stopped before the disk was waited for."""
+    return not head.kept.seq or (not head.synced.seq and not head.closed and head.boot != boot_id())
 
 
 def _newest(heads: Sequence[Head], log: str) -> Head | None:

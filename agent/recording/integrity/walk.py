@@ -78,9 +78,10 @@ class Walk:
     def file(self, path: str, *, first: bool, instead: str = "") -> None:
         """Walk over the next file; over `instead`, where that exists. Raises IoError."""
         name = os.path.basename(path)
-        before, self._file, self._number = os.path.basename(self._file), path, 0
         if not first:
             self._settle_torn()
+        before, self._file, self._number = os.path.basename(self._file), path, 0
+        if not first:
             self._before = before or "?"
             empty = os.path.getsize(path) == 0
             if self._expected != name and not empty:
