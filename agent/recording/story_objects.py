@@ -67,11 +67,21 @@ def command_object(command: CommandStory) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> bytes:
-    """Compact JSON without a line end. Lone surrogates, from names that are not UTF-8, stand as escapes."""
+    """Compact JSON without a line end, for any reader: lone halves of characters become `?`, as in the log itself."""
     try:
         return msgspec.json.encode(value)
     except (UnicodeEncodeError, OverflowError):  # the latter: a number beyond 64 bits
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(_whole(value), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item) for item in value]
+    return value
 
 
 def _step(step: Step) -> dict[str, Any]:
