@@ -108,7 +108,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
 
 def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
-    times = {name: iso(row[name]) for name in ("began", "ended") if name in row}
+    times: dict[str, Any] = {name: iso(row[name]) for name in ("began", "ended") if name in row}
     return {**row, **times}
 
 

@@ -117,11 +117,11 @@ class Playback:
             await controls.wait(frame.delay)
             if controls.left:
                 return
-            self._played += frame.delay
+            before, self._played = int(self._played), self._played + frame.delay
             if frame.text:
                 self._out.write(frame.text.encode("utf-8", "replace"))
-            if frame.marker:
-                self._goals += 1
+            self._goals += bool(frame.marker)
+            if frame.marker or int(self._played) != before:
                 self._tell()
             await asyncio.sleep(0)  # where keys and signals get through
 

@@ -22,7 +22,7 @@ def figures(database: Database, wanted: Conditions) -> dict[str, Any]:
     return {
         "total": _total(database, wanted),
         "days": _grouped(database, wanted, "date(goals.id / 1000000, 'unixepoch', 'localtime')", "day", "1"),
-        "planners": _grouped(database, wanted, "goals.planner || CASE goals.model WHEN '' THEN '' ELSE ' ' || goals.model END", "planner", "2 DESC"),
+        "planners": _grouped(database, wanted, "trim(goals.planner || ' ' || goals.model)", "planner", "2 DESC"),
         "statuses": _counts(database, wanted, "goals.status"),
         "risks": _counts(database, wanted, "goals.risk"),
         "commands": _programs(database, wanted),

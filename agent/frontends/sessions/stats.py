@@ -1,0 +1,60 @@
+"""`agent-shell sessions stats`: goals a day, failures, changed proposals, time, cost and risk, as plots in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from agent.emitters.report import print_rows
+from agent.emitters.streams import sink_of
+from agent.frontends.sessions.charts import knows_blocks
+from agent.frontends.sessions.finding import LEVELS, add_rebuild, ask_index, folder_asked, say
+from agent.frontends.sessions.when import add_times, iso
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which goals count, and how it is drawn."""
+    add_times(parser, until=True)
+    parser.add_argument("--cwd", metavar="DIR", help="only what was asked for in this folder or below it")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    add_rebuild(parser)
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Print the figures: one object with `--json`, plots otherwise."""
+    from agent.recording.index.asking import Conditions
+    from agent.recording.index.figures import figures
+
+    wanted = Conditions(since=options.since or 0, until=options.until or 0, cwd=folder_asked(options.cwd))
+    found = ask_index(services, options, lambda database, folder: figures(database, wanted))
+    out = sink_of(sys.stdout)
+    if services.settings.json:
+        print_rows([_for_programs(found)], json=True, out=out)
+        return 0
+    if not found["total"]["goals"]:
+        say("no goals are recorded" + (" that fit" if wanted != Conditions() else " yet"))
+        return 0
+    from agent.frontends.sessions.stats_view import stats_lines
+
+    environ = services.loaded.environ
+    blocks = not options.ascii and knows_blocks(environ, getattr(sys.stdout, "encoding", "") or "")
+    columns = out.size()[0] if out.is_tty else 80
+    text = "\n".join(stats_lines(found, columns=columns, blocks=blocks, color=out.color))
+    out.write((text + "\n").encode("utf-8", "replace"))
+    return 0
+
+
+def _for_programs(found: dict[str, Any]) -> dict[str, Any]:
+    total = found["total"]
+    return {
+        **found,
+        "total": {**total, "first": iso(total["first"] or 0), "last": iso(total["last"] or 0)},
+        "statuses": dict(found["statuses"]),
+        "risks": {("none", *LEVELS)[rank or 0]: count for rank, count in found["risks"]},
+        "commands": [{**row, "risk": ("", *LEVELS)[row["risk"]]} for row in found["commands"]],
+    }
