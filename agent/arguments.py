@@ -72,6 +72,12 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions replay --run --goal 2 0722 its commands again, through the gate; stops at another exit code
   agent-shell sessions replay --check tests/replays
 """,
+    "sessions scrub": """\
+  agent-shell sessions scrub --dry-run            what kinds of secrets are where; never the values
+  agent-shell sessions scrub 0722                 replace them in one session, after asking
+  agent-shell sessions scrub --redact pii --yes   personal data, too
+  pass show old/token | agent-shell sessions scrub --stdin --yes
+""",
     "sessions verify": """\
   agent-shell sessions verify                     was anything changed, removed, added or cut off
   agent-shell sessions verify --json last         one JSON object a session; exit code 1 if one was touched

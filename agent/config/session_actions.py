@@ -38,4 +38,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "[--policy FILE] [--only changed|stricter|looser] [--approve MODE] [--facts] [--json] [ID...]",
         "what today's rules say of every command that was proposed or run",
     ),
+    "scrub": (
+        "[--dry-run] [--redact pii] [--value-from-env NAME] [--stdin] [--yes] [--force] [--json] [ID...]",
+        "secrets in logs that are already written: show what kinds are where, and replace them",
+    ),
 }

@@ -60,6 +60,13 @@ class SecretRedactor:
         if kind := self._known.add(name, value):
             self._kinds.add(kind)
 
+    def known_in(self, text: str) -> dict[str, int]:
+        """How often which known values stand in `text`, in any form."""
+        found: dict[str, int] = {}
+        for _, _, kind, _ in _merge(self._known.find(text, text.encode("utf-8", "surrogatepass"))):
+            found[kind] = found.get(kind, 0) + 1
+        return found
+
     def redact(self, text: str) -> str:
         """The text with its secrets replaced by labels such as `[redacted:github-token:3f2a]`."""
         for _ in range(_MAX_PASSES):
