@@ -8,7 +8,7 @@ MAX_LENGTH = 1_000_000  # characters of a command that are read at all
 MAX_NESTING = 50  # commands in commands in commands: each takes about ten Python frames, of a thousand that there are
 
 # Units of work are about a microsecond each of an idle machine of our days.
-_BASE_WORK = 8_000
+_BASE_WORK = 10000
 _WORK_FOR_A_CHARACTER = 1.5
 
 WRAPPER = 8
