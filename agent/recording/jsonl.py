@@ -115,7 +115,9 @@ class JsonlRecorder:
         self._envelope.seq = seq
         lasting = isinstance(event, (GoalFinished, SessionFinished))
         self._witness.after(
-            link, Keep(synced=synced, lasting=lasting, closed=isinstance(event, SessionFinished)), record.time
+            link,
+            Keep(synced=synced, lasting=lasting, closed=isinstance(event, SessionFinished) and self._closed),
+            record.time,
         )
         return record
 

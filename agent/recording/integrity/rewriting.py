@@ -120,7 +120,7 @@ def finish_rewriting(session_id: str, heads: str | None, paths: Sequence[str], d
         return
     announced = heads is not None and any(head.next for head in read_heads(heads, session_id))
     if announced and staged[0][1] == paths[0]:  # not even the first is in place: those without a new text are to go
-        for path in paths[len(staged) :]:
+        for path in reversed(paths[len(staged) :]):
             disk.unlink(path)
     for new, path in staged:
         if announced:
@@ -163,7 +163,7 @@ def _put_in_place(
         sync_folder(folder, disk)
         keeper.announce(before.log, staged.log, staged.link, doubt)
         moves, staged.paths = list(zip(staged.paths, session.paths or (session.path,), strict=False)), []
-        for path in remove:
+        for path in reversed(remove):  # what is left is found again only without a gap
             disk.unlink(path)
         for path, place in moves:
             disk.replace(path, place)

@@ -78,13 +78,14 @@ class Walk:
     def file(self, path: str, *, first: bool, instead: str = "") -> None:
         """Walk over the next file; over `instead`, where that exists. Raises IoError."""
         name = os.path.basename(path)
+        if not first and _is_empty(path):
+            return  # prepared and never used; should another one follow, it is not the one that is expected
         if not first:
             self._settle_torn()
         before, self._file, self._number = os.path.basename(self._file), path, 0
         if not first:
             self._before = before or "?"
-            empty = os.path.getsize(path) == 0
-            if self._expected != name and not empty:
+            if self._expected != name:
                 self._say(0, f"{before or 'nothing'} does not go on in this file")
         self._expected = ""
         self._in_long = False
@@ -252,3 +253,10 @@ def _notice(line: bytes) -> _Notice:
         return msgspec.json.decode(line, type=_Notice)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _Notice(line=-1)
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        return os.stat(path).st_size == 0
+    except OSError:
+        return False  # reading it says why

@@ -35,7 +35,9 @@ def test_the_chain_goes_through_all_files(place) -> None:
     ends = [list(read_log(str(path)))[-1].event for path in paths[:-1]]
     begins = [list(read_log(str(path)))[0].event for path in paths[1:]]
     assert ends == [LogRotated(next=path.name) for path in paths[1:]]
-    assert begins == [LogContinued(segment=number, previous=paths[number - 2].name) for number in range(2, len(paths) + 1)]
+    assert begins == [
+        LogContinued(segment=number, previous=paths[number - 2].name) for number in range(2, len(paths) + 1)
+    ]
 
 
 def test_a_session_goes_on_in_its_last_file(place) -> None:

@@ -51,7 +51,11 @@ def test_an_untouched_log_is_whole(place) -> None:
         (lambda lines: lines.append(b"[]"), 9, "something was added"),
         (lambda lines: lines.__setitem__(-1, lines[-1].replace(b"closed", b"cloned")), 8, "rewritten"),
         (lambda lines: lines.__setitem__(0, lines[0].replace(b'"test"', b'"best"')), 1, "was changed"),
-        (lambda lines: lines.__setitem__(3, lines[3].replace(b'"session":"a"', b'"session":"b"')), 4, "another session"),
+        (
+            lambda lines: lines.__setitem__(3, lines[3].replace(b'"session":"a"', b'"session":"b"')),
+            4,
+            "another session",
+        ),
         (lambda lines: lines.__setitem__(3, lines[3].replace(b'"type"', b'"time":"","type"')), 4, "twice"),
         (lambda lines: lines.__setitem__(3, lines[3].replace(b'"seq":4', b'"seq":44')), 4, "missing before this line"),
     ],
