@@ -62,19 +62,23 @@ class Item(Struct, frozen=True, kw_only=True):
     place: int
 
 
-def items(records: tuple[Record, ...]) -> list[Item]:
-    """The comparable events of one run, in order."""
-    return _Normal(records).items()
+def items(records: tuple[Record, ...], *, timeouts: bool = True) -> list[Item]:
+    """The comparable events of one run, in order. `timeouts`: whether those of commands are compared (`same_timeouts`)."""
+    return _Normal(records, timeouts=timeouts).items()
+
+
+def same_timeouts(records: tuple[Record, ...]) -> bool:
+    """Whether all commands of a run had the same time: then it was a setting, else what was left of the goal's."""
+    return len({record.event.timeout for record in records if isinstance(record.event, CommandStarted)}) == 1
 
 
 class _Normal:
-    def __init__(self, records: tuple[Record, ...]) -> None:
+    def __init__(self, records: tuple[Record, ...], *, timeouts: bool) -> None:
         self._records = records
+        self._timeouts = timeouts
         goal = next((record for record in records if isinstance(record.event, GoalStarted)), None)
         self._goal_id = goal.goal_id if goal is not None else ""
         events = [record.event for record in records]
-        timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
-        self._timeouts = len(timeouts) == 1
         results = [event.result for event in events if isinstance(event, CommandFinished)]
         self._notes = {note for result in results for note in result.notes}
         self._cut = {

@@ -163,8 +163,7 @@ _NAMES = {"rating": "ratings", "wording": "wording", "protocol": "the protocol"}
 
 def _line(difference: Difference, *, color: bool) -> str:
     kind = paint(f"{difference.kind:<8}", _STYLES[difference.kind], color=color)
-    which = shown_line(f" {difference.which}" if difference.which else "", 80)
-    where = f"  {kind}  {difference.event}{which}"
+    where = f"  {kind}  {shown_line(f'{difference.event} {difference.which}', 100)}"
     if not difference.field:
         what = "was not there then, is now" if difference.then is None else "was there then, is not now"
         return f"{where}: {what}: {_value(difference.now if difference.then is None else difference.then)}"
