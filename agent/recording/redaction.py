@@ -46,6 +46,11 @@ class SecretRedactor:
             self.add_known(name, value)
 
     @property
+    def knows_values(self) -> bool:
+        """Whether any secret is known by value."""
+        return bool(self._known)
+
+    @property
     def longest_known(self) -> int:
         """Characters of the longest known form."""
         return max((len(form.text) for form in self._known.forms), default=0)
@@ -141,16 +146,23 @@ class SecretRedactor:
 
 
 def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables whose name says that they hold a secret, for `known_values`."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if len(value) >= MIN_KNOWN
-        and is_secret_name(name)
-        and is_secret_value(
-            value, strong="pass" in name.lower() or "secret" in name.lower(), assigned=True, quoted=True
-        )
-    }
+    """Variables whose name says that they hold a secret, and passwords in URLs, for `known_values`."""
+    found = {}
+    for name, value in environment.items():
+        if len(value) < MIN_KNOWN:
+            continue
+        strong = "pass" in name.lower() or "secret" in name.lower()
+        if is_secret_name(name) and is_secret_value(value, strong=strong, assigned=True, quoted=True):
+            found[name] = value
+        elif "://" in value and "@" in value:
+            passwords = [
+                hit
+                for hit in find_tokens(value, value.lower(), value.encode("utf-8", "surrogatepass"))
+                if hit.kind == "url-password"
+            ]
+            if passwords and passwords[0].end - passwords[0].start >= MIN_KNOWN:
+                found[name] = value[passwords[0].start : passwords[0].end]
+    return found
 
 
 def _with_text(hit: Hit, text: str) -> Place:

@@ -132,27 +132,35 @@ def _places(line: bytes, path: str, number: int, redactor: SecretRedactor) -> It
         if kinds := _kinds(redactor, "", text):
             yield Place(file=path, line=number, kinds=kinds)
         return
-    seq, time, kind = data.get("seq"), data.get("time"), data.get("type")
-    if kind in _OUR_TYPES:
+    if data.get("type") in _OUR_TYPES:
         return
-    known = {
-        "file": path,
-        "line": number,
-        "seq": seq if type(seq) is int else 0,
-        "time": str(time)[:40],
-        "type": str(kind)[:60],
-    }
+    seq = data.get("seq")
+    place = Place(
+        file=path,
+        line=number,
+        seq=seq if type(seq) is int else 0,
+        time=redactor.redact(str(data.get("time", "")))[:40],
+        type=redactor.redact(str(data.get("type", "")))[:60],
+        kinds={},
+    )
     anything = False
     for key, value in data.items():
-        for field, name, text in _texts(value, key, key, 0) if key not in _ENVELOPE else ():
+        if key in _ENVELOPE:
+            continue
+        for field, name, text in _texts(value, key, _step(redactor, key), redactor, 0):
             if kinds := _kinds(redactor, name, text):
                 anything = True
-                yield Place(**known, field=field, kinds=kinds)
+                yield structs.replace(place, field=field, kinds=kinds)
     if not anything and (kinds := redactor.known_in(line.decode("utf-8", "surrogateescape"))):
-        yield Place(**known, field="", kinds=kinds)  # in a key that stands twice, or in words that are taken for ours
+        yield structs.replace(place, kinds=kinds)  # in a key that stands twice, or in words that are taken for ours
 
 
-def _texts(value: Any, name: str, way: str, depth: int) -> Iterator[tuple[str, str, str]]:
+def _step(redactor: SecretRedactor, key: str) -> str:
+    """A key as a step of the way to a text; one that may be a secret itself is not named."""
+    return key if len(key) <= 32 and key.isidentifier() and redactor.redact(key) == key else "…"
+
+
+def _texts(value: Any, name: str, way: str, redactor: SecretRedactor, depth: int) -> Iterator[tuple[str, str, str]]:
     """(way, name, text) of every text in `value` that may hold anything."""
     if isinstance(value, str):
         if depth or name not in CLOSED_FIELDS:
@@ -162,10 +170,10 @@ def _texts(value: Any, name: str, way: str, depth: int) -> Iterator[tuple[str, s
     elif isinstance(value, dict):
         for key, item in value.items():
             yield f"{way} (a key)", "", key
-            yield from _texts(item, key, f"{way}.{key[:40]}" if key.isidentifier() else f"{way}.…", depth + 1)
+            yield from _texts(item, key, f"{way}.{_step(redactor, key)}", redactor, depth + 1)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item, name, f"{way}[]" if not way.endswith("[]") else way, depth + 1)
+            yield from _texts(item, name, way if way.endswith("[]") else f"{way}[]", redactor, depth + 1)
 
 
 def _kinds(redactor: SecretRedactor, name: str, text: str) -> dict[str, int]:

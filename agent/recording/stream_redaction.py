@@ -65,7 +65,7 @@ class StreamRedactor:
         cut = text.rfind("\n") + 1
         if len(text) - cut > HELD:
             cut = _word_end(text, len(text) - HELD // 2)
-        cut = self._before_known(cut)
+        cut = self._before_known(self._before_seam(cut))
         if "-----BEGIN " in text and (begun := _open_key().search(text)):
             if len(text) - begun.start() < _KEY_HELD:
                 return min(cut, begun.start())
@@ -78,6 +78,23 @@ class StreamRedactor:
                 [key.start() for key in _whole_key().finditer(text) if key.start() < cut < key.end()], default=cut
             )
         return cut
+
+    def _before_seam(self, cut: int) -> int:
+        """Whole lines that go on in the next one wait for it: continued ones, and base64 where values are known."""
+        text = self._pending
+        start = cut
+        while start > 0 and cut - start <= HELD:
+            line_start = text.rfind("\n", 0, start - 1) + 1
+            continued = text.endswith("\\\n", 0, start)
+            if not continued and not (self._redactor.knows_values and _long_line().match(text, line_start, start)):
+                return start
+            start = line_start
+        if cut - start <= HELD:
+            return start
+        keep = text.rfind("\n", 0, cut - HELD // 2) + 1 or cut
+        begin = max(0, keep - HELD)
+        crossing = [hit[0] for hit in self._redactor.find(text[begin:cut]) if begin + hit[0] < keep < begin + hit[1]]
+        return begin + min(crossing) if crossing else keep
 
     def _before_known(self, cut: int) -> int:
         """Move the cut in front of a known value that it would split (values may span lines)."""
@@ -100,6 +117,12 @@ class StreamRedactor:
         while match := _key_line().match(self._pending):
             self._pending = self._pending[match.end() :]
         self._in_key = "\n" not in self._pending and len(self._pending) < HELD
+
+
+@cache
+def _long_line() -> re.Pattern[str]:
+    """A line as encoders wrap them."""
+    return re.compile(r"[ \t>+|]{0,8}[A-Za-z0-9+/=_-]{40,}\r?\n\Z")
 
 
 def _word_end(text: str, wanted: int) -> int:

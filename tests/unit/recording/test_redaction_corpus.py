@@ -5,9 +5,13 @@ Secrets are put together from two halves, so that this file itself holds none.
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from agent.recording.redaction import SecretRedactor, secrets_in
+from tests.support.redaction_corpus import secrets, survives
+from tests.support.redaction_harmless import harmless
 
 REDACTOR = SecretRedactor({}, key=b"k")
 LETTERS = "9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi5xCv6BgNhMkJ"
@@ -92,103 +96,6 @@ SECRETS = [
     ("presigned url", HEX + HEX[:24], "https://b.s3.amazonaws.com/k?X-Amz-Signature={}"),
 ]  # fmt: skip
 
-HARMLESS = """
-commit 3f9a1c0e7b2d4f6a8b5c9d0e1f2a3b4c5d6e7f80
-Merge: 3f9a1c0 7b2d4f6
-index 3f9a1c0..7b2d4f6 100644
-550e8400-e29b-41d4-a716-446655440000
-sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  image
-d41d8cd98f00b204e9800998ecf8427e  empty.txt
-drwxr-xr-x 2 user user 4096 Jan  1 00:00 /home/user/.local/share/token-cache
-/usr/lib/x86_64-linux-gnu/libsecret-1.so.0.0.0
-the password is wrong
-Enter password:
-Password:
-password: required
-passwd: password updated successfully
-sudo: a password is required
-Sorry, try again. Wrong password for user bob
-you need a token to do this; see https://example.com/docs/token
-error: token expired
-SyntaxError: unexpected token '}'
-Unexpected token: EOF
-token = get_token()
-token = tokens[i]
-self.token = self.next_token
-password = os.environ["DB_PASSWORD"]
-password = getpass.getpass()
-password=$PASSWORD
-password=${DB_PASSWORD:-}
---password "$PASS"
-export TOKEN=$(cat token.txt)
-max_tokens=4096
-total_tokens: 128000
-tokenizer=gpt2-xl-1558M
-"tokenizer": "bert-base-uncased-2024"
-primary_key=customer_id_2024
-cache_key: build-v12-linux-x64
-public_key = 8f3a9c2e11aa
-sort_key=created_at_2024
-keyboard: us-intl-2024
-monkey=banana12345
-secret_name: my-app-v2
-token_file=/run/secrets/token2
-api_key_path: ~/.config/key1
-password_policy=min8chars1digit
-secretKeyRef: db-credentials-v2
-ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 user@host
-ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ user@host
------BEGIN CERTIFICATE-----
------BEGIN PUBLIC KEY-----
-https://example.com/path?query=1#frag
-https://user@example.com/repo.git
-http://localhost:8080/health
-git@github.com:owner/repo.git
-ssh://git@github.com:22/owner/repo.git
-postgres://localhost:5432/db
-2026-11-21T22:10:00.123456Z
-task-runner sk-learn ask-me-about-it disk-usage-report-for-november
-risk-assessment-of-the-new-database-backend
-find . -name '*.py' -print0 | xargs -0 grep -n "password"
-grep -rn "api_key" src/
-SELECT password FROM users WHERE id = 1
-curl -u bob https://x
-mysql -u root -p
-mysql -h db.example.com -P 3306 mydb
-docker login --password-stdin
-kubectl get secret my-secret -o yaml
-chmod 600 ~/.ssh/id_rsa
-AKIA is the prefix of a key id
-ghp_ tokens are 40 characters
-Bearer authentication is required
-Authorization: see section 4 of the manual
-The session: it was long
-basic auth is off
-Cookie jar saved to cookies.txt
-pass 1 of 3: ok
-12 passed, 3 failed in 4.56s
-PASS: test_login_2024
-bypass: enabled
-compass: north-west-2024
-aGVsbG8gd29ybGQ=
-0x7f3a9c2e11aa
-1234567890
-192.168.1.1:8080
-eyJ is how a base64 JSON object begins
-npm_config_registry=https://registry.npmjs.org/
-npm_package_name=my-package
-AUTH_METHOD=password
-credentials: same-origin
-type Token struct {
-func (t *Token) String() string {
-<input type="password" name="pw">
-"password": null,
-"password": "",
-"token": true,
-secret: !vault |
-hf_hub_download
-"""
-
 
 @pytest.mark.parametrize(("secret", "text"), [row[1:] for row in SECRETS], ids=[row[0] for row in SECRETS])
 def test_secrets_go(secret: str, text: str) -> None:
@@ -201,13 +108,21 @@ def test_secrets_go(secret: str, text: str) -> None:
     assert secret not in REDACTOR.redact(f"before\n{whole}\nafter")
 
 
-@pytest.mark.parametrize("line", [line for line in HARMLESS.split("\n") if line])
-def test_harmless_lines_stay(line: str) -> None:
-    assert REDACTOR.redact(line) == line
+def test_the_kept_corpus_is_found_whole() -> None:
+    missed = [
+        case.text for seed in (1, 2) for case in secrets(seed) if survives(case.secret, REDACTOR.redact(case.text))
+    ]
+    assert missed == []
+
+
+def test_harmless_lines_stay() -> None:
+    assert [text for _, text in harmless(each=40) if REDACTOR.redact(text) != text] == []
 
 
 def test_harmless_lines_stay_together() -> None:
-    assert REDACTOR.redact(HARMLESS) == HARMLESS
+    lines = [text for _, text in harmless(seed=2, each=10)]
+    random.Random(3).shuffle(lines)
+    assert REDACTOR.redact("\n".join(lines)) == "\n".join(lines)
 
 
 def test_what_stands_around_a_secret_stays() -> None:
