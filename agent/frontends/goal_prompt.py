@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, emacs_mode
+from prompt_toolkit.filters import Condition, emacs_mode, vi_insert_mode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings
@@ -18,6 +18,9 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from agent.frontends.goal_completion import GoalCompleter
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.screen import Screen
+
+if TYPE_CHECKING:
+    from agent.frontends.history_search_view import HistorySearch
 
 Toolbar = Callable[[], str]
 Marks = Callable[[], StyleAndTextTuples]
@@ -36,12 +39,17 @@ class GoalPrompt:
         cwd: Callable[[], str],
         edit_mode: str = "emacs",
         after_first_render: Callable[[], None] = lambda: None,
+        search: Callable[[str], HistorySearch] | None = None,
     ) -> None:
         self._toolbar = toolbar
         self._marks = marks
         self._hint = ""
         self._rendered = False
         self._after_first_render = after_first_render
+        self._search = search
+        self._searching = False
+        self._list: HistorySearch | None = None
+        self._left = False
         self._buffer = Buffer(
             history=history,
             completer=GoalCompleter(cwd),
@@ -63,16 +71,38 @@ class GoalPrompt:
 
     async def read(self) -> str | None:
         """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
-        self._buffer.reset(Document())
-        self._hint = ""
+        text = ""
+        self._left = False
+        while True:
+            self._buffer.reset(Document(text))
+            self._hint = ""
+            self._searching = False
+            try:
+                line: str | None = await self.app.run_async(handle_sigint=False)
+            except EOFError:
+                return None
+            if not self._searching:
+                return line
+            text = await self._chosen(line or "")
+            if self._left:
+                return None
+
+    async def _chosen(self, text: str) -> str:
+        """What the person chose from the history, else the line as it was. It only goes into the line."""
+        assert self._search is not None
+        self.app.erase_when_done = False
+        self._list = self._search(text)
         try:
-            line: str | None = await self.app.run_async(handle_sigint=False)
-        except EOFError:
-            return None
-        return line
+            chosen = await self._list.choose()
+        finally:
+            self._list = None
+        return text if chosen is None else chosen
 
     def leave(self) -> None:
         """End the prompt as Ctrl-D does (signals)."""
+        self._left = True
+        if self._list is not None:
+            self._list.leave()
         if self.app.is_running and not self.app.is_done:
             self.app.exit(result=None)
 
@@ -116,6 +146,12 @@ class GoalPrompt:
         def _clear(event: KeyPressEvent) -> None:
             self._hint = "" if buffer.text else "Ctrl-D or exit leaves"
             buffer.reset(Document())
+
+        @keys.add("c-r", filter=focused & Condition(lambda: self._search is not None) & (emacs_mode | vi_insert_mode))
+        def _search(event: KeyPressEvent) -> None:
+            self._searching = True
+            event.app.erase_when_done = True  # the list takes the place of the line, and the line comes back
+            event.app.exit(result=buffer.text)
 
         @keys.add("c-d", filter=focused & Condition(lambda: not buffer.text))
         def _end(event: KeyPressEvent) -> None:
