@@ -160,6 +160,8 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         diagnose=parts.execution.diagnose,
         choose_session=parts.logs.choose,
         branch=parts.branch,
+        left_open=parts.logs.left_open,
+        first_offer=parts.logs.first_offer,
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agent.protocol.events import Origin, SessionStarted
     from agent.protocol.ports import Clock, Recorder
     from agent.recording.jsonl import JsonlRecorder
+    from agent.recording.left_open import LeftOpen
     from agent.recording.past import Past
     from agent.recording.redaction import SecretRedactor
 
@@ -43,6 +44,21 @@ class LogParts:
 
         return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
 
+    def left_open(self, besides: str = "") -> LeftOpen | None:
+        """The session that a crash ended in the middle of a goal, None where there is none."""
+        if not self._settings.persist:
+            return None
+        from agent.recording.left_open import left_open
+
+        return left_open(self.folder, besides=besides)
+
+    def first_offer(self, found: LeftOpen) -> bool:
+        """Whether nobody was told of it yet; from now on they were."""
+        from agent.config.paths import state_dir
+        from agent.recording.left_open import Offered
+
+        return Offered(os.path.join(state_dir(dict(self._environ)), "offered.json")).first_time(found)
+
     def open(
         self, session_id: str | None, cwd: str, *, origin: Origin | None = None, safety_off: bool
     ) -> tuple[Recorder, Past | None]:
@@ -69,10 +85,14 @@ class LogParts:
         recorder = self._recorder(session_id, started)
         if (session_id is None and origin is None) or recorder.path is None:
             return recorder, None
+        from agent.protocol.events import Warned
         from agent.recording.past import past_of
 
         try:
-            return recorder, past_of(recorder.path)
+            past = past_of(recorder.path)
+            for note in past.notes:
+                recorder.append(Warned(text=note))
+            return recorder, past
         except BaseException:
             recorder.close("unreadable")
             raise

@@ -96,12 +96,16 @@ def _files(rest: str) -> CoreCommand:
 COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(("help", "h", "?"), "", "what can be typed here"),
     CommandRow(("new",), "", "start another session"),
-    CommandRow(("session",), "[NAME]", "show this session, or go on in another"),
+    CommandRow(("session",), "[NAME]", "show this session, or go on in another: its id, the beginning, last", choices=("last",)),
+    CommandRow(("resume",), "[NAME]", "go on in the session that a crash ended, with the goal it left open"),
+    CommandRow(("branch",), "[N]", "a new session with all goals so far, or up to goal N"),
+    CommandRow(("retry",), "[WORDS]", "the last goal again, in a branch made before it; WORDS are added"),
+    CommandRow(("undo-turn",), "", "a branch without the last goal; files stay as they are"),
     CommandRow(("model",), "[NAME]", "show or change the model"),
     CommandRow(("safety",), "[on|off]", "the typed word for high risk, in this session", choices=("on", "off")),
     CommandRow(("policy",), "[forget NAME]", "rules in force; take back one made at the prompt", choices=("forget",)),
     CommandRow(
-        ("tty",), "[on|off|auto]", "give commands the whole terminal, none, or what fits", choices=("on", "off", "auto")
+        ("tty",), "[on|off|auto]", "give commands the whole terminal, none, or as fits", choices=("on", "off", "auto")
     ),
     CommandRow(("jobs",), "[ID]", "what runs in the background; one with the end of its output"),
     CommandRow(("kill",), "ID...|all", "end background jobs", choices=("all",)),

@@ -1,11 +1,12 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`, `:kill`, `:rehearse`,
-`:undo`, `:history`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`,
+`:kill`, `:rehearse`, `:undo`, `:history`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
 from agent.commands.table import FrontendCommand, help_rows
+from agent.frontends.past_words import known_text
 from agent.frontends.session_desk import SessionDesk
 from agent.frontends.shown import shown, shown_line
 from agent.frontends.toolbar import usage_text
@@ -27,12 +28,14 @@ _TYPED = (
 _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
 # Rows that share a line, so that the whole stays on one screen: by the name that begins it.
 _TOGETHER = {
-    ":new": (":new, :session [NAME]", "start another session; show this one, go to another"),
+    ":new": (":new, :session, :resume", "start, show, go to a session; go on after a crash"),
+    ":branch": (":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
+    ":model": (":model [NAME], :prompt GOAL", "show or change the model; send any text as a goal"),
     ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
     ":history": (":history, :info", "goals of this session; settings and state"),
     ":empty": (":empty, :copy, :config", "forget history; copy the last reply; edit settings"),
 }
-_ELSEWHERE = frozenset((":session", ":kill", ":info", ":copy", ":config"))
+_ELSEWHERE = frozenset((":session", ":resume", ":retry", ":undo-turn", ":prompt", ":kill", ":info", ":copy", ":config"))
 
 
 async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
@@ -45,6 +48,10 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             await _new(desk, argument)
         case "session":
             await _session(desk, argument, show)
+        case "branch" | "retry" | "undo-turn" | "resume":
+            from agent.frontends.branch_commands import run_branch_command
+
+            await run_branch_command(desk, command)
         case "model":
             await _model(desk, argument)
         case "safety":
@@ -58,15 +65,8 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             from agent.frontends.tty_command import choose_tty
 
             desk.tell(choose_tty(desk.ctx.executor, argument))
-        case "jobs":
-            from agent.frontends.job_commands import show_jobs
-
-            await show_jobs(desk.jobs, argument, show)
-        case "kill":
-            from agent.frontends.job_commands import kill_jobs
-
-            await kill_jobs(desk.jobs, argument, desk.tell)
-            await desk.record_jobs()
+        case "jobs" | "kill":
+            await _jobs(desk, command, show)
         case "rehearse" | "undo":
             from agent.frontends.rehearse_commands import run_rehearse_command
 
@@ -93,21 +93,28 @@ async def _new(desk: SessionDesk, argument: str) -> None:
     desk.tell(f"new session {desk.ctx.session_id}")
 
 
+async def _jobs(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+    from agent.frontends.job_commands import kill_jobs, show_jobs
+
+    if command.name == "jobs":
+        await show_jobs(desk.jobs, command.argument, show)
+        return
+    await kill_jobs(desk.jobs, command.argument, desk.tell)
+    await desk.record_jobs()
+
+
 async def _session(desk: SessionDesk, name: str, show: Show) -> None:
     if not name:
         await show(session_text(desk))
-    elif name == desk.ctx.session_id:
-        desk.tell(f"this is session {shown_line(name, 80)}")
-    else:
-        await desk.switch(name)
-        desk.tell(f"session {desk.ctx.session_id}: {_known_text(desk)}")
-
-
-def _known_text(desk: SessionDesk) -> str:
-    """How much of a session there is already, and where its next command runs."""
-    count = len(desk.ctx.earlier_goals)
-    goals = "new" if not count else "1 goal so far" if count == 1 else f"{count} goals so far"
-    return f"{goals}, in {shown_line(desk.ctx.cwd, 200)}"
+        return
+    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
+    if wanted == desk.ctx.session_id:
+        desk.tell(f"this is session {shown_line(wanted, 80)}")
+        return
+    await desk.switch(wanted)
+    desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
+    for note in desk.ctx.notes:
+        desk.tell(note)
 
 
 def _all_goals(desk: SessionDesk) -> list[GoalSummary]:

@@ -10,6 +10,7 @@ from agent.emitters.console import complain, complain_about
 from agent.frontends.descriptor import read_lines
 from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
+from agent.frontends.past_words import opening_lines
 from agent.frontends.piped import read_piped
 from agent.frontends.services import Services
 from agent.frontends.session_desk import SessionDesk
@@ -108,12 +109,13 @@ async def open_desk(
     """
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
+    session = None if origin else _session_of(services)
     signals = Signals()
     someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
     with someone as (asked, interactive), signals.installed():
         desk = SessionDesk(
             services=services,
-            ctx=services.open_context(None if origin else services.settings.session_id, cwd, origin=origin),
+            ctx=services.open_context(session, cwd, origin=origin),
             emitter=emitter or services.make_emitter(),
             confirmer=asked,
             signals=signals,
@@ -121,11 +123,20 @@ async def open_desk(
             interactive=interactive,
             frontend="cli",
         )
+        if session != services.settings.session_id or desk.ctx.notes:  # which one that is must be seen
+            for line in opening_lines(desk.ctx) if session else ():
+                complain(f"agent-shell: {line}")
         try:
             yield desk
         finally:
             await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
+
+
+def _session_of(services: Services) -> str | None:
+    """The session that `--session-id` means. Nobody may be there to see which one it is. Raises CoreError."""
+    wanted = services.settings.session_id
+    return services.choose_session(wanted, attended=False) if wanted else None
 
 
 def _nobody(approve: str) -> str:

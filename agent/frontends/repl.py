@@ -12,11 +12,12 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from agent.config.paths import state_dir
 from agent.frontends.goal_history import GoalHistory
 from agent.frontends.goal_prompt import GoalPrompt
+from agent.frontends.history_desk import HistoryDesk
 from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_desk import SessionDesk
-from agent.frontends.shown import shown
+from agent.frontends.shown import shown, shown_line
 from agent.frontends.signals import Signals
 from agent.frontends.toolbar import toolbar_text
 from agent.frontends.welcome import welcome
@@ -38,7 +39,9 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     signals = Signals()
     desk = SessionDesk(
         services=services,
-        ctx=services.open_context(settings.session_id),
+        ctx=services.open_context(
+            services.choose_session(settings.session_id, attended=True) if settings.session_id else None
+        ),
         emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
@@ -94,6 +97,19 @@ class LateConfirmer:
         )
 
 
+def left_open_line(services: Services, session: str) -> str:
+    """The offer of a goal that a crash left open, once; "" where there is none."""
+    if services.settings.session_id:
+        return ""  # the person knows where they want to go on
+    found = services.left_open(session)
+    if found is None or not services.first_offer(found):
+        return ""
+    goal = shown_line(found.goal, 60)
+    return (
+        f"session {found.session_id} ended without warning in the middle of «{goal}»: :resume goes on, or ignore this"
+    )
+
+
 class Repl:
     """The loop and what a line does."""
 
@@ -109,14 +125,16 @@ class Repl:
     def _goal_prompt(self) -> GoalPrompt:
         desk = self._desk
         redact = desk.services.engine.app.redactor.redact
+        history = GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact)
         return GoalPrompt(
             self._screen,
-            GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact),
+            history,
             toolbar=lambda: toolbar_text(desk.ctx, self._environ.get("HOME", "")),
             marks=self._marks,
             cwd=lambda: desk.ctx.cwd,
             edit_mode=desk.services.settings.edit_mode,
             after_first_render=self._after_first_frame,
+            search=HistoryDesk(self._screen, desk.services, history, lambda: desk.ctx.cwd).open,
         )
 
     async def loop(self) -> None:
@@ -162,6 +180,17 @@ class Repl:
         )
         warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
         self._screen.say_all(wrapped(warnings, self._screen.columns))
+        if settings.session_id:
+            from agent.frontends.past_words import opening_lines
+
+            past: list[Fragments] = [[("class:hint", shown(line))] for line in opening_lines(self._desk.ctx)]
+            self._screen.say_all(wrapped(past, self._screen.columns))
+        if self._prompt is None:  # else it is said when the first frame stands
+            self._say_hint(left_open_line(self._services, self._desk.ctx.session_id))
+
+    def _say_hint(self, text: str) -> None:
+        if text:
+            self._screen.say_all(wrapped([[("class:hint", shown(text))]], self._screen.columns))
 
     async def _read(self) -> str | None:
         if self._prompt is None:
@@ -228,8 +257,8 @@ class Repl:
 
     def _after_first_frame(self) -> None:
         """Load what the first goal needs while the person types, and look for a local model where none was chosen."""
-        if self._services.first_run:
-            self._offering = asyncio.get_running_loop().create_task(self._offer())
+        offer = self._offer() if self._services.first_run else self._offer_left_open()
+        self._offering = asyncio.get_running_loop().create_task(offer)
 
         def work() -> None:
             try:
@@ -253,6 +282,18 @@ class Repl:
             return
         if text:
             await run_in_terminal(lambda: self._screen.say(text, "class:hint"))
+
+    async def _offer_left_open(self) -> None:
+        """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
+        from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+        services, session = self._services, self._desk.ctx.session_id
+        try:
+            text = await asyncio.to_thread(left_open_line, services, session)
+        except Exception:  # likewise a courtesy
+            return
+        if text:
+            await run_in_terminal(lambda: self._say_hint(text))
 
     async def _warm_enough(self) -> None:
         """The parser serves one thread at a time, so the first goal waits for the warming to end."""

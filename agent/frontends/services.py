@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
+    from agent.recording.left_open import LeftOpen
 
 
 class OpenContext(Protocol):
@@ -52,6 +53,10 @@ def _as_written(wanted: str, *, attended: bool, besides: str = "") -> str:
     return wanted
 
 
+def _nothing_left(besides: str = "") -> LeftOpen | None:
+    return None
+
+
 def _no_branch(ctx: RequestContext, origin: Origin) -> RequestContext:
     raise InvalidState(expected="a log to branch from", found="none")
 
@@ -67,6 +72,7 @@ class Services:
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
     `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means.
     `branch(ctx, origin)` opens a new session with the past that `origin` names, and with the shell of `ctx`.
+    `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
     `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd)` is what it holds the command against, for explanations.
@@ -97,6 +103,8 @@ class Services:
     undo: Callable[[], UndoStore] = _no_undo
     choose_session: Callable[..., str] = _as_written
     branch: Callable[[RequestContext, Origin], RequestContext] = _no_branch
+    left_open: Callable[[str], LeftOpen | None] = _nothing_left
+    first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
 
     @cached_property

@@ -29,7 +29,7 @@ from agent.protocol.requests import RehearseMode, RunOptions, RunRequest
 class SessionDesk:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
-    `ctx` changes with `:new` and `:session NAME`.
+    `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
     """
 
     services: Services
@@ -129,10 +129,14 @@ class SessionDesk:
 
     async def switch(self, session_id: str | None) -> None:
         """Go on in another session: the new one is open before the old one is closed. Raises CoreError, changing nothing."""
-        opened = self.services.open_context(session_id)
-        await self.close("switched")
-        if self.ctx.executor is not None:
-            await self.ctx.executor.close()
+        opened, before = self.services.open_context(session_id), self.ctx
+        await self.adopt(opened, "switched")
+        if before.executor is not None:
+            await before.executor.close()
+
+    async def adopt(self, opened: RequestContext, reason: str) -> None:
+        """Go on in a session that is open already."""
+        await self.close(reason)
         self.ctx = opened
 
     async def record(self, event: Event) -> None:

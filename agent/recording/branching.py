@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 from agent.protocol.errors import IoError
 from agent.protocol.events import (
     CommandFinished,
+    CommandStarted,
     GoalFinished,
     GoalStarted,
     LogScrubbed,
@@ -56,13 +57,14 @@ class Lineage(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """One goal, and where to branch: `before` it, or `after` it."""
+    """One goal, and where to branch: `before` it, or `after` it. `ran`: a command of it was started."""
 
     goal_id: str
     goal: GoalStarted
     before: Origin
     after: Origin
     undo_ids: tuple[str, ...] = ()
+    ran: bool = False
 
 
 class Turns(Struct, frozen=True):
@@ -189,6 +191,8 @@ class _Turns:
                 self._found[record.goal_id] = Turn(
                     goal_id=record.goal_id, goal=goal, before=before, after=_origin(part, line, record)
                 )
+            case CommandStarted() if record.goal_id in self._found:
+                self._found[record.goal_id] = structs.replace(self._found[record.goal_id], ran=True)
             case CommandFinished(undo_id=undo_id) if undo_id and record.goal_id in self._found:
                 self._undo[record.goal_id] = (*self._undo.get(record.goal_id, ()), undo_id)
             case GoalFinished() if record.goal_id in self._found:

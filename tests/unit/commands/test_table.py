@@ -75,6 +75,10 @@ def test_the_table_is_total():
         "tty",
         "jobs",
         "kill",
+        "resume",
+        "branch",
+        "retry",
+        "undo-turn",
         "history",
         "quit",
     }

@@ -1,0 +1,33 @@
+"""What a person is told of a session that is gone on with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.frontends.shown import shown_line
+
+if TYPE_CHECKING:
+    from agent.engine.context import RequestContext
+
+_MOST_GOAL = 60
+
+
+def known_text(ctx: RequestContext) -> str:
+    """How much of a session there is already, how its last goal ended, and where its next command runs."""
+    return f"{past_text(ctx)}, in {shown_line(ctx.cwd, 200)}"
+
+
+def past_text(ctx: RequestContext) -> str:
+    """`3 goals so far, the last one (make the report) completed`."""
+    goals = ctx.earlier_goals
+    if not goals:
+        return "new"
+    last = goals[-1]
+    told = f"({shown_line(last.goal, _MOST_GOAL)}) {last.status.value.replace('_', ' ')}"
+    return f"1 goal so far, {told}" if len(goals) == 1 else f"{len(goals):,} goals so far, the last one {told}"
+
+
+def opening_lines(ctx: RequestContext) -> list[str]:
+    """For somebody who came back to a session: what it is, and what of it is lost. Nothing for a new one."""
+    lines = [f"session {ctx.session_id}: {past_text(ctx)}"] if ctx.earlier_goals else []
+    return [*lines, *(shown_line(note, 500) for note in ctx.notes)]

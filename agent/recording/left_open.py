@@ -1,0 +1,143 @@
+"""Goals that a crash left open: which session ended without warning in the middle of one. Looked for from the end, so it is quick."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+
+import msgspec
+from msgspec import Struct
+
+from agent.protocol.errors import CoreError
+from agent.protocol.events import GoalFinished, GoalStarted, LogRotated, Record, SessionFinished, SessionPruned, decode
+from agent.recording.reader import SessionFile, list_sessions
+
+_MOST_SESSIONS = 5
+_MOST_AGE = 7 * 24 * 3600.0
+_FIRST_WINDOW = 64 * 1024
+_LAST_WINDOW = 16 * 1024 * 1024
+
+
+class LeftOpen(Struct, frozen=True):
+    """`seq` is the session's last record: with another one it is another crash."""
+
+    session_id: str
+    goal: str
+    seq: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.session_id}:{self.seq}"
+
+
+def left_open(folder: str, *, besides: str = "", now: float | None = None) -> LeftOpen | None:
+    """The newest session of the last days that ended in the middle of a goal, and that nobody is writing. Never raises."""
+    since = (time.time() if now is None else now) - _MOST_AGE
+    try:
+        sessions = [session for session in list_sessions(folder) if session.modified >= since]
+        newest = sorted(sessions, key=lambda session: session.modified)[-_MOST_SESSIONS:]
+        found = (_of(session) for session in reversed(newest) if session.session_id != besides)
+        return next((each for each in found if each is not None), None)
+    except (OSError, CoreError):
+        return None  # a courtesy; what is wrong with the folder is said where it matters
+
+
+def _of(session: SessionFile) -> LeftOpen | None:
+    paths = session.paths or (session.path,)
+    last: Record | None = None
+    ended: set[str] = set()
+    for record in _backwards(paths[-1]):
+        if last is None:
+            if isinstance(record.event, (SessionFinished, SessionPruned, LogRotated)):
+                return None
+            last = record
+        if isinstance(record.event, SessionFinished):
+            return None  # an earlier process, which ended in order
+        if isinstance(record.event, GoalFinished):
+            ended.add(record.goal_id)
+        if isinstance(record.event, GoalStarted):
+            if record.goal_id in ended or _is_being_written(paths[0]):
+                return None
+            return LeftOpen(session.session_id, record.event.goal, last.seq)
+    return None
+
+
+def _backwards(path: str) -> list[Record]:
+    """The records at the end of a file, the last one first, as far back as a start of a goal (or of what is bearable)."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            return []
+        window = _FIRST_WINDOW
+        while True:
+            start = max(0, info.st_size - window)
+            lines = os.pread(fd, info.st_size - start, start).split(b"\n")
+            whole = lines if start == 0 else lines[1:]  # the first one may have lost its beginning
+            found = [record for line in reversed(whole) if (record := _record(line)) is not None]
+            enough = any(isinstance(record.event, (GoalStarted, SessionFinished)) for record in found)
+            if enough or start == 0 or window >= _LAST_WINDOW:
+                return found
+            window *= 8
+    finally:
+        os.close(fd)
+
+
+def _is_being_written(path: str) -> bool:
+    """Whether a process has the session open: a writer holds a lock on its first file."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)  # gives the lock up
+    return False
+
+
+def _record(line: bytes) -> Record | None:
+    if not line:
+        return None
+    try:
+        return decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+class Offered:
+    """Which crashes a person was told of: each once. Kept in the file at `path`; where that cannot be written, they hear it again."""
+
+    _MOST = 50
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def first_time(self, found: LeftOpen) -> bool:
+        """Whether it was never offered; from now on it was."""
+        known = self._read()
+        if found.key in known:
+            return False
+        try:
+            self._write([*known, found.key][-self._MOST :])
+        except OSError:
+            pass
+        return True
+
+    def _read(self) -> list[str]:
+        try:
+            with open(self._path, "rb") as file:
+                return msgspec.json.decode(file.read(64 * 1024), type=list[str])
+        except (OSError, msgspec.MsgspecError, ValueError):
+            return []
+
+    def _write(self, keys: list[str]) -> None:
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        fresh = f"{self._path}.{os.getpid()}"
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, msgspec.json.encode(keys))
+        finally:
+            os.close(fd)
+        os.replace(fresh, self._path)
