@@ -94,7 +94,7 @@ class StreamRedactor:
         keep = text.rfind("\n", 0, cut - HELD // 2) + 1 or cut
         begin = max(0, keep - HELD)
         crossing = [hit[0] for hit in self._redactor.find(text[begin:cut]) if begin + hit[0] < keep < begin + hit[1]]
-        return begin + min(crossing) if crossing else keep
+        return text.rfind("\n", 0, begin + min(crossing)) + 1 if crossing else keep
 
     def _before_known(self, cut: int) -> int:
         """Move the cut in front of a known value that it would split (values may span lines)."""
