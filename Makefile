@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# One test process more than there are processors: many tests wait for processes of theirs.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
 STAMP  := $(VENV)/.stamps
 
 .PHONY: run test check bench docs real-model clean
@@ -35,7 +37,7 @@ run: $(STAMP)/run
 # Hundreds of tests start the program: compiled once, whatever PYTHONDONTWRITEBYTECODE says, and also for other users than this one.
 test: $(STAMP)/test
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 check: $(STAMP)/check
 	$(BIN)/ruff format --check .

@@ -205,7 +205,7 @@ def rank(found: Verdict) -> int:
     return STRICTNESS.index(found.action)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     COMMANDS | st.sampled_from(["make", "git push origin x", "nc h 1", "ls", "rm -rf build"]),
     FILES,
@@ -222,7 +222,7 @@ def test_files_that_may_only_tighten_never_loosen(
     assert rank(after) >= rank(before)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(COMMANDS, FILES, MODES)
 def test_no_policy_lets_high_or_unread_run(command: str, files: list[PolicyFile], mode: str) -> None:
     report = rated(command)
@@ -231,7 +231,7 @@ def test_no_policy_lets_high_or_unread_run(command: str, files: list[PolicyFile]
         assert found.action != "allow"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(["nc -l 9", "git push --force", "git -C x push -f origin"]),
     st.lists(PREFIXES, max_size=3),
@@ -248,7 +248,7 @@ def test_a_denied_command_stays_denied(
     assert verdict(command, file(NO_NC, NO_FORCE), *files, mode=mode).action == "refuse", command
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_quoting_does_not_hide_what_is_denied(data: st.DataObject) -> None:
     quoted = "".join(
@@ -267,7 +267,7 @@ MEDIUM = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(MEDIUM),
     st.sampled_from(["{a}; {b}", "{b}; {a}", "{a} && {b}", "{a} | {b}", "( {b} ); {a}", "{a} & {b}"]),

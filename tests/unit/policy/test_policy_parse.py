@@ -141,7 +141,7 @@ def test_deep_nesting_is_an_error() -> None:
     assert error_of("x = " + "[" * 50_000)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200) | st.builds(lambda body: f"[[rule]]\n{body}", st.text(max_size=200)))
 def test_no_text_raises(text: str) -> None:
     file = parse_policy(text, path=PATH, trust="user")
@@ -155,7 +155,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["name", "action", "program", "words", "options", "paths", "until", "match"]), VALUES

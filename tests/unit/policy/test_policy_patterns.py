@@ -189,7 +189,7 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(REPORTS, st.lists(RULES, max_size=3, unique_by=lambda rule: rule.name))
 def test_patterns_only_raise(report: RiskReport, rules: list[PatternRule]) -> None:
     files = (PolicyFile(path="/p.json", trust="safety", patterns=tuple(rules)),)
@@ -248,7 +248,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(PIECES, max_size=6).map("".join), st.text("ab cx", max_size=40))
 def test_the_answer_is_that_of_the_engine(pattern: str, text: str) -> None:
     import re

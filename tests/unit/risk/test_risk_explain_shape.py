@@ -114,7 +114,7 @@ _FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(_FRAGMENTS, max_size=14).map("".join), st.integers(40, 120))
 def test_any_mixture(command: str, width: int) -> None:
     check(command, width)

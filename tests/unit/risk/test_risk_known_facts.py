@@ -113,7 +113,7 @@ _WORDS = st.lists(
 ).map(tuple)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.sampled_from(COMMANDS), st.data())
 def test_no_fact_lowers_anything(command: str, data: st.DataObject) -> None:
     context = RiskContext(cwd=P, home="/home/me", workspace=P)

@@ -156,7 +156,7 @@ def test_names_of_variables_do_not_matter(command: str, name: str) -> None:
         assert classify(text).level == "high", text
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_has_an_answer(text: str) -> None:
     report = classify(text)
@@ -238,7 +238,7 @@ TOKENS = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(TOKENS, max_size=30), st.sampled_from(["", " "]))
 def test_any_mixture_of_tokens_has_an_answer(tokens: list[str], glue: str) -> None:
     report = classify(glue.join(tokens))

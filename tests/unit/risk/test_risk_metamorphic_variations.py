@@ -19,7 +19,7 @@ HARMLESS = [
 DECODING = ("as code: rev", "as code: base64", "as code: hex")  # a decoder in front of a shell is high by itself
 
 
-@settings(max_examples=2_500, deadline=None, derandomize=True)
+@settings(max_examples=900, deadline=None, derandomize=True)
 @given(st.sampled_from(COMMANDS), st.lists(st.sampled_from(sorted(WAYS)), min_size=1, max_size=3), st.integers(0, 999))
 def test_no_variation_lowers(command: str, names: list[str], seed: int) -> None:
     dice = random.Random(seed)

@@ -97,7 +97,7 @@ def test_without_the_library_there_is_no_second_opinion(monkeypatch: pytest.Monk
     assert classify("rm -rf /").level == "high"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.one_of(st.text(max_size=120), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)))
 def test_it_never_fails_and_only_raises(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
