@@ -130,6 +130,7 @@ class GoalRun:
                 files=item.files if item else (),
                 context=item.context if item else (),
                 private=user_input.private,
+                unlisted=user_input.unlisted,
             )
         )
         interrupted: asyncio.CancelledError | None = None

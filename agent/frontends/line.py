@@ -19,9 +19,10 @@ class Leave(Struct, frozen=True):
 
 
 class Goal(Struct, frozen=True):
-    """Words for the planner."""
+    """Words for the planner. `unlisted`: typed with a blank in front, so no history lists it."""
 
     text: str
+    unlisted: bool = False
 
 
 class OwnCommand(Struct, frozen=True):
@@ -29,6 +30,7 @@ class OwnCommand(Struct, frozen=True):
 
     command: str
     private: bool = False
+    unlisted: bool = False
 
 
 class CoreLine(Struct, frozen=True):
@@ -56,14 +58,15 @@ def parse_line(text: str) -> Line:
         return Nothing()
     if stripped.lower() in EXIT_WORDS:
         return Leave()
+    unlisted = text[0].isspace()
     if stripped.startswith("!"):
         private = stripped.startswith("!!")
         command = stripped[2 if private else 1 :].strip()
-        return OwnCommand(command, private) if command else Nothing()
+        return OwnCommand(command, private, unlisted) if command else Nothing()
     # Commands are one line long; a text of several lines that starts with a dot is a goal.
     meta = parse_meta(stripped) if "\n" not in stripped else None
     if meta is None:
-        return Goal(stripped)
+        return Goal(stripped, unlisted)
     if isinstance(meta, FrontendCommand):
         return Leave() if meta.name == "quit" else FrontendLine(meta)
     return CoreLine(meta)

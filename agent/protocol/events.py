@@ -76,6 +76,7 @@ class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
 
     `environment`, `files` and `context` are what the planner was told with the goal, so that its history can be rebuilt from
     the log alone; what a `private` goal ran is never shown to a planner.
+    Histories leave out what is `private` or `unlisted` (typed with a blank in front).
     """
 
     goal: str
@@ -89,6 +90,7 @@ class GoalStarted(_Event, frozen=True, kw_only=True, tag="goal.started"):
     files: tuple[FileInput, ...] = ()
     context: tuple[ContextBlock, ...] = ()
     private: bool = False
+    unlisted: bool = False
 
 
 class GoalFinished(_Event, frozen=True, kw_only=True, tag="goal.finished"):

@@ -41,7 +41,8 @@ class ContextBlock(Struct, frozen=True, kw_only=True):
 class UserInput(Struct, frozen=True, kw_only=True):
     """One request. With `shell` set, `text` is itself the command line (`!cmd`, `exec`).
 
-    A `private` one (`!!cmd`) is logged but never shown to a planner. `origin`: who proposes such a command, where it is not the person
+    A `private` one (`!!cmd`) is logged but never shown to a planner; an `unlisted` one (typed with a blank in front) is logged, and left
+    out of histories. `origin`: who proposes such a command, where it is not the person
     who typed it ("replay").
     """
 
@@ -52,6 +53,7 @@ class UserInput(Struct, frozen=True, kw_only=True):
     context: tuple[ContextBlock, ...] = ()
     shell: bool = False
     private: bool = False
+    unlisted: bool = False
     origin: str = ""
 
     @classmethod
