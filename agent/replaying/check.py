@@ -13,7 +13,7 @@ from agent.recording.reader import BadLine
 from agent.replaying.cases import Aside, Case, cases
 from agent.replaying.compare import Difference, differences
 from agent.replaying.judges import is_comparable
-from agent.replaying.normal import items, same_timeouts
+from agent.replaying.normal import items, leniency
 from agent.replaying.rerun import Rerun, rerun
 
 
@@ -45,8 +45,8 @@ async def check_case(app: AppState, case: Case) -> Checked:
     if case.obstacle:
         return Checked(case=case, outcome="not checked", reason=case.obstacle)
     done: Rerun = await rerun(app, case)
-    timeouts = same_timeouts(case.records)
-    then, now = (items(records, timeouts=timeouts) for records in (case.records, done.records))
+    lenient = leniency(case.records)
+    then, now = (items(records, lenient) for records in (case.records, done.records))
     found = differences(then, now, until_dry=bool(done.ran_dry))
     return Checked(
         case=case,

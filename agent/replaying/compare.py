@@ -13,14 +13,14 @@ from agent.replaying.normal import Item
 Kind = Literal["rating", "wording", "protocol"]
 _MISSING = object()
 _WORDS = frozenset({"reason", "safer"})
-_FOLLOWS = frozenset({"by", "word_typed", "remark", "decision"})
+_FOLLOWS = frozenset({"by", "word_typed", "remark", "decision", "command"})
 _MOST = 1_000
 
 
 class Difference(Struct, frozen=True, kw_only=True):
     """One field of one event. `then` or `now` is None where there was, or is, no such thing; then `field` is "" for a whole event.
 
-    `kind`: "rating" is a level, a verdict, what they were found by, and what was decided otherwise for it alone; "wording" is how a
+    `kind`: "rating" is a level, a verdict, what they were found by, and what becomes of the command for it alone; "wording" is how a
     reason is put; "protocol" is everything else. `place`: where the event stands in the recorded goal, from 0.
     """
 
@@ -45,18 +45,19 @@ def differences(then: list[Item], now: list[Item], *, until_dry: bool = False) -
         else:
             at_end = until_dry and end == len(now)
             place = then[first].place if first < len(then) else (then[-1].place + 1 if then else 0)
-            found += [] if at_end else [_whole(item, None, item.place) for item in then[first:last]]
-            found += [_whole(None, item, place) for item in now[start:end]]
+            found += [] if at_end else [_whole(item, None, item.place, rated) for item in then[first:last]]
+            found += [_whole(None, item, place, rated) for item in now[start:end]]
         if len(found) > _MOST:
             break
     return found[:_MOST]
 
 
-def _whole(old: Item | None, new: Item | None, place: int) -> Difference:
+def _whole(old: Item | None, new: Item | None, place: int, rated: set[str]) -> Difference:
     item = old or new
     assert item is not None
+    of_command = item.key[0].startswith("command.") and item.key[1].split(" ")[0] in rated
     return Difference(
-        kind="protocol",
+        kind="rating" if of_command else "protocol",
         event=item.key[0],
         which=item.key[1],
         field="",

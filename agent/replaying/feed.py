@@ -23,7 +23,7 @@ from agent.protocol.ports import DeltaHandler, Shell, ToolResult
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 from agent.replaying.replies import error_of, reply_of
-from agent.replaying.tape import Call, RanDry, Tape
+from agent.replaying.tape import Call, Tape
 
 _MOST_WRITTEN = 4_000_000
 _WRITES = re.compile(r"writes ([\d,]{1,12}) characters to ")
@@ -42,7 +42,7 @@ class RecordedPlanner:
         """The next reply, or the error that came in its place."""
         ahead = self._tape.reply_ahead()
         if ahead is None:
-            raise RanDry("the planner would be asked once more than it was then")
+            raise self._tape.lacks("the planner would be asked once more than it was then")
         told, after = ahead
         if told.error is not None:
             raise error_of(told)
@@ -110,7 +110,7 @@ class RecordedTool:
     async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
         call = self._tape.call_now()
         if call is None or call.finished is None:
-            raise RanDry("a tool would run now that did not run then")
+            raise self._tape.lacks("a tool would run now that did not run then")
         for event in call.inside:
             if isinstance(event, CommandProposed):
                 await self._ask(event, call, arguments, shell)
@@ -172,6 +172,8 @@ class MemoryRecorder:
 
     def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
         record = self.stamp(event, run=run, goal_id=goal_id)
+        if self._tape.is_dry:  # what is left is the unwinding
+            return record
         record = structs.replace(record, seq=len(self.records) + 1)
         self.records.append(record)
         self._tape.follow(record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -62,36 +63,60 @@ class Item(Struct, frozen=True, kw_only=True):
     place: int
 
 
-def items(records: tuple[Record, ...], *, timeouts: bool = True) -> list[Item]:
-    """The comparable events of one run, in order. `timeouts`: whether those of commands are compared (`same_timeouts`)."""
-    return _Normal(records, timeouts=timeouts).items()
+class Leniency(Struct, frozen=True, kw_only=True):
+    """What of one goal is not compared for its own reasons, as its recorded events tell.
+
+    `timeouts`: the commands had different ones. `unrated`, `cut`: commands whose rating cannot be done again, and of whose output not all
+    was kept.
+    """
+
+    timeouts: bool
+    unrated: frozenset[str]
+    cut: frozenset[str]
 
 
-def same_timeouts(records: tuple[Record, ...]) -> bool:
-    """Whether all commands of a run had the same time: then it was a setting, else what was left of the goal's."""
-    return len({record.event.timeout for record in records if isinstance(record.event, CommandStarted)}) == 1
+def leniency(records: tuple[Record, ...]) -> Leniency:
+    """That of a recorded goal."""
+    key = _keys(records)
+    events = [record.event for record in records]
+    timeouts = {event.timeout for event in events if isinstance(event, CommandStarted)}
+    ended = [event for event in events if isinstance(event, CommandFinished)]
+    rated = [event for event in events if isinstance(event, CommandRated)]
+    return Leniency(
+        timeouts=len(timeouts) > 1,
+        unrated=frozenset(key(event.command_id) for event in rated if not is_comparable(event)),
+        cut=frozenset(
+            key(event.command_id)
+            for event in ended
+            if event.result.stdout.dropped_bytes or event.result.stderr.dropped_bytes
+        ),
+    )
+
+
+def items(records: tuple[Record, ...], lenient: Leniency) -> list[Item]:
+    """The comparable events of one run, in order."""
+    return _Normal(records, lenient).items()
+
+
+def _keys(records: tuple[Record, ...]) -> Callable[[str], str]:
+    """Names commands by their number in the goal: `#1`; those of tools keep their own."""
+    goal_id = next((record.goal_id for record in records if isinstance(record.event, GoalStarted)), "")
+
+    def key(command_id: str) -> str:
+        if goal_id and command_id.startswith(f"{goal_id}."):
+            return "#" + command_id.removeprefix(f"{goal_id}.")
+        return command_id
+
+    return key
 
 
 class _Normal:
-    def __init__(self, records: tuple[Record, ...], *, timeouts: bool) -> None:
+    def __init__(self, records: tuple[Record, ...], lenient: Leniency) -> None:
         self._records = records
-        self._timeouts = timeouts
-        goal = next((record for record in records if isinstance(record.event, GoalStarted)), None)
-        self._goal_id = goal.goal_id if goal is not None else ""
-        events = [record.event for record in records]
-        results = [event.result for event in events if isinstance(event, CommandFinished)]
+        self._lenient = lenient
+        self._key = _keys(records)
+        results = [record.event.result for record in records if isinstance(record.event, CommandFinished)]
         self._notes = {note for result in results for note in result.notes}
-        self._cut = {
-            self._key(event.command_id)
-            for event in events
-            if isinstance(event, CommandFinished)
-            and (event.result.stdout.dropped_bytes or event.result.stderr.dropped_bytes)
-        }
-        self._unrated = {
-            self._key(event.command_id)
-            for event in events
-            if isinstance(event, CommandRated) and not is_comparable(event)
-        }
 
     def items(self) -> list[Item]:
         found: list[Item] = []
@@ -127,23 +152,18 @@ class _Normal:
             return self._key(name) + (f" {stage}" if stage else "")
         return str(getattr(event, "call_id", "") or getattr(event, "step", ""))
 
-    def _key(self, command_id: str) -> str:
-        if self._goal_id and command_id.startswith(f"{self._goal_id}."):
-            return "#" + command_id.removeprefix(f"{self._goal_id}.")
-        return command_id
-
     def _data(self, event: Event) -> dict[str, Any]:
         data: dict[str, Any] = self._clean(msgspec.to_builtins(event))
         data.pop("type", None)
         match event:
-            case CommandStarted() if not self._timeouts:
+            case CommandStarted() if self._lenient.timeouts:
                 data.pop("timeout", None)
-            case CommandRated() if self._key(event.command_id) in self._unrated:
+            case CommandRated() if self._key(event.command_id) in self._lenient.unrated:
                 data.pop("report", None)
                 data.pop("verdict", None)
             case GoalFinished():
                 for command in data["commands"]:
-                    if command.get("command_id") in self._cut:
+                    if command.get("command_id") in self._lenient.cut:
                         command.pop("stdout", None)
                         command.pop("stderr", None)
                     if LABEL in str(command.get("run") or command.get("proposed")):
@@ -162,6 +182,6 @@ class _Normal:
                 for key, each in value.items()
                 if key not in _DROPPED_KEYS
             }
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             return [self._clean(each) for each in value]
         return value

@@ -22,7 +22,7 @@ from agent.protocol.decisions import (
 from agent.protocol.errors import Cancelled
 from agent.protocol.events import CommandConfirmed, CommandRated, CommandStarted, Event, RehearsalStarted
 from agent.protocol.rehearsals import Rehearsal
-from agent.replaying.tape import RanDry, Tape
+from agent.replaying.tape import Tape
 
 _DISCARDED = "rehearsed and discarded"
 
@@ -85,7 +85,7 @@ class RecordedPerson:
         words = self.tape.cancelled_ahead()
         if words:
             raise Cancelled(words)
-        raise RanDry("a question is asked that was not asked then, and no answer to it was recorded")
+        raise self.tape.lacks("a question is asked that was not asked then, and no answer to it was recorded")
 
 
 def _answer(event: CommandConfirmed, request: ConfirmationRequest) -> Confirmation:

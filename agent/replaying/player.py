@@ -29,7 +29,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
-from agent.replaying.tape import RanDry, Tape
+from agent.replaying.tape import Tape
 
 _NOT_KEPT = re.compile(
     r"what it changes could not be kept, so this run cannot be undone: (.*); free some space there", re.DOTALL
@@ -75,7 +75,9 @@ class Player:
         ahead = self._tape.ahead(command.command_id)
         finished = next((event for event in ahead if isinstance(event, CommandFinished)), None)
         if finished is None:
-            raise RanDry("a command would run now that did not run then, so nothing is known of what it would do")
+            raise self._tape.lacks(
+                "a command would run now that did not run then, so nothing is known of what it would do"
+            )
         result = _with_output(finished.result, _output(ahead), sink)
         self._cwd = result.cwd_after or self._cwd
         return structs.replace(result, exit_code=finished.exit_code)
@@ -108,7 +110,7 @@ class Player:
         ahead = self._tape.ahead(command.command_id)
         told = next((event for event in ahead if isinstance(event, RehearsalFinished)), None)
         if told is None:
-            raise RanDry("a command would be rehearsed now that was not rehearsed then")
+            raise self._tape.lacks("a command would be rehearsed now that was not rehearsed then")
         output = _output(ahead)
         if told.exit_code is None:
             kind = RehearsalUnavailable if told.outcome == "unavailable" else CoreError
@@ -141,7 +143,7 @@ class Player:
         ahead = self._tape.ahead(command.command_id)
         told = next((event for event in ahead if isinstance(event, CommandFinished)), None)
         if told is None:
-            raise RanDry("a rehearsal would be made real now that was not made real then")
+            raise self._tape.lacks("a rehearsal would be made real now that was not made real then")
         if told.conflict:
             raise RehearsalConflict("files were changed since it was rehearsed")
         if failed := _COMMIT_FAILED.search(told.result.stderr.tail):
@@ -225,7 +227,16 @@ def _with_output(result: ExecutionResult, output: list[CommandOutput], sink: Out
         if sink is not None:
             sink(event.stream, event.data.encode("utf-8", "replace"), event.offset)
     return structs.replace(
-        result,
-        stdout=structs.replace(result.stdout, head=heads["stdout"] + result.stdout.head),
-        stderr=structs.replace(result.stderr, head=heads["stderr"] + result.stderr.head),
+        result, stdout=_stream(result.stdout, heads["stdout"]), stderr=_stream(result.stderr, heads["stderr"])
     )
+
+
+def _stream(kept: CapturedStream, printed: str) -> CapturedStream:
+    """The stream with its head again. Where the middle was not kept, both ends were cut at a line then; they end in one so that they
+    are not cut again.
+    """
+    if not kept.dropped_bytes:
+        return structs.replace(kept, head=printed + kept.head)
+    head = printed + kept.head
+    head += "" if not head or head.endswith("\n") else "\n"
+    return structs.replace(kept, head=head, tail="\n" + kept.tail, dropped_bytes=kept.dropped_bytes - 1)

@@ -63,8 +63,14 @@ class Tape:
         self._done: dict[str, int] = {}
         self.replies = [place for place, event in enumerate(self._events) if isinstance(event, PlannerFinished)]
         self.calls = _calls(self._events)
+        self.is_dry = False
         self.replies_taken = 0
         self.calls_begun = 0
+
+    def lacks(self, what: str) -> RanDry:
+        """What to raise where nothing was recorded for what is asked; what is recorded from now on counts no more."""
+        self.is_dry = True
+        return RanDry(what)
 
     def follow(self, record: Record) -> None:
         """The engine has recorded something: what is fed next comes after it."""
