@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from agent.emitters.memory import CollectingEmitter, FanOut
 from agent.emitters.telemetry import TelemetryEmitter, telemetry_line
 from agent.protocol.errors import WriteFailed
-from agent.protocol.events import AssistantDelta, GoalFinished, Record
+from agent.protocol.events import AssistantDelta, GoalFinished, Record, event_type
 from tests.support.event_cases import CASES, as_record
 from tests.support.pictured_session import HOSTILE_TEXT, hostile, pictured
 
@@ -148,3 +149,17 @@ def test_a_full_disk_leaves_it_out_and_stops_nothing() -> None:
     os.close(fd)
     assert len(main.records) == 3
     assert [type(failure) for failure in both.failures] == [WriteFailed]
+
+
+def test_the_page_tells_every_field() -> None:
+    page = (Path(__file__).parents[3] / "docs/telemetry.md").read_text()
+    rows: dict[str, tuple[set[str], set[str]]] = {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and cells[0].startswith("`"):
+            for name in re.findall("`([a-z_.]+)`", cells[0]):
+                rows[name] = (set(re.findall("`([a-z_]+)`", cells[1])), set(re.findall("`([a-z_]+)`", cells[2])))
+    for record in [*every_case(), *pictured()]:
+        plain = set(lines_of([record])[0]) - set(ENVELOPE)
+        words = set(lines_of([record], text=True)[0]) - set(ENVELOPE) - plain
+        assert (plain, words) == rows.get(event_type(record.event), (set(), set())), event_type(record.event)
