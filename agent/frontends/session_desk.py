@@ -61,10 +61,10 @@ class SessionDesk:
         `rehearse` instead of what counts in this session, for an own command; `network`: the rehearsal may use it.
         """
         match line:
-            case Goal(text=text):
-                return await self.send(replace(UserInput.from_text(text), context=context))
-            case OwnCommand(command=text, private=private):
-                given = UserInput.from_shell(text, private=private)
+            case Goal(text=text, unlisted=unlisted):
+                return await self.send(replace(UserInput.from_text(text), context=context, unlisted=unlisted))
+            case OwnCommand(command=text, private=private, unlisted=unlisted):
+                given = replace(UserInput.from_shell(text, private=private), unlisted=unlisted)
                 return await self.send(given, rehearse=rehearse, network=network)
             case CoreLine(command=command):
                 return await self.send(None, command)
