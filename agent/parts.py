@@ -63,7 +63,7 @@ class Parts:
         if not self._settings.persist:
             return SecretRedactor(known, personal=personal)
         folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
-        return SecretRedactor(known, key=folder_key(folder), personal=personal)
+        return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
 
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine

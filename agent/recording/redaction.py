@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from agent.recording.detector_table import DETECTORS
@@ -31,12 +31,17 @@ class SecretRedactor:
     """ports.Redactor: detectors for the common tokens, and known values verbatim and encoded.
 
     `known_values` maps a name (it goes into the label) to a secret; values under 6 characters are left out. `key` makes the
-    labels: equal secrets get equal labels under equal keys, and nobody can guess a secret from its label without it.
+    labels (a function is asked for it at the first label): equal secrets get equal labels under equal keys, and nobody can
+    guess a secret from its label without it.
     `personal` looks for e-mail, phone, card, SSN and IBAN too. Redacting twice changes nothing.
     """
 
     def __init__(
-        self, known_values: Mapping[str, str] | None = None, *, key: bytes | None = None, personal: bool = False
+        self,
+        known_values: Mapping[str, str] | None = None,
+        *,
+        key: bytes | Callable[[], bytes] | None = None,
+        personal: bool = False,
     ) -> None:
         self._key = key or os.urandom(16)
         self._known = KnownValues()
@@ -141,6 +146,8 @@ class SecretRedactor:
     def _label(self, kind: str, secret: str) -> str:
         import hashlib  # loads openssl; most texts hold no secret
 
+        if callable(self._key):
+            self._key = self._key()
         digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=2, key=self._key)
         return f"{_LABEL_START}{kind}:{digest.hexdigest()}]"
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import stat
 
-from agent.recording.folder import PRIVATE_FILE
+from agent.protocol.errors import RecordingError
+from agent.recording.folder import PRIVATE_FILE, prepare_folder
 
 NAME = ".redaction-key"
 _SIZE = 16
 
 
 def folder_key(folder: str) -> bytes:
-    """The key kept in `folder`, made on first use. Where it cannot be kept, a key for this process alone. Never raises."""
+    """The key kept in `folder`, made on first use, the folder too. Where it cannot be kept, a key for this process alone. Never raises."""
     path = os.path.join(folder, NAME)
     try:
-        return _read(path) or _create(path)
-    except (OSError, ValueError):
+        found = _read(path)
+        if found is None:
+            prepare_folder(folder)  # else the first session of all would have labels of its own
+            found = _create(path)
+        return found
+    except (OSError, ValueError, RecordingError):
         return os.urandom(_SIZE)
 
 

@@ -49,5 +49,9 @@ def test_a_key_that_cannot_be_trusted_is_not_used(tmp_path, what: str) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path) -> None:
-    assert folder_key(str(tmp_path / "none")) != folder_key(str(tmp_path / "none"))
+    first = folder_key(str(tmp_path / "none" / "deeper"))
+    assert folder_key(str(tmp_path / "none" / "deeper")) == first
+    assert (tmp_path / "none" / "deeper").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "file").write_text("")
+    assert folder_key(str(tmp_path / "file")) != folder_key(str(tmp_path / "file"))
     assert len(folder_key("bad\0name")) == 16
