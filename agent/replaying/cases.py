@@ -103,7 +103,7 @@ class _Taker:
     def end(self) -> Iterator[Case | Aside]:
         yield from self._all_open("the log ends before it")
         if self._bad:
-            yield Aside(text=f"{self._bad:,} lines cannot be read")
+            yield Aside(text="1 line cannot be read" if self._bad == 1 else f"{self._bad:,} lines cannot be read")
         if self._newer:
             yield Aside(text=f"written by a newer version (format {self._newer}, this one reads {FORMAT_VERSION})")
 

@@ -65,9 +65,13 @@ def _notes(case: Case) -> tuple[str, ...]:
     without = sum(event.known is None and is_comparable(event) for event in rated)
     notes = []
     if told:
-        notes.append(f"{told:,} ratings of commands with labels, or after much was defined, are taken as they were")
+        notes.append(f"{_ratings(told)} taken as recorded: secrets, or what was defined before, are not in the log")
     if without:
         notes.append(
             f"{without:,} ratings are done without what was known of the system: this log is from before that was kept"
         )
     return tuple(notes)
+
+
+def _ratings(count: int) -> str:
+    return "1 rating is" if count == 1 else f"{count:,} ratings are"

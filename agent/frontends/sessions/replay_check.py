@@ -149,7 +149,8 @@ class _Check:
             words = f"{same:,} the same"
             words += f", {different:,} different ({kinds or 'another way'})" if different else ""
             words += f", {unfed:,} not checked" if unfed else ""
-            goals = f"{same + different + unfed:,} goals in {logs:,} log{'s' if logs != 1 else ''}"
+            count = same + different + unfed
+            goals = f"{count:,} goal{'s' if count != 1 else ''} in {logs:,} log{'s' if logs != 1 else ''}"
             with quiet_when_nobody_reads():
                 say(f"{goals}: {words}" + (f"; {self._updated:,} rewritten" if self._updated else ""), self._out)
         if not same and not different:

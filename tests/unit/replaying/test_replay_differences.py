@@ -205,7 +205,7 @@ def test_lines_that_cannot_be_read_are_counted() -> None:
     from agent.recording.reader import BadLine
 
     found = all_of([BadLine(1, "no record"), *_log("chat")], APP)
-    assert [each.text for each in found if isinstance(each, Aside)] == ["1 lines cannot be read"]
+    assert [each.text for each in found if isinstance(each, Aside)] == ["1 line cannot be read"]
     assert {each.outcome for each in _goals(found)} == {"same"}
 
 
