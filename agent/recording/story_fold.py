@@ -41,7 +41,7 @@ from agent.recording.story_objects import as_json
 MOST_STEPS = 1_000
 """Steps of one part of a goal's story."""
 
-MOST_TEXT = 16 * 1024 * 1024
+MOST_TEXT = 4 * 1024 * 1024
 """Characters, about, of one part of a goal's story."""
 
 
