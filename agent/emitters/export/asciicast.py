@@ -44,10 +44,10 @@ def asciicast(
             ended = frame
             continue
         if frame.marker:
-            yield _event(waited, "m", frame.marker)
+            yield _event(min(waited, idle), "m", frame.marker)
             waited = 0.0
         if frame.text:
-            yield _event(waited, "o", frame.text.replace("\n", "\r\n"))
+            yield _event(min(waited, idle), "o", frame.text.replace("\n", "\r\n"))
             waited = 0.0
     yield _event(min(waited, idle) + _LAST_PAUSE, "x", str(ended.exit_code if ended is not None else 0))
 

@@ -41,9 +41,15 @@ class Confirming:
         self._asks = False
         self._rated_at = 0.0
         self._decided = False
+        self._prompted = False
         self._rehearsal: RehearsalFinished | None = None
         self._rehearsed_at = 0.0
         self._folder = ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a prompt may be on the screen: what is said meanwhile comes below it."""
+        return self._proposed is not None and self._asks and not self._decided and self._rehearsal is None
 
     def take(self, event: Event, at: float) -> Iterator[Frame]:
         """What the next event of a command adds to the dialogue."""
@@ -58,8 +64,9 @@ class Confirming:
                 if event.stage == "proposed":
                     self._rated_at = at
             case RehearsalStarted():
-                if self._asks and not self._decided and self._rehearsal is None:
+                if self.waits and not self._prompted:
                     yield from self._prompt(event.command, at)
+                    self._prompted = True
                 self._folder = event.cwd
             case RehearsalFinished():
                 self._rehearsal, self._rehearsed_at = event, at
@@ -67,11 +74,12 @@ class Confirming:
                 if event.by == "person":
                     yield from self._answer(event, at)
                 self._decided = True
+                self._prompted = False
                 self._rehearsal = None
 
     def left_open(self) -> Iterator[Frame]:
         """The prompt that nobody answered before the log ended."""
-        if self._proposed is not None and self._asks and not self._decided:
+        if self._proposed is not None and self._asks and not self._decided and not self._prompted:
             yield self._heading()
             yield Frame(delay=0.0, text=self._badge() + typed(self._proposed.command) + "\n")
         self._proposed = None
@@ -84,9 +92,13 @@ class Confirming:
             yield Frame(delay=0.0, text=f"{paint(_REVIEW, 'bold', color=color)} {ARROW} ", stop=True)
             answer = _ANSWERS.get(event.decision, safe_line(event.decision, 20))
             yield Frame(delay=self._delay(at), text=f"{answer}\n")
+            if event.decision == "edited":
+                yield Frame(delay=_ENTER, text=f"{self._badge(edited=True)}{typed(event.command)}\n", stop=True)
             return
         decision = event.decision
-        if decision == "skipped":
+        if self._proposed is not None and self._proposed.origin == "tool":
+            yield from self._write(self._proposed.command, decision, at)
+        elif decision == "skipped":
             yield from self._prompt("", at)
         elif decision == "remark":
             yield from self._prompt(self._text(), at, ended=False)
@@ -98,6 +110,15 @@ class Confirming:
         else:
             yield from self._prompt(event.command or self._text(), at)
             yield from self._afterwards(event)
+
+    def _write(self, wish: str, decision: str, at: float) -> Iterator[Frame]:
+        """A tool that wants to write a file is asked about in a word."""
+        color = self._look.color
+        yield self._heading()
+        question = paint("write this file? [y/N, v: view all]", "bold", color=color)
+        yield Frame(delay=0.0, text=f"{paint(typed(wish), 'bold', color=color)}\n{question} {ARROW} ", stop=True)
+        answer = {"approved": "y", "cancelled": "^C"}.get(decision, "n")
+        yield Frame(delay=self._delay(at), text=f"{answer}\n")
 
     def _afterwards(self, event: CommandConfirmed) -> Iterator[Frame]:
         color = self._look.color

@@ -9,7 +9,7 @@ from agent.emitters.export.html_text import counted
 from agent.recording.story import CommandStory, gap_words
 from agent.sizes import size_words
 
-HEAD, TAIL = 96 * 1024, 48 * 1024
+HEAD, TAIL = 64 * 1024, 32 * 1024
 """Characters of one command's output that are on the page."""
 
 _OPEN_LINES = 24  # what is longer is folded

@@ -28,10 +28,10 @@ from agent.version import __version__
 if TYPE_CHECKING:
     from agent.recording.integrity import verify as integrity
 
-FULL_BYTES = 24 * 1024 * 1024
+FULL_BYTES = 16 * 1024 * 1024
 """Characters after which outputs and changes are left out."""
 
-MOST_BYTES = 48 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
 """Characters after which further goals are only counted."""
 
 _MANY = 200  # commands from which on a browser lays out only what is in sight

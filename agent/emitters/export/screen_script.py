@@ -6,18 +6,15 @@ Output of commands passes the emitter's own filter, so no title, clipboard, quer
 
 from __future__ import annotations
 
-import re
-from collections.abc import Coroutine, Iterable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from agent.emitters.export.confirming import Confirming
+from agent.emitters.export.drawn_screen import DrawnScreen, at_once, ends_line
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.prompts import goal_prompt, typed
 from agent.emitters.export.timeline import Timeline
 from agent.emitters.export.typing import keystrokes
 from agent.emitters.paint import paint, safe, safe_line
-from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events import (
     CommandConfirmed,
@@ -31,6 +28,7 @@ from agent.protocol.events import (
     GoalStarted,
     LogRepaired,
     LogScrubbed,
+    Notice,
     PlannerStarted,
     Record,
     RehearsalFinished,
@@ -40,6 +38,7 @@ from agent.protocol.events import (
     SessionFinished,
     SessionPruned,
     SessionStarted,
+    Warned,
     event_type,
 )
 from agent.protocol.outcomes import CapturedStream
@@ -48,6 +47,11 @@ MOST_OUTPUT = 1024 * 1024
 """Characters of one command's output that are shown; the report and the log have the rest."""
 
 _THINKING = "⠋ thinking…"
+_MOST_HELD = 100
+_OF_COMMAND = (
+    CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted,
+    RehearsalFinished,
+)  # fmt: skip
 
 
 def screen_script(records: Iterable[object], look: Look | None = None, *, goal: int = 0) -> Iterator[Frame]:
@@ -70,23 +74,10 @@ def screen_script(records: Iterable[object], look: Look | None = None, *, goal: 
         yield from script.end()
 
 
-class _Screen(MemorySink):
-    """A terminal that keeps what is written to it until it is taken. Never a mere file, which would be given raw output."""
-
-    def __init__(self, look: Look) -> None:
-        super().__init__(is_tty=look.animate, color=look.color, columns=look.columns, rows=look.rows)
-        self.is_screen = True
-
-    def take(self) -> str:
-        text = self.text
-        self._parts.clear()
-        return text
-
-
 class _Script:
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._screen = _Screen(look)
+        self._screen = DrawnScreen(look)
         self._emitter = self._new_emitter("")
         self._timeline = Timeline()
         self._shown_at: float | None = None
@@ -97,6 +88,7 @@ class _Script:
         self._fresh = True  # whether the cursor stands at the start of a line
         self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
         self._exit_code = 0
+        self._held: list[Record] = []  # said while a prompt stands on the screen
 
     def take(self, record: Record) -> list[Frame]:
         """The frames of the next record."""
@@ -104,31 +96,10 @@ class _Script:
         if self._shown_at is None:
             self._shown_at = at
         event = record.event
-        match event:
-            case SessionStarted():
-                self._session(event, record, at)
-            case GoalStarted():
-                self._goal(event, at)
-                self._emit(record, at)
-            case PlannerStarted():
-                self._think(at)
-            case CommandProposed() | CommandRated() | CommandConfirmed() | RehearsalStarted() | RehearsalFinished():
-                self._decision(event, record, at)
-            case CommandStarted():
-                self._output = {}
-                self._emit(record, at)
-            case CommandOutput():
-                self._print(event.stream, event.data, at)
-            case CommandFinished():
-                self._command_ended(event, record, at)
-            case RunStarted() | RunFinished() | SessionFinished():
-                self._ended(event, at)
-            case LogRepaired() | LogScrubbed() | SessionPruned():
-                self._line(_of_the_log(event), at)
-            case _:
-                if isinstance(event, GoalFinished):
-                    self._exit_code = event.exit_code
-                self._emit(record, at)
+        if isinstance(event, _OF_COMMAND):
+            self._command(event, record, at)
+        else:
+            self._other(event, record, at)
         return self._taken()
 
     def end(self) -> list[Frame]:
@@ -138,6 +109,40 @@ class _Script:
         return self._taken()
 
     # --- what is shown ---
+
+    def _command(self, event: Event, record: Record, at: float) -> None:
+        match event:
+            case CommandStarted():
+                self._output = {}
+                self._emit(record, at)
+            case CommandOutput():
+                self._print(event.stream, event.data, at)
+            case CommandFinished():
+                self._command_ended(event, record, at)
+            case _:
+                self._decision(event, record, at)
+
+    def _other(self, event: Event, record: Record, at: float) -> None:
+        match event:
+            case SessionStarted():
+                self._session(event, record, at)
+            case SessionFinished():
+                self._session_ended(at)
+            case GoalStarted():
+                self._goal(event, at)
+                self._emit(record, at)
+            case GoalFinished():
+                self._exit_code = event.exit_code
+                self._leave_open()
+                self._emit(record, at)
+            case PlannerStarted():
+                self._think(at)
+            case LogRepaired() | LogScrubbed() | SessionPruned():
+                self._line(_of_the_log(event), at)
+            case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
+                self._held.append(record)
+            case _ if not isinstance(event, (RunStarted, RunFinished)):
+                self._emit(record, at)
 
     def _session(self, event: SessionStarted, record: Record, at: float) -> None:
         self._started = event
@@ -194,6 +199,8 @@ class _Script:
         if isinstance(event, RehearsalStarted):
             self._output = {}
         self._all(self._confirming.take(event, at))
+        if not self._confirming.waits:
+            self._release(at)
         self._emit(record, at)
 
     def _print(self, stream: str, data: str, at: float) -> None:
@@ -225,19 +232,18 @@ class _Script:
             self._output[name] = 0
             self._print(name, stream.tail, at)
 
-    def _ended(self, event: Event, at: float) -> None:
-        if isinstance(event, SessionFinished):
-            self._stop_thinking(at)
-            code = 0 if self._started.frontend == "repl" else self._exit_code
-            self._fresh_line()
-            self._add(Frame(delay=self._delay(at), exit_code=code, stop=True))
+    def _session_ended(self, at: float) -> None:
+        self._stop_thinking(at)
+        code = 0 if self._started.frontend == "repl" else self._exit_code
+        self._fresh_line()
+        self._add(Frame(delay=self._delay(at), exit_code=code, stop=True))
 
     # --- plumbing ---
 
     def _emit(self, record: Record, at: float) -> None:
         self._stop_thinking(at)
         try:
-            _at_once(self._emitter.emit(record))
+            at_once(self._emitter.emit(record))
         except (ValueError, TypeError, ArithmeticError, LookupError):  # what no emitter is handed by the engine
             self._write(self._screen.take(), at)
             self._line(paint(f"[{event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at)
@@ -247,6 +253,13 @@ class _Script:
     def _leave_open(self) -> None:
         self._stop_thinking()
         self._all(self._confirming.left_open())
+        self._release(self._shown_at or 0.0)
+
+    def _release(self, at: float) -> None:
+        """What was said while a prompt stood there."""
+        held, self._held = self._held, []
+        for record in held:
+            self._emit(record, at)
 
     def _all(self, frames: Iterator[Frame]) -> None:
         for place, frame in enumerate(frames):
@@ -270,7 +283,7 @@ class _Script:
     def _add(self, frame: Frame) -> None:
         self._frames.append(frame)
         if frame.text:
-            self._fresh = _ends_line(frame.text)
+            self._fresh = ends_line(frame.text)
 
     def _delay(self, at: float) -> float:
         """Seconds since what was shown last, which this now is."""
@@ -282,24 +295,6 @@ class _Script:
     def _taken(self) -> list[Frame]:
         frames, self._frames = self._frames, []
         return frames
-
-
-def _at_once(emitting: Coroutine[Any, Any, None]) -> None:
-    """Run what waits for nothing: the planner's waiting, which would want a loop, is drawn here."""
-    try:
-        emitting.send(None)
-    except StopIteration:
-        return
-    raise AssertionError("the emitter waited for something")
-
-
-@cache
-def _trailing_controls() -> re.Pattern[str]:
-    return re.compile(r"(?:\x1b\[[0-9;]*[mJK])+\Z")
-
-
-def _ends_line(text: str) -> bool:
-    return _trailing_controls().sub("", text[-64:]).endswith("\n")
 
 
 def _of_the_log(event: LogRepaired | LogScrubbed | SessionPruned) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from agent.protocol.events import CommandFinished, CommandOutput, CommandStarted, Record, RehearsalStarted
 
-_LONGEST_GAP = 366 * 86_400.0  # seconds; clocks are set wrong, and logs are edited
+_LONGEST_GAP = 366 * 86_400.0  # seconds; beyond that, somebody set the clock or edited the log
 
 
 class Timeline:
@@ -23,7 +23,8 @@ class Timeline:
         wall = wall_seconds(record.time)
         if wall is not None:
             if self._wall is not None:
-                self._at += min(max(wall - self._wall, 0.0), _LONGEST_GAP)
+                gap = wall - self._wall
+                self._at += gap if 0.0 <= gap <= _LONGEST_GAP else 0.0
             self._wall = wall
         event = record.event
         match event:
