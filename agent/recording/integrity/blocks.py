@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
 
-_BLOCK = 1024 * 1024
+_BLOCK = 256 * 1024
 
 
 def blocks(path: str) -> Iterator[tuple[bytes, bool]]:

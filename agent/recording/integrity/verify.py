@@ -81,6 +81,9 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
     else:
         end.compare(before, _heads(heads, session.session_id))
     newest = end.check_signatures(signed) if signatures is not None and walk.events else None
+    if walk.problems:
+        for path in paths:
+            walk.look_for_twins(path)
     state = "touched" if walk.problems else end.state
     return Checked(
         session_id=session.session_id,

@@ -12,7 +12,7 @@ from agent.recording.bounds import MAX_LINE
 from agent.recording.integrity.blocks import blocks
 from agent.recording.integrity.chain import BEFORE_FIRST, Link, line_hash
 from agent.recording.integrity.lines import Line, read_line
-from agent.recording.integrity.twins import certainly_none, twin_key
+from agent.recording.integrity.twins import twin_key, without_twins
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50
@@ -111,34 +111,30 @@ class Walk:
         lines = piece.split(b"\n")
         if whole:
             lines.pop()
-        if not certainly_none(piece if whole else piece + b"\n"):
-            self._look_for_twins(lines)
         self._lines(lines)
 
     def _lines(self, lines: list[bytes]) -> None:
         """The walk itself; what is as it should be takes the short way."""
         seq, previous = self.end.seq, self.end.hash
         number, session, wanted = self._number, self._session_id, self._wanted
+        plain, passed = self._plain, 0
         for line in lines:
             number += 1
             found = read_line(line) if len(line) <= MAX_LINE else None
             if (
-                found is not None
+                plain
+                and found is not None
                 and found.prev == previous
                 and found.seq == seq + 1
                 and found.session == session
                 and found.type not in _SPECIAL
-                and self._torn is None
-                and not self._before
-                and not self._expected
-                and seq
             ):
                 seq += 1
                 previous = sha256(line).hexdigest()
+                self.last_type = found.type
+                passed += 1
                 if seq in wanted:
                     self.hashes[seq] = previous
-                self.last_type = found.type
-                self.events += 1
                 continue
             self.end, self._number = Link(seq, previous), number
             if found is None:
@@ -146,7 +142,14 @@ class Walk:
             else:
                 self._record(line, found)
             seq, previous = self.end.seq, self.end.hash
+            plain = self._plain
         self.end, self._number = Link(seq, previous), number
+        self.events += passed
+
+    @property
+    def _plain(self) -> bool:
+        """Nothing is open that the next record has to answer."""
+        return bool(self.events and self._torn is None and not self._before and not self._expected)
 
     def _record(self, line: bytes, found: Line) -> None:
         notice = _notice(line) if found.type in _SPECIAL else _Notice()
@@ -235,11 +238,17 @@ class Walk:
         self._in_long = not newline
         return rest if newline else b""
 
-    def _look_for_twins(self, lines: list[bytes]) -> None:
-        for place, line in enumerate(lines, self._number + 1):
-            key = twin_key(line) if len(line) <= MAX_LINE else None
-            if key is not None:
-                self._say(place, f"has the key {key!r} twice: readers may see different events in it")
+    def look_for_twins(self, path: str) -> None:
+        """Name the lines of a file in which a key stands twice. Raises IoError."""
+        self._file, number = path, 0
+        for piece, ended in blocks(path):
+            lines = piece.split(b"\n")
+            if not ended or not without_twins(piece):
+                for place, line in enumerate(lines, number + 1):
+                    key = twin_key(line) if len(line) <= MAX_LINE else None
+                    if key is not None:
+                        self._say(place, f"has the key {key!r} twice: readers may see different events in it")
+            number += len(lines) - 1
 
     def _say(self, line: int, text: str) -> None:
         if len(self.problems) < _MOST:
