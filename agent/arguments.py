@@ -89,6 +89,12 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions judge --policy new.toml    before you put a policy file in force
   agent-shell sessions judge --only looser --json last
 """,
+    "sessions sql": """\
+  agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'
+  agent-shell sessions sql "FROM commands SELECT time, run WHERE risk = 'high'" --format csv -o high.csv
+  agent-shell sessions sql 'SELECT machine, count(*) FROM goals GROUP BY 1' '/srv/logs/*/sessions'
+  agent-shell sessions sql --schema               the views and their columns
+""",
     "sessions export": """\
   agent-shell sessions export --format markdown   the newest session as a report, on standard output
   agent-shell sessions export --format sh -o again.sh 0722

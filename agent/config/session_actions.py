@@ -42,4 +42,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "[--dry-run] [--redact pii] [--value-from-env NAME] [--stdin] [--yes] [--force] [--json] [ID...]",
         "secrets in logs that are already written: show what kinds are where, and replace them",
     ),
+    "sql": (
+        "[--format table|csv|json|parquet] [-o FILE] [--memory-limit SIZE] [--schema] [--json] QUERY [PATH...]",
+        "ask the logs, of one machine or of many, with a SELECT",
+    ),
 }

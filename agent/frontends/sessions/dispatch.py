@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Protocol, cast
 
 from agent.config.session_actions import ACTIONS
@@ -26,4 +27,5 @@ class Action(Protocol):
 def action(name: str) -> Action:
     """The module of the action `name`, which must be one of `ACTIONS`."""
     assert name in ACTIONS
-    return cast(Action, importlib.import_module(f"agent.frontends.sessions.{name}"))
+    module = f"{name}_" if iskeyword(name) else name  # `import` cannot name a module
+    return cast(Action, importlib.import_module(f"agent.frontends.sessions.{module}"))

@@ -1,0 +1,154 @@
+"""Rows as they come: a table whose widths the first rows decide, CSV, or JSON lines, all in constant memory."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from agent.emitters.inert_json import inert_json
+from agent.emitters.paint import paint, safe
+from agent.emitters.report import cell_width, cut_to_width
+from agent.emitters.streams import Sink
+
+_MEASURED = 500
+_MAX_CELL = 200
+_NARROWEST = 8
+Row = Sequence[Any]
+
+
+def write_table(columns: Sequence[str], numeric: Sequence[bool], rows: Iterable[Row], out: Sink) -> int:
+    """A heading and one line a row, numbers to the right; how many rows. On a terminal wide columns give way to its width.
+
+    Raises EmitError.
+    """
+    if not columns:
+        return 0
+    coming = iter(rows)
+    first = list(itertools.islice(coming, _MEASURED))
+    cells = [[_cell(value) for value in row] for row in first]
+    heading = [_cell(name) for name in columns]
+    widths = [max(cell_width(line[i]) for line in [heading, *cells]) for i in range(len(columns))]
+    if out.is_tty:
+        widths = _fitted(widths, numeric, out.size()[0])
+    out.write(_encoded(paint(_line(heading, widths, numeric), "bold", color=out.color)))
+    count = 0
+    later = ([_cell(value) for value in row] for row in coming)
+    for line in itertools.chain(cells, later):
+        out.write(_encoded(_line(line, widths, numeric)))
+        count += 1
+    return count
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
+    """RFC 4180 with a heading; how many rows. On a terminal control characters are made visible. Raises EmitError."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    count = -1
+    for row in itertools.chain([columns], rows):
+        writer.writerow([_plain(value) for value in row])
+        line = text.getvalue()
+        out.write((safe(line) if out.is_screen else line).encode("utf-8", "replace"))
+        text.seek(0)
+        text.truncate()
+        count += 1
+    return count
+
+
+def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
+    """One object a row; two columns of one name get numbers. How many rows. Raises EmitError."""
+    from msgspec import json
+
+    names = _unique(columns)
+    count = 0
+    for row in rows:
+        line = json.encode(dict(zip(names, map(_jsonable, row), strict=True)))
+        out.write(inert_json(line.decode()).encode() + b"\n")
+        count += 1
+    return count
+
+
+def _fitted(widths: list[int], numeric: Sequence[bool], columns: int) -> list[int]:
+    """Widths that fit: the widest columns of words give way first."""
+    widths = list(widths)
+    while sum(widths) + 2 * (len(widths) - 1) > columns:
+        widest = max(range(len(widths)), key=lambda i: 0 if numeric[i] else widths[i])
+        if numeric[widest] or widths[widest] <= _NARROWEST:
+            break  # too many columns: the end of the line is cut off by nobody, so that nothing is hidden
+        widths[widest] -= 1
+    return widths
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    padded = []
+    for text, width, right in zip(cells, widths, numeric, strict=True):
+        text = cut_to_width(text, width) if not right else text
+        space = " " * (width - cell_width(text))
+        padded.append(space + text if right else text + space)
+    return "  ".join(padded).rstrip()
+
+
+def _encoded(line: str) -> bytes:
+    return (line + "\n").encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    text = safe(_plain(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
+    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+
+
+def _plain(value: Any) -> str:
+    """A value as text without ornaments; "" for nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, (list, tuple, dict)):
+        from msgspec import json
+
+        return json.encode(_jsonable(value)).decode()
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)
+
+
+def _jsonable(value: Any) -> Any:
+    """The value in what JSON has; times in ISO 8601, what has no place there as text."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, datetime.datetime):
+        return value.isoformat() + ("Z" if value.tzinfo is None else "")
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(each) for each in value]
+    if isinstance(value, dict):
+        return {_plain(key): _jsonable(each) for key, each in value.items()}
+    return _plain(value)
+
+
+def _unique(columns: Sequence[str]) -> list[str]:
+    return list(_numbered(columns))
+
+
+def _numbered(columns: Sequence[str]) -> Iterator[str]:
+    seen: dict[str, int] = {}
+    for name in columns:
+        seen[name] = seen.get(name, 0) + 1
+        yield name if seen[name] == 1 else f"{name}_{seen[name]}"

@@ -1,0 +1,124 @@
+"""`agent-shell sessions sql`: ask the logs, of this machine or of many, with a SELECT."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from agent.emitters.console import complain
+from agent.emitters.report import print_rows
+from agent.emitters.streamed_table import write_csv, write_json_lines, write_table
+from agent.emitters.streams import FdSink, Sink, sink_of
+from agent.frontends.sessions.naming import session_folder
+from agent.protocol.errors import InvalidRequest, IoError
+from agent.recording.sql.database import DEFAULT_MEMORY, Answer, LogDatabase
+from agent.recording.sql.sources import find_sources
+from agent.recording.sql.views import views
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+FORMATS = ("table", "csv", "json", "parquet")
+_NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "REAL")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The query, where the logs are, and how the answer is written."""
+    parser.add_argument("query", nargs="?", metavar="QUERY", help="one SELECT over sessions, goals, commands, outputs, events, lines")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs")
+    parser.add_argument("--format", choices=FORMATS, help="table (default), csv, json (one object a line) or parquet")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the answer to this file, readable by you alone")
+    parser.add_argument("--memory-limit", metavar="SIZE", default=DEFAULT_MEMORY, help=f"memory for the query (default: {DEFAULT_MEMORY})")
+    parser.add_argument("--schema", action="store_true", help="list the views and their columns")
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Answer the query; the exit code. Ctrl-C ends it."""
+    wanted = options.format or ("json" if services.settings.json else "table")
+    if options.schema:
+        return _print_schema(json=wanted == "json")
+    if not options.query:
+        raise InvalidRequest("there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'")
+    if wanted == "parquet" and not options.output and os.isatty(sys.stdout.fileno()):
+        raise InvalidRequest("Parquet is not for a terminal", hint="name a file with -o")
+    sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
+    database = LogDatabase(sources, memory=options.memory_limit)
+    try:
+        await asyncio.to_thread(_answer, database, options.query, wanted, options.output)
+    except asyncio.CancelledError:
+        database.interrupt()
+        raise
+    return 0
+
+
+def _answer(database: LogDatabase, query: str, wanted: str, output: str | None) -> None:
+    with database:
+        if wanted == "parquet":
+            _parquet(database, query, output)
+        else:
+            answer = database.ask(query)
+            with _sink(output) as sink:
+                _written(answer, wanted, sink)
+        if ignored := database.ignored():
+            lines = "1 line is no event and is" if ignored == 1 else f"{ignored:,} lines are no events and are"
+            complain(f"agent-shell: {lines} not in the answer; `agent-shell sessions verify` tells which", style="yellow")
+
+
+def _written(answer: Answer, wanted: str, sink: Sink) -> int:
+    if wanted == "csv":
+        return write_csv(answer.columns, answer.rows(), sink)
+    if wanted == "json":
+        return write_json_lines(answer.columns, answer.rows(), sink)
+    numeric = [any(word in kind for word in _NUMBERS) and "[" not in kind for kind in answer.types]
+    return write_table(answer.columns, numeric, answer.rows(), sink)
+
+
+def _parquet(database: LogDatabase, query: str, output: str | None) -> None:
+    made = os.path.join(database.folder, "answer.parquet")
+    database.write_parquet(query, made)
+    with open(made, "rb") as file, _sink(output) as sink:
+        while block := file.read(1 << 20):
+            sink.write(block)
+
+
+@contextmanager
+def _sink(output: str | None) -> Iterator[Sink]:
+    """Standard output, or a private file that takes its place only when all of it was written."""
+    if output is None or output == "-":
+        yield sink_of(sys.stdout)
+        return
+    folder = os.path.dirname(os.path.abspath(output))
+    try:
+        descriptor, partial = tempfile.mkstemp(prefix=".agent-shell-", dir=folder)
+    except OSError as error:
+        raise IoError(f"cannot write {output}: {error.strerror or error}") from error
+    try:
+        yield FdSink(descriptor, is_tty=False, color=False)
+        os.close(descriptor)
+        descriptor = -1
+        shutil.move(partial, output)
+    except OSError as error:
+        raise IoError(f"cannot write {output}: {error.strerror or error}") from error
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+        if os.path.lexists(partial):
+            os.unlink(partial)
+
+
+def _print_schema(*, json: bool) -> int:
+    rows: list[dict[str, Any]] = [
+        {"view": view, "column": column.name, "type": column.type, "meaning": column.meaning}
+        for view, columns in views().items()
+        for column in columns
+    ]
+    print_rows(rows, json=json, out=sink_of(sys.stdout))
+    return 0
