@@ -86,9 +86,9 @@ def _fitted(widths: list[int], numeric: Sequence[bool], columns: int) -> list[in
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
     padded = []
     for text, width, right in zip(cells, widths, numeric, strict=True):
-        text = cut_to_width(text, width) if not right else text
-        space = " " * (width - cell_width(text))
-        padded.append(space + text if right else text + space)
+        shown = text if right else cut_to_width(text, width)
+        space = " " * (width - cell_width(shown))
+        padded.append(space + shown if right else shown + space)
     return "  ".join(padded).rstrip()
 
 

@@ -32,11 +32,20 @@ _NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL", "REAL")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The query, where the logs are, and how the answer is written."""
-    parser.add_argument("query", nargs="?", metavar="QUERY", help="one SELECT over sessions, goals, commands, outputs, events, lines")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs")
+    parser.add_argument(
+        "query", nargs="?", metavar="QUERY", help="one SELECT over sessions, goals, commands, outputs, events, lines"
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs"
+    )
     parser.add_argument("--format", choices=FORMATS, help="table (default), csv, json (one object a line) or parquet")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the answer to this file, readable by you alone")
-    parser.add_argument("--memory-limit", metavar="SIZE", default=DEFAULT_MEMORY, help=f"memory for the query (default: {DEFAULT_MEMORY})")
+    parser.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        default=DEFAULT_MEMORY,
+        help=f"memory for the query (default: {DEFAULT_MEMORY})",
+    )
     parser.add_argument("--schema", action="store_true", help="list the views and their columns")
 
 
@@ -46,7 +55,9 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if options.schema:
         return _print_schema(json=wanted == "json")
     if not options.query:
-        raise InvalidRequest("there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'")
+        raise InvalidRequest(
+            "there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'"
+        )
     if wanted == "parquet" and not options.output and os.isatty(sys.stdout.fileno()):
         raise InvalidRequest("Parquet is not for a terminal", hint="name a file with -o")
     sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
@@ -69,7 +80,9 @@ def _answer(database: LogDatabase, query: str, wanted: str, output: str | None) 
                 _written(answer, wanted, sink)
         if ignored := database.ignored():
             lines = "1 line is no event and is" if ignored == 1 else f"{ignored:,} lines are no events and are"
-            complain(f"agent-shell: {lines} not in the answer; `agent-shell sessions verify` tells which", style="yellow")
+            complain(
+                f"agent-shell: {lines} not in the answer; `agent-shell sessions verify` tells which", style="yellow"
+            )
 
 
 def _written(answer: Answer, wanted: str, sink: Sink) -> int:

@@ -6,7 +6,7 @@ import glob
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,9 @@ class LogDatabase:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -98,7 +100,9 @@ class LogDatabase:
         try:
             # A line end, so that a comment at the end of the query does not swallow the bracket; it is one SELECT, as was checked.
             text = query.strip().rstrip(";")
-            copied = connection.execute(f"COPY (\n{text}\n) TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd)").fetchone()
+            copied = connection.execute(
+                f"COPY (\n{text}\n) TO {_quoted(path)} (FORMAT parquet, COMPRESSION zstd)"
+            ).fetchone()
         except Exception as error:
             raise self.in_words(error) from error
         return int(copied[0]) if copied else 0
@@ -126,14 +130,19 @@ class LogDatabase:
         text = str(error)
         if isinstance(error, self._duckdb.OutOfMemoryException):
             return IoError(
-                f"the query needs more than {self._memory} of memory", hint="give it more with --memory-limit, or ask for fewer columns"
+                f"the query needs more than {self._memory} of memory",
+                hint="give it more with --memory-limit, or ask for fewer columns",
             )
         if isinstance(error, self._duckdb.InterruptException):
             return InvalidRequest("the query was interrupted")
         if isinstance(error, self._duckdb.PermissionException):
-            return InvalidRequest("a query can read the views, and no other file", hint="`agent-shell sessions sql --schema` lists them")
+            return InvalidRequest(
+                "a query can read the views, and no other file", hint="`agent-shell sessions sql --schema` lists them"
+            )
         if isinstance(error, self._duckdb.IOException):
-            return IoError(f"a log cannot be read: {text.strip().splitlines()[0]}" if text.strip() else "a log cannot be read")
+            return IoError(
+                f"a log cannot be read: {text.strip().splitlines()[0]}" if text.strip() else "a log cannot be read"
+            )
         if isinstance(error, self._duckdb.Error):
             message, _, rest = text.strip().partition("\n\nLINE ")
             place = f"LINE {rest}" if rest else "`agent-shell sessions sql --schema` lists views and columns"
@@ -172,7 +181,9 @@ class LogDatabase:
         with open(listing, "wb") as file:
             for place, source in enumerate(self._sources):
                 link = self._linked(links, place, source)
-                file.write(msgspec.json.encode([link, source.machine, _text(source.path), source.session or None]) + b"\n")
+                file.write(
+                    msgspec.json.encode([link, source.machine, _text(source.path), source.session or None]) + b"\n"
+                )
         columns = "columns = {'s': 'VARCHAR[]'}, format = 'newline_delimited', records = false"
         connection.execute(
             "CREATE TEMP TABLE _sources AS SELECT s[1] AS link, s[2] AS machine, s[3] AS file, s[4] AS session "
@@ -214,7 +225,9 @@ class LogDatabase:
         except Exception as error:
             raise self.in_words(error) from error
         if not statements:
-            raise InvalidRequest("there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'")
+            raise InvalidRequest(
+                "there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'"
+            )
         if len(statements) > 1:
             raise InvalidRequest(f"{len(statements)} statements were given; one is asked at a time")
         if statements[0].type != self._duckdb.StatementType.SELECT:

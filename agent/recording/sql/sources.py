@@ -37,7 +37,9 @@ def find_sources(paths: Sequence[str], *, default: str, here: str) -> list[Sourc
     for given in paths:
         logs = _at(given)
         if not logs:
-            raise NotFound("log", given, hint="a folder of logs, a log file, or a quoted pattern such as '/srv/logs/*/sessions'")
+            raise NotFound(
+                "log", given, hint="a folder of logs, a log file, or a quoted pattern such as '/srv/logs/*/sessions'"
+            )
         found.update(dict.fromkeys(logs))
     if len(found) > _MAX_FILES:
         raise IoError(f"{len(found):,} files are more than can be asked at once", hint="name fewer folders")

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from agent.recording.sql.columns import ENVELOPE, Column, line_columns, types_with
 
 _WHERE = (
-    Column("machine", "VARCHAR", "where the log came from: what tells its folder from the others, or this machine's name"),
+    Column(
+        "machine", "VARCHAR", "where the log came from: what tells its folder from the others, or this machine's name"
+    ),
     Column("file", "VARCHAR", "the log's path"),
 )
 _RANK = "CASE report->>'level' WHEN 'high' THEN 3 WHEN 'medium' THEN 2 WHEN 'low' THEN 1 END"
