@@ -1,0 +1,82 @@
+"""A session desk over the real program's parts, in this process: real log, real bash, a scripted planner, and what was told in a list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.app import build_services, load
+from agent.engine.context import RequestContext
+from agent.frontends.frontend_commands import run_frontend_command
+from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
+from agent.frontends.session_desk import SessionDesk
+from agent.frontends.signals import Signals
+from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
+from tests.support.fakes import FakeEmitter
+
+
+class Nobody:
+    """A confirmer that always says no."""
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        return Declined(unattended=True)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return None
+
+
+class DeskWorld:
+    """`logs` is the session folder. `desk()` opens a session; `told` are the lines that the person saw."""
+
+    def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> None:
+        self.logs = base / "logs"
+        self.work = base / "work"
+        self.told: list[str] = []
+        for folder in (base / "home", self.work):
+            folder.mkdir(exist_ok=True)
+        monkeypatch.setenv("HOME", str(base / "home"))
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "AGENT_SESSION_DIR"):
+            monkeypatch.delenv(name, raising=False)
+        script = base / "script.json"
+        script.write_text(
+            json.dumps({"reply": [{"text" if isinstance(each, str) else "json": each} for each in replies]})
+        )
+        flags = {
+            "session_dir": str(self.logs),
+            "cwd": str(self.work),
+            "approve": "low",
+            "planner": f"scripted:{script}",
+        }
+        self.services = build_services(load(flags))
+
+    def desk(self, session_id: str | None = None, *, interactive: bool = True) -> SessionDesk:
+        """A desk at a session, as the REPL has one."""
+        return SessionDesk(
+            services=self.services,
+            ctx=self.services.open_context(session_id),
+            emitter=FakeEmitter(),
+            confirmer=Nobody(),
+            signals=Signals(),
+            tell=self.told.append,
+            interactive=interactive,
+        )
+
+    async def type(self, desk: SessionDesk, *lines: str) -> None:
+        """What somebody types, one line after another. Raises what a line raises."""
+        for text in lines:
+            line = parse_line(text)
+            if isinstance(line, FrontendLine):
+                await run_frontend_command(desk, line.command, self._show)
+            elif isinstance(line, (Goal, OwnCommand, CoreLine)):
+                await desk.run(line)
+
+    async def _show(self, text: str) -> None:
+        self.told.append(text)
+
+
+def goal_texts(ctx: RequestContext) -> list[str]:
+    """The goals that a session knows of, earlier ones first."""
+    return [goal.goal for goal in (*ctx.earlier_goals, *ctx.goals)]
