@@ -90,6 +90,7 @@ class Workers:
             process.start()
             there.close()
             self._processes.append(process)
+        gc.unfreeze()
         self._idle = ours
 
     def _hand_out(self) -> None:
