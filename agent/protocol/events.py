@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
+from agent.protocol.extras import left_over, put_back
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
 from agent.protocol.rehearsals import Change, Conflict, Totals
@@ -437,8 +438,9 @@ UNRECORDED = (AssistantDelta,)
 class Record(Struct, frozen=True, kw_only=True):
     """An event in its envelope. `seq` counts recorded events from 1; a delta carries the number of the record before it.
 
-    `time` is UTC in ISO 8601 with microseconds and `Z`. `prev` is the SHA-256 (hex) of the line before it in the log, without its newline;
-    64 zeros in the first line, empty where nothing was recorded.
+    `time` is UTC in ISO 8601 with microseconds and `Z`. `prev` is the SHA-256 (hex) of the record's line before it in the log, without
+    its newline; 64 zeros in the first line, empty where nothing was recorded. `extras`: fields of a newer version, as they were
+    read; they are no part of the event, and are written again with it.
     """
 
     v: int
@@ -449,6 +451,7 @@ class Record(Struct, frozen=True, kw_only=True):
     goal_id: str
     event: Event
     prev: str = ""
+    extras: dict[str, Any] = {}
 
 
 _ENVELOPE = ("v", "seq", "time", "session", "run", "goal_id", "prev")
@@ -466,7 +469,10 @@ def flatten(record: Record) -> dict[str, Any]:
     out: dict[str, Any] = {key: getattr(record, key) for key in _ENVELOPE if key != "prev" or record.prev}
     if isinstance(record.event, UnknownEvent):
         return {**out, "type": record.event.type, **record.event.data}
-    return {**out, **msgspec.to_builtins(record.event)}
+    event = msgspec.to_builtins(record.event)
+    if record.extras:
+        put_back(event, record.extras)
+    return {**out, **event}
 
 
 def encode(record: Record) -> bytes:
@@ -478,17 +484,19 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes | str) -> Record:
-    """Read a line back. Unknown types and fields survive as `UnknownEvent`; raises msgspec.DecodeError on broken JSON."""
+    """Read a line back. Unknown types survive as `UnknownEvent`, unknown fields as `extras`; raises msgspec.DecodeError on broken JSON."""
     data = msgspec.json.decode(line)
     if not isinstance(data, dict):
         raise msgspec.ValidationError("a log line must be a JSON object")
     envelope = {key: data.pop(key, "" if key not in ("v", "seq") else 0) for key in _ENVELOPE}
+    extras: dict[str, Any] = {}
     try:
         event: Event = msgspec.convert(data, KnownEvent)
+        extras = left_over(data, type(event))
     except msgspec.ValidationError:
         name = str(data.pop("type", ""))
         event = UnknownEvent(name, data)
-    return msgspec.convert({**envelope, "event": None}, _Envelope).with_event(event)
+    return msgspec.convert({**envelope, "event": None}, _Envelope).with_event(event, extras)
 
 
 class _Envelope(Struct):
@@ -500,7 +508,7 @@ class _Envelope(Struct):
     goal_id: str
     prev: str = ""
 
-    def with_event(self, event: Event) -> Record:
+    def with_event(self, event: Event, extras: dict[str, Any]) -> Record:
         return Record(
             v=self.v,
             seq=self.seq,
@@ -510,6 +518,7 @@ class _Envelope(Struct):
             goal_id=self.goal_id,
             event=event,
             prev=self.prev,
+            extras=extras,
         )
 
 
