@@ -37,10 +37,15 @@ def rehearsal_block(story: RehearsalStory, *, full: bool) -> str:
         parts += _changes(story)
     elif story.changes:
         parts.append('<p class="note">the changes are left out here: the page would be too large</p>')
-    parts += [f'<p class="note">not shown by the rehearsal: {line(text)}</p>' for text in story.not_shown[:10]]
+    parts += [f'<p class="note">{_not_shown(text)}</p>' for text in story.not_shown[:10]]
     parts += [f'<p class="note">left in the shell: {line(text)}</p>' for text in story.shell[:10]]
     is_open = " open" if count <= 12 else ""
     return f'<details class="rehearsal"{is_open}><summary>{summary}</summary>{"".join(parts)}</details>'
+
+
+def _not_shown(text: str) -> str:
+    """What this rehearsal could not show, or what none shows, which says so itself."""
+    return line(text) if text.startswith("not part of any rehearsal") else f"not shown by the rehearsal: {line(text)}"
 
 
 def _changes(story: RehearsalStory) -> list[str]:

@@ -110,7 +110,7 @@ def _decided(command: CommandStory) -> str:
     if command.confine not in ("off", ""):
         said.append(f"confined: {line(command.confine, 60)}")
     if command.origin not in ("planner", "person", ""):
-        said.append(f"from {line(command.origin, 40)}")
+        said.append("asked for by a tool" if command.is_write else f"from {line(command.origin, 40)}")
     if command.origin == "person":
         said.append("typed by the person")
     return f'<p class="decided">{" · ".join(said)}</p>' if said else ""
@@ -131,20 +131,27 @@ def _decision(decision: Decision) -> str:
 
 def _findings(command: CommandStory) -> str:
     rating = command.rating
-    if rating is None or not (rating.report.findings or rating.verdict.reason):
+    if rating is None:
         return ""
-    findings = rating.report.findings
+    findings, verdict = rating.report.findings, rating.verdict
+    told = bool(verdict.reason) and not _is_built_in(verdict.rule)
+    if not findings and not told:
+        return ""
     rows = "".join(_finding(finding) for finding in findings[:_MOST_FINDINGS])
     left = len(findings) - _MOST_FINDINGS
     more = f'<p class="note">… and {counted(left, "more finding")}</p>' if left > 0 else ""
     policy = ""
-    if rating.verdict.reason:
-        verdict = rating.verdict
+    if told:
         policy = f'<p class="note">policy <code>{code(verdict.rule, 60)}</code>: {line(verdict.reason)}</p>'
     is_open = " open" if command.level in ("medium", "high") and len(findings) <= 6 else ""
     table = f'<ul class="findings">{rows}</ul>' if rows else ""
     title = counted(len(findings), "finding") if findings else "policy"
     return f'<details class="why"{is_open}><summary>{title}</summary>{table}{more}{policy}</details>'
+
+
+def _is_built_in(rule: str) -> bool:
+    """Rules that say nothing beyond the level and the state of safety."""
+    return rule in ("default", "parse", "safety-off", "confine") or rule.startswith("level-")
 
 
 def _finding(finding: Finding) -> str:
@@ -153,7 +160,7 @@ def _finding(finding: Finding) -> str:
     if finding.effect is not None:
         parts = [line(finding.effect.kind, 60), line(finding.effect.scope, 60)]
         if not finding.effect.reversible:
-            parts.append("cannot be taken back")
+            parts.append("irreversible by itself")
         effect = f' <span class="dim">{" · ".join(part for part in parts if part)}</span>'
     safer = f'<br><span class="dim">safer:</span> <code>{code(finding.safer, 400)}</code>' if finding.safer else ""
     return (

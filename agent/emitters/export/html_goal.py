@@ -23,7 +23,8 @@ def status_style(status: str) -> str:
 
 
 def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool) -> str:
-    """The goal under the anchor `g<number>`; its commands count from `first_command`."""
+    """The goal, or one part of it, under its `anchor`; its commands count from `first_command`."""
+    key = anchor(goal, number)
     status = line(goal.status.replace("_", " "), 40)
     said = goal.goal if goal.origin != "shell" else f"!{goal.goal.removeprefix('!')}"
     message = ""
@@ -32,9 +33,9 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
     mono = ' class="mono"' if goal.origin == "shell" else ""
     part = f" <small>part {goal.part}</small>" if goal.part > 1 or goal.more else ""
     parts = [
-        f'<section class="goal {status_style(goal.status)}" id="g{number}" aria-labelledby="h{number}">',
-        f'<header><p class="when"><a href="#g{number}">Goal {number}</a>{part} {_time(goal.began)}</p>',
-        f'<h2 id="h{number}"{mono}>{words(said, 2_000)}</h2>',
+        f'<section class="goal {status_style(goal.status)}" id="{key}" aria-labelledby="{key}-h">',
+        f'<header><p class="when"><a href="#{key}">Goal {number}</a>{part} {_time(goal.began)}</p>',
+        f'<h2 id="{key}-h"{mono}>{words(said, 2_000)}</h2>',
         f'<p class="meta"><span class="chip {status_style(goal.status)}">{status}</span> {_meta(goal)}</p>',
         f"</header>{message}",
     ]
@@ -44,6 +45,11 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
         at += isinstance(step, CommandStory)
     parts.append("</section>")
     return "".join(parts)
+
+
+def anchor(goal: GoalStory, number: int) -> str:
+    """The id of the section: `g3`, or `g3-2` for the second part of a very long goal."""
+    return f"g{number}" if goal.part == 1 else f"g{number}-{goal.part}"
 
 
 def mark_line(mark: Mark) -> str:
@@ -102,9 +108,9 @@ def _planner(step: PlannerStep) -> str:
     raw = ""
     if step.raw and step.raw != step.text:
         raw = f'<pre class="raw" tabindex="0">{code(step.raw, _LONGEST_RESULT)}</pre>'
-    summary = f'Planner <span class="dim">{line(step.reply, 20)} · {facts}</span>'
+    summary = f'Planner: <span class="dim">{line(step.reply, 20)} · {facts}</span>'
     if raw:
-        return f'<div class="said">{text}<details class="raw"><summary>{summary}</summary>{raw}</details></div>'
+        return f'<div class="said">{text}<details class="reply"><summary>{summary}</summary>{raw}</details></div>'
     return f'<div class="said">{text}<p class="by">{summary}</p></div>'
 
 

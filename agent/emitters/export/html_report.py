@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from agent.emitters.export.html_command import is_failed
 from agent.emitters.export.html_facts import Facts
-from agent.emitters.export.html_goal import goal_section, mark_line, status_style
+from agent.emitters.export.html_goal import anchor, goal_section, mark_line, status_style
 from agent.emitters.export.html_text import clock, code, counted, line, stamp, words
 from agent.emitters.export.prompts import MARKS
 from agent.emitters.export.source import Source
@@ -105,9 +105,9 @@ class _Page:
 
     def _goal(self, goal: GoalStory) -> None:
         if self._size >= MOST_BYTES:
-            self._unseen += 1
+            self._unseen += not goal.more
             return
-        self._goals += 1
+        self._goals += goal.part == 1 or not self._goals
         first = self._commands + 1
         self._commands += len(goal.commands)
         self._add(goal_section(goal, self._goals, first, full=self._size < FULL_BYTES))
@@ -165,6 +165,7 @@ class _Page:
 def _entry(goal: GoalStory, number: int, first: int) -> str:
     """One goal in the timeline, with a sign for each of its commands."""
     pips = []
+    key = anchor(goal, number)
     commands = goal.commands
     for place, command in enumerate(commands[:_MOST_PIPS]):
         level = command.level
@@ -180,8 +181,8 @@ def _entry(goal: GoalStory, number: int, first: int) -> str:
     at = f'<time datetime="{stamp(goal.began)}">{clock(goal.began)}</time>' if clock(goal.began) else ""
     said = f"!{goal.goal.removeprefix('!')}" if goal.origin == "shell" else goal.goal
     return (
-        f'<li class="{status_style(goal.status)}" data-goal="g{number}">{at}<span class="pips">{"".join(pips)}</span>'
-        f'<a class="to" href="#g{number}">{line(said, 90)}</a></li>'
+        f'<li class="{status_style(goal.status)}" data-goal="{key}">{at}<span class="pips">{"".join(pips)}</span>'
+        f'<a class="to" href="#{key}">{line(said, 90)}</a></li>'
     )
 
 

@@ -139,7 +139,7 @@ def test_many_and_large_things_stay_a_page(monkeypatch: pytest.MonkeyPatch) -> N
     made.begin_goal("x")
     key = made.propose("cat big")
     made.confirm(key, "cat big")
-    made.run(key, "cat big", *[(0.1, "stdout", "0123456789abcde\n" * 65_536)] * 10)
+    made.run(key, "cat big", *[(0.1, "stdout", "0123456789abcde\n" * 65_536)] * 3)
     html = report(made.records)
     assert len(html) < 250_000
     assert "characters are not on this page" in html
@@ -276,3 +276,22 @@ def test_text_stands_out_from_what_is_behind_it_in_both_themes() -> None:
         pairs += [("--card", f"--f{n}") for n in range(8)]
         weak = {pair: round(_contrast(colors[pair[0]], colors[pair[1]]), 2) for pair in pairs}
         assert {pair: value for pair, value in weak.items() if value < 4.5} == {}
+
+
+def test_a_very_long_goal_comes_in_parts_of_one_number() -> None:
+    made = Session()
+    made.add(SessionStarted(session_id="s"), 0)
+    made.begin_goal("long")
+    for number in range(2_100):
+        key = made.propose(f"echo {number}")
+        made.confirm(key, f"echo {number}", by="approve-mode", after=0)
+        made.run(key, f"echo {number}", took=0)
+    made.end_goal("long")
+    made.begin_goal("short")
+    made.end_goal("short")
+    html = report(made.records)
+    reader = Reader(html)
+    ids = [attrs.get("id") for tag, attrs in reader.tags if tag == "section"]
+    assert ids == ["g1", "g1-2", "g1-3", "g2"]
+    assert "<b>2</b> goals" in html
+    assert "<b>2,100</b> commands run" in html
