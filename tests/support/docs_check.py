@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from agent.commands.table import help_rows
 from agent.config.render import env_example, settings_page
 from agent.planner.offline.catalog import render_catalog
 from agent.protocol.events import KnownEvent
+from agent.protocol.schema import event_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,8 +39,9 @@ def events_page() -> str:
         "# Events",
         "",
         "Generated from `agent/protocol/events.py` by `make docs`. Every event is one flat JSON object a line: the envelope",
-        "(`v`, `seq`, `time`, `session`, `run`, `goal_id`), `type`, and the fields below. The log, `--json` and the tests see the",
-        "same events; `assistant.delta` is not logged.",
+        "(`v`, `seq`, `time`, `session`, `run`, `goal_id`, in the log `prev`), `type`, and the fields below. The log, `--json` and",
+        "the tests see the same events; `assistant.delta` is not logged. As a JSON Schema: [events.schema.json](events.schema.json);",
+        "what `prev` is for: [integrity](integrity.md). A reader has to expect fields and types that it does not know.",
         "",
         "| type | fields | meaning |",
         "|---|---|---|",
@@ -48,6 +51,11 @@ def events_page() -> str:
         doc = " ".join((kind.__doc__ or "").split()) if kind.__doc__ and "Event" not in kind.__doc__[:8] else ""
         lines.append(f"| `{kind.__struct_config__.tag}` | {fields} | {doc.replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
+
+
+def events_schema() -> str:
+    """docs/events.schema.json from the event types."""
+    return json.dumps(event_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def effects_page() -> str:
@@ -81,6 +89,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "docs/settings.md": settings_page,
     "docs/commands.md": commands_page,
     "docs/events.md": events_page,
+    "docs/events.schema.json": events_schema,
     "docs/recipes.md": render_catalog,
     "docs/effects.md": effects_page,
 }
