@@ -17,6 +17,7 @@ _MARKS = {
 _MOST_CHANGES = 300
 _MOST_DIFF_LINES = 400
 _MOST_DIFFS = 40
+_SEEN_LINES = 22  # what is longer scrolls in its box, and must be reached by keys
 _LONGEST_LINE = 1_000
 _LONGEST_EDIT = 4_000
 
@@ -105,7 +106,8 @@ def _diff(text: str) -> str:
         shown.append(f'<span class="d-{kind}">{code(raw, _LONGEST_LINE) or " "}</span>')
     if len(lines) > _MOST_DIFF_LINES:
         shown.append(f'<span class="d-at">… {len(lines) - _MOST_DIFF_LINES:,} more lines</span>')
-    return f'<pre class="diff" tabindex="0" role="region" aria-label="Difference">{"".join(shown)}</pre>'
+    reach = ' tabindex="0" role="group" aria-label="Difference"' if len(shown) > _SEEN_LINES else ""
+    return f'<pre class="diff"{reach}>{"".join(shown)}</pre>'
 
 
 def edit_block(before: str, after: str) -> str:

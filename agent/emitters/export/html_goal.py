@@ -33,8 +33,8 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
     mono = ' class="mono"' if goal.origin == "shell" else ""
     part = f" <small>part {goal.part}</small>" if goal.part > 1 or goal.more else ""
     parts = [
-        f'<section class="goal {status_style(goal.status)}" id="{key}" aria-labelledby="{key}-h">',
-        f'<header><p class="when"><a href="#{key}">Goal {number}</a>{part} {_time(goal.began)}</p>',
+        f'<section class="goal {status_style(goal.status)}" id="{key}" aria-labelledby="{key}-n {key}-h">',
+        f'<header><p class="when"><a id="{key}-n" href="#{key}">Goal {number}</a>{part} {_time(goal.began)}</p>',
         f'<h2 id="{key}-h"{mono}>{words(said, 2_000)}</h2>',
         f'<p class="meta"><span class="chip {status_style(goal.status)}">{status}</span> {_meta(goal)}</p>',
         f"</header>{message}",

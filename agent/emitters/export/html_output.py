@@ -13,6 +13,7 @@ HEAD, TAIL = 64 * 1024, 32 * 1024
 """Characters of one command's output that are on the page."""
 
 _OPEN_LINES = 24  # what is longer is folded
+_SEEN_LINES = 22  # what is longer scrolls in its box, and must be reached by keys
 _WIDTH = 120  # characters that a line takes, roughly, for the measure of long ones
 
 
@@ -29,10 +30,11 @@ def output_block(command: CommandStory, *, full: bool) -> str:
     failed = command.exit_code not in (0, None)
     rows = lines + characters // _WIDTH
     is_open = " open" if rows <= _OPEN_LINES or (failed and rows <= 4 * _OPEN_LINES) else ""
+    reach = ' tabindex="0" role="group" aria-label="Output of the command"' if rows > _SEEN_LINES else ""
     errors = ' <span class="has-err">stderr</span>' if any(stream == "stderr" for stream, _ in pieces) else ""
     return (
         f'<details class="out"{is_open}><summary>Output <span class="dim">{size}</span>{errors}</summary>'
-        f'<pre class="term" tabindex="0" role="region" aria-label="Output of the command">{_body(_bounded(pieces))}</pre>'
+        f'<pre class="term"{reach}>{_body(_bounded(pieces))}</pre>'
         "</details>"
     )
 
