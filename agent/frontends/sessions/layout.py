@@ -11,7 +11,7 @@ from agent.emitters.report import cell_width, cut_to_width
 from agent.emitters.streams import Sink
 
 _GAP = 2
-_LEAST_FLEXIBLE = 24
+_LEAST_FLEXIBLE = 20
 
 
 class Cell(Struct, frozen=True):

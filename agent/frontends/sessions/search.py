@@ -39,7 +39,10 @@ _COMMANDS_SHOWN = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to look for, and where."""
     parser.add_argument(
-        "words", nargs="*", metavar="WORDS", help="all of them, each a whole word or its beginning, in either case"
+        "words",
+        nargs="*",
+        metavar="WORDS",
+        help="all of them, each a word or its beginning, in either case; several in quotes as they stand",
     )
     parser.add_argument(
         "--regex", metavar="RE", help="one line must match this (Python's syntax, within bounds on its work)"
@@ -94,7 +97,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     from agent.recording.index.search import search
 
     json = services.settings.json
-    words = tuple(word for given in options.words for word in given.split())
+    words = tuple(stripped for word in options.words if (stripped := word.strip()))
     wanted = Conditions(
         since=options.since or 0,
         until=options.until or 0,

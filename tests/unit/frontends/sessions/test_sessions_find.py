@@ -1,0 +1,177 @@
+"""`sessions list`, `search` and `stats` through their public door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.emitters.streams import MemorySink
+from agent.frontends.sessions import list as list_action
+from agent.frontends.sessions import search as search_action
+from agent.frontends.sessions import stats as stats_action
+from agent.protocol.errors import InvalidRequest
+from benchmarks.audit_logs import write_sessions
+from tests.support.pictured_session import hostile, pictured
+from tests.support.session_folder import SessionFolder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> SessionFolder:
+    folder = SessionFolder(tmp_path_factory.mktemp("made"))
+    write_sessions(str(folder.path), goals=120, seed=4, goals_per_session=4)
+    return folder
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> SessionFolder:
+    folder = SessionFolder(tmp_path)
+    folder.put(pictured())
+    return folder
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> MemorySink:
+    """Standard output as a terminal of 80 columns."""
+    sink = MemorySink(is_tty=True, columns=80)
+    for module in (list_action, search_action, stats_action):
+        monkeypatch.setattr(module, "sink_of", lambda stream: sink)
+    return sink
+
+
+def rows(capfd: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+
+
+def test_sessions_newest_first(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("list", json=True) == 0
+    found = rows(capfd)
+    began = [str(row["began"]) for row in found]
+    assert began == sorted(began, reverse=True) and began[0].endswith("Z")
+    assert sum(int(str(row["goals"])) for row in found) == 120
+    assert {"session", "date", "bytes", "path", "cwd", "goal", "status", "risk", "duration", "cost"} <= found[0].keys()
+    assert made.run("list", "--limit", "3", json=True) == 0
+    assert rows(capfd) == found[:3]
+
+
+def test_goals_of_sessions(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("list", "--goals", json=True) == 0
+    found = rows(capfd)
+    assert len(found) == 120
+    assert made.run("list", "--goals", "--status", "failed", "--status", "skipped", json=True) == 0
+    assert rows(capfd) == [row for row in found if row["status"] in ("failed", "skipped")]
+    assert made.run("list", "--goals", "--cwd", "/home/user/src", json=True) == 0
+    below = [row for row in found if str(row["cwd"]).startswith("/home/user/src/")]
+    assert rows(capfd) == below and below
+    assert made.run("list", "--goals", "--since", "2026-09-01", "--until", "2026-09-30", json=True) == 0
+    assert {str(row["began"])[:7] for row in rows(capfd)} <= {"2026-08", "2026-09", "2026-10"}
+
+
+def test_the_table_fits_the_screen(made: SessionFolder, screen: MemorySink, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("list") == 0
+    lines = screen.text.splitlines()
+    assert lines[0].split() == ["WHEN", "SESSION", "STATUS", "RISK", "GOAL"]
+    assert len(lines) == 21 and max(map(len, lines)) <= 80
+    assert "--limit 100" in capfd.readouterr().err
+
+
+def test_an_empty_folder_is_no_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = SessionFolder(tmp_path)
+    assert folder.run("list") == 0
+    assert "nothing is recorded in" in capfd.readouterr().err
+    assert folder.run("stats") == 0
+    assert capfd.readouterr().err == "no goals are recorded yet\n"
+    assert folder.run("search", "x") == 1
+    assert capfd.readouterr().err == "nothing found\n"
+
+
+def test_a_search_shows_goal_command_line_and_what_to_do_next(
+    pictures: SessionFolder, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert pictures.run("search", "lexer.py") == 0
+    out = capfd.readouterr().out
+    assert "  agent-shell sessions show" in out and "lexer.py" in out and "\x1b" not in out
+
+
+def test_a_search_for_programs(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("search", "--exit", "nonzero", "--by", "person", json=True) == 0
+    found = rows(capfd)
+    assert found
+    for row in found:
+        commands = row["commands"]
+        assert isinstance(commands, list) and commands
+        assert all(command["exit_code"] not in (0, None) and command["by"] == "person" for command in commands)
+        assert row["show"] == f"agent-shell sessions show {row['session']}"
+    assert made.run("search", "permission", json=True) == 0
+    assert all("permission" in str(row["match"]).lower() for row in rows(capfd))
+
+
+def test_a_search_for_nothing_is_told_so(made: SessionFolder) -> None:
+    with pytest.raises(InvalidRequest, match="nothing to look for"):
+        made.run("search")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "[", r"(a)\1", "x" * 3000])
+def test_patterns_that_could_hang_are_refused(made: SessionFolder, pattern: str) -> None:
+    with pytest.raises(InvalidRequest, match="--regex"):
+        made.run("search", "--regex", pattern)
+
+
+def test_flags_of_patterns(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    counts = []
+    for words in (("^PUSH IT$",), ("(?i)^PUSH IT$",), ("^PUSH IT$", "-i"), ("^push it$",)):
+        made.run("search", "--regex", *words, json=True)
+        counts.append(len(rows(capfd)))
+    assert counts[0] == 0 and counts[1] == counts[2] == counts[3] > 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--risk", "awful"), ("--exit", "many"), ("--since", "blub"), ("--limit", "-1"), ("--by", "me")]
+)
+def test_bad_conditions(made: SessionFolder, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        made.run("search", *words)
+    assert words[0] in capfd.readouterr().err
+
+
+def test_hostile_text_reaches_no_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], screen: MemorySink
+) -> None:
+    folder = SessionFolder(tmp_path)
+    folder.put(hostile(), "evil")
+    assert folder.run("list") == 0
+    assert folder.run("list", "--goals") == 0
+    assert folder.run("search", "--since", "2000-01-01", "--limit", "0") == 0
+    assert folder.run("stats") == 0
+    assert folder.run("list", json=True) == 0
+    assert folder.run("search", "--since", "2000-01-01", json=True) == 0
+    assert len(screen.text) > 500
+    assert not set(screen.text) & {"\x1b", "\x07", "\x9b", "\x00", "\r", "\u202e", "\u2066"}
+
+
+def test_the_figures(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("stats", json=True) == 0
+    (row,) = rows(capfd)
+    assert row["total"]["goals"] == 120  # type: ignore[index]
+    assert sum(day["goals"] for day in row["days"]) == 120  # type: ignore[attr-defined]
+    assert sum(row["statuses"].values()) == 120  # type: ignore[attr-defined]
+    assert sum(program["proposed"] for program in row["commands"]) == row["decisions"]["proposed"]  # type: ignore[attr-defined,index]
+    assert made.run("stats", "--cwd", "/nowhere") == 0
+    assert capfd.readouterr().err == "no goals are recorded that fit\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--ascii",)])
+def test_the_plots_fit_the_screen(made: SessionFolder, screen: MemorySink, words: tuple[str, ...]) -> None:
+    assert made.run("stats", *words) == 0
+    lines = screen.text.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "goals a week" in lines and "by program  commands" in lines
+    assert screen.text.isascii() == bool(words)
+
+
+def test_the_index_is_made_anew_when_asked(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    made.run("list", "--limit", "1")
+    before = (made.path / ".index.sqlite3").stat().st_ino
+    assert made.run("list", "--rebuild", json=True) == 0
+    assert (made.path / ".index.sqlite3").stat().st_ino != before or rows(capfd)
