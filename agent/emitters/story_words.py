@@ -104,9 +104,14 @@ def decided_words(command: CommandStory, approve: str = "") -> str:
     if decision is None:
         return "nobody decided"
     words = _decision(decision, command, approve)
-    remark = f": {safe_line(decision.remark, 300)}" if decision.remark and decision.by != "nobody" else ""
+    remark = f": {safe_line(decision.remark, 300)}" if decision.remark and _says_more(decision) else ""
     typed = ", the word was typed" if decision.word_typed else ""
     return words + typed + (", safety off" if decision.safety_off else "") + remark
+
+
+def _says_more(decision: Decision) -> bool:
+    """Whether the remark is more than what the decision itself says."""
+    return decision.by != "nobody" and decision.decision != "dry-run"
 
 
 def _decision(decision: Decision, command: CommandStory, approve: str) -> str:
