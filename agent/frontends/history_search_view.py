@@ -83,7 +83,8 @@ class HistorySearch:
     def _news(self) -> None:
         """More was read: narrow it as before, and stay where the person is as long as they have moved nowhere."""
         if self._reader.entries is not self._seen:
-            chosen = self._found()[self._chosen] if self._chosen and self._found() else None
+            before = self._found()
+            chosen = before[self._chosen] if 0 < self._chosen < len(before) else None
             self._seen = self._reader.entries
             self._narrowed = self._narrowing()
             if chosen is not None:
@@ -100,6 +101,9 @@ class HistorySearch:
 
     def _found(self) -> list[Past]:
         return self._narrowed(self._buffer.text.strip())
+
+    def _move(self, steps: int) -> None:
+        self._chosen = max(0, min(self._chosen + steps, len(self._found()) - 1))
 
     def _typed(self, _: Buffer) -> None:
         self._chosen = self._top = 0
@@ -142,7 +146,7 @@ class HistorySearch:
         width = self._screen.columns
         base = "reverse " if chosen else ""
         note = self._note(entry, width)
-        room = max(10, width - 4 - (cell_width(note) + 2 if note else 0))
+        room = max(10, width - 5 - (cell_width(note) + 2 if note else 0))
         text = shown_line(entry.text, 400)
         cut = cut_to_width(text, room)
         marked = frozenset(places(self._buffer.text.strip(), text) or ())
@@ -175,7 +179,7 @@ class HistorySearch:
         @keys.add("enter")
         def _take(event: KeyPressEvent) -> None:
             found = self._found()
-            event.app.exit(result=found[self._chosen] if found else None)
+            event.app.exit(result=found[min(self._chosen, len(found) - 1)] if found else None)
 
         @keys.add("escape", eager=True)
         @keys.add("c-c")
@@ -189,21 +193,21 @@ class HistorySearch:
         @keys.add("c-n")
         @keys.add("c-r")
         def _older(event: KeyPressEvent) -> None:
-            self._chosen += 1
+            self._move(1)
 
         @keys.add("up")
         @keys.add("c-p")
         @keys.add("c-s")
         def _newer(event: KeyPressEvent) -> None:
-            self._chosen -= 1
+            self._move(-1)
 
         @keys.add("pagedown")
         def _page_down(event: KeyPressEvent) -> None:
-            self._chosen += self._rows()
+            self._move(self._rows())
 
         @keys.add("pageup")
         def _page_up(event: KeyPressEvent) -> None:
-            self._chosen -= self._rows()
+            self._move(-self._rows())
 
         @keys.add("tab")
         def _next_kind(event: KeyPressEvent) -> None:
