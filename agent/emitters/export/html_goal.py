@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from json import dumps
+from typing import Any
 
 from agent.emitters.export.html_command import command_article, took
 from agent.emitters.export.html_markdown import markdown_html
@@ -115,7 +116,7 @@ def _planner(step: PlannerStep) -> str:
 
 
 def _tool(step: ToolStory) -> str:
-    arguments = dumps(step.args, indent=2, ensure_ascii=False) if step.args else ""
+    arguments = _readable(step.args) if step.args else ""
     ending = "failed" if step.is_error else "" if step.finished else "not finished"
     chip = f' <span class="chip bad">{ending}</span>' if ending else ""
     files = "".join(f" <code>{name(path, 200)}</code>" for path in step.files_written[:20])
@@ -124,6 +125,13 @@ def _tool(step: ToolStory) -> str:
         f'<pre class="raw" tabindex="0">{code(arguments, _LONGEST_RESULT)}</pre>'
         f'<pre class="raw" tabindex="0">{code(step.result, _LONGEST_RESULT)}</pre></details>'
     )
+
+
+def _readable(args: dict[str, Any]) -> str:
+    try:
+        return dumps(args, indent=2, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deeply to be shown here"
 
 
 def _time(time: str) -> str:

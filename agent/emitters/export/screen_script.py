@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from agent.emitters.export.confirming import Confirming
 from agent.emitters.export.drawn_screen import DrawnScreen, at_once, ends_line
 from agent.emitters.export.frames import Frame, Look
@@ -60,17 +62,19 @@ def screen_script(records: Iterable[object], look: Look | None = None, *, goal: 
     `goal`: only that one, counted from 1; 0 for all. Streams: only one goal's open state is kept in memory.
     """
     script = _Script(look or Look())
-    number = 0
+    number, begun = 0, False
     for record in records:
         if not isinstance(record, Record):
             continue
         if isinstance(record.event, GoalStarted):
             number += 1
-        wanted = not goal or number == goal
         for frame in script.take(record):
-            if wanted:
+            if not goal:
                 yield frame
-    if not goal or number == goal:
+            elif number == goal and (begun or frame.marker):
+                yield frame if begun else structs.replace(frame, delay=0.0)
+                begun = True
+    if not goal or (begun and number == goal):
         yield from script.end()
 
 
