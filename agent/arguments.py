@@ -95,6 +95,15 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions sql 'SELECT machine, count(*) FROM goals GROUP BY 1' '/srv/logs/*/sessions'
   agent-shell sessions sql --schema               the views and their columns
 """,
+    "sessions prune": """\
+  agent-shell sessions prune --older-than 90d --dry-run
+  agent-shell sessions prune --keep-size 2GB      the oldest go, after asking; a tombstone stays in the place of each
+  agent-shell sessions prune --status completed --older-than '6 months' --yes
+""",
+    "sessions permissions": """\
+  agent-shell sessions permissions                what others could read; exit code 1 if anything
+  agent-shell sessions permissions --repair
+""",
     "sessions export": """\
   agent-shell sessions export --format markdown   the newest session as a report, on standard output
   agent-shell sessions export --format sh -o again.sh 0722

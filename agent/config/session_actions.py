@@ -46,4 +46,9 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "[--format table|csv|json|parquet] [-o FILE] [--memory-limit SIZE] [--schema] [--json] QUERY [PATH...]",
         "ask the logs, of one machine or of many, with a SELECT",
     ),
+    "prune": (
+        "[--older-than AGE] [--keep-size SIZE] [--status S] [--tombstones-older-than AGE] [--dry-run] [--yes] [--force] [--json]",
+        "old sessions make room; a tombstone stays in the place of each",
+    ),
+    "permissions": ("[--repair] [--json]", "who else can read logs, heads, index and keys"),
 }

@@ -1,0 +1,189 @@
+"""`agent-shell sessions prune`: old logs make room; a tombstone stays in the place of each."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent.config.paths import state_dir
+from agent.emitters.console import complain, say
+from agent.emitters.report import print_rows
+from agent.emitters.streams import sink_of
+from agent.frontends.sessions.naming import session_folder
+from agent.frontends.shown import shown_line
+from agent.protocol.errors import CoreError, InvalidRequest
+from agent.protocol.outcomes import ExitCode, GoalStatus
+from agent.recording.clock import SystemClock
+from agent.recording.reader import list_sessions
+from agent.recording.retention.plan import Chosen, Wish, choose, parse_age, parse_size
+from agent.recording.retention.prune import in_words, prune, remove_tombstone
+from agent.recording.retention.survey import Survey, is_being_written, survey
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+    from agent.recording.integrity.witness import Signer
+
+_LISTED = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What goes, and whether to ask."""
+    parser.add_argument("--older-than", metavar="AGE", help="sessions with no event since: 90d, 12h, 6 months")
+    parser.add_argument("--keep-size", metavar="SIZE", help="the oldest, until all logs take no more than this: 2GB")
+    parser.add_argument(
+        "--status",
+        action="append",
+        choices=[status.value for status in GoalStatus],
+        metavar="STATUS",
+        help="only sessions of which every goal ended so; may be given again",
+    )
+    parser.add_argument("--tombstones-older-than", metavar="AGE", help="remove tombstones that are older, for good")
+    parser.add_argument("--dry-run", action="store_true", help="list what would go; remove nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--force", action="store_true", help="prune logs that do not verify, too")
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """0 done or nothing to do, 1 where something could not be removed, 6 not wanted. Raises CoreError, EmitError."""
+    wish = Wish(
+        older_than=parse_age(options.older_than) if options.older_than else None,
+        keep_size=parse_size(options.keep_size) if options.keep_size else None,
+        statuses=frozenset(options.status or ()),
+    )
+    buried_before = parse_age(options.tombstones_older_than) if options.tombstones_older_than else None
+    if wish == Wish() and buried_before is None:
+        raise InvalidRequest(
+            "say which sessions are to go",
+            hint="--older-than 90d, --keep-size 2GB or --status completed; --dry-run only lists them",
+        )
+    now = time.time()
+    surveys = [survey(session) for session in list_sessions(session_folder(services))]
+    chosen = choose(surveys, wish, now=now) if wish != Wish() else []
+    in_use = [each for each in chosen if is_being_written(each.survey.session)]
+    chosen = [each for each in chosen if each not in in_use]
+    old = [
+        each for each in surveys if each.tombstone and buried_before is not None and each.ended < now - buried_before
+    ]
+    rows = [_Row(each.survey, each.reason) for each in chosen] + [_Row(each, "an old tombstone") for each in old]
+    as_json = services.settings.json
+    if not as_json:
+        _tell(rows, in_use, _undos(services, chosen))
+    code = ExitCode.DONE
+    if rows and not options.dry_run:
+        if not (options.yes or await _asked(rows, as_json=as_json)):
+            return ExitCode.DECLINED
+        code = _remove(services, rows, chosen, old, force=options.force)
+    if as_json:
+        in_use_rows = [_Row(each.survey, "it is being written", "in-use") for each in in_use]
+        print_rows((row.as_json() for row in [*rows, *in_use_rows]), json=True, out=sink_of(sys.stdout))
+    elif rows:
+        done = sum(row.state in ("pruned", "removed") for row in rows)
+        say("nothing was removed" if options.dry_run else f"{done:,} of {len(rows):,} removed")
+    return code
+
+
+class _Row:
+    """One session and what became of it: would go, pruned, removed (a tombstone), failed, in-use."""
+
+    def __init__(self, found: Survey, reason: str, state: str = "would go") -> None:
+        self.found = found
+        self.reason = reason
+        self.state = state
+
+    def as_json(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            "session": found.session.session_id,
+            "path": found.session.path,
+            "state": self.state,
+            "reason": self.reason,
+            "began": found.began,
+            "ended": found.last,
+            "bytes": found.session.size,
+            "goals": found.goals,
+            "undo_ids": list(found.undo_ids),
+        }
+
+
+def _remove(services: Services, rows: list[_Row], chosen: list[Chosen], old: list[Survey], *, force: bool) -> int:
+    heads = os.path.join(state_dir(services.loaded.environ), "heads")
+    signer = _signer(services, heads)
+    failed = False
+    work: list[Callable[[], None]] = [
+        lambda each=each: prune(each, heads, now=SystemClock().now(), force=force, signer=signer)  # type: ignore[misc]
+        for each in chosen
+    ]
+    work += [lambda each=each: remove_tombstone(each, heads) for each in old]  # type: ignore[misc]
+    for row, act in zip(rows, work, strict=True):
+        try:
+            act()
+            row.state = "removed" if row.found.tombstone else "pruned"
+        except CoreError as error:
+            row.state, row.reason, failed = "failed", in_words(error), True
+            complain(f"agent-shell: {shown_line(row.found.session.session_id, 80)} stays: {shown_line(error.message)}")
+            if error.hint:
+                complain(f"  {error.hint}")
+    return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _tell(rows: Sequence[_Row], in_use: Sequence[Chosen], undos: int) -> None:
+    table = [
+        {
+            "session": shown_line(row.found.session.session_id, 64),
+            "ended": row.found.last[:16].replace("T", " "),
+            "goals": row.found.goals,
+            "bytes": f"{row.found.session.size:,}",
+            "why": row.reason,
+        }
+        for row in rows[:_LISTED]
+    ]
+    print_rows(table, json=False, out=sink_of(sys.stdout))
+    if len(rows) > _LISTED:
+        say(f"and {len(rows) - _LISTED:,} more")
+    size = sum(row.found.session.size for row in rows)
+    say(f"{len(rows):,} session{'s' * (len(rows) != 1)}, {size:,} bytes" if rows else "nothing is to go")
+    if undos:
+        say(
+            f"{undos:,} of their runs can still be undone: `agent-shell undo --list`; that stays so, but the log of them goes"
+        )
+    for each in in_use:
+        complain(
+            f"agent-shell: {shown_line(each.survey.session.session_id, 80)} stays: it is being written", style="yellow"
+        )
+
+
+def _undos(services: Services, chosen: Sequence[Chosen]) -> int:
+    """How many runs of these sessions the undo store still has."""
+    ids = {undo_id for each in chosen for undo_id in each.survey.undo_ids}
+    if not ids:
+        return 0
+    try:
+        return sum(entry.undo_id in ids for entry in services.undo().entries())
+    except CoreError:
+        return 0
+
+
+async def _asked(rows: Sequence[_Row], *, as_json: bool) -> bool:
+    if as_json or not sys.stdin.isatty():
+        complain("agent-shell: nobody is there to ask; --yes removes without asking, --dry-run only lists")
+        return False
+    from agent.frontends.screen import open_screen
+    from agent.frontends.yes_no import ask_yes
+
+    if await ask_yes(open_screen(), f"remove {len(rows):,} session{'s' * (len(rows) != 1)}? It cannot be taken back."):
+        return True
+    complain("nothing was removed")
+    return False
+
+
+def _signer(services: Services, heads: str) -> Signer | None:
+    if not services.settings.sign_key:
+        return None
+    from agent.recording.integrity.signing import signer_with
+
+    return signer_with(services.settings.sign_key, heads)
