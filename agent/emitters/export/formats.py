@@ -14,15 +14,13 @@ from agent.emitters.export.source import Source
 class Format(Struct, frozen=True, kw_only=True):
     """`module.function` yields the export piece by piece, as bytes.
 
-    It `takes` the whole source, or only its records or story. `inert`: the text cannot act on a terminal. `program`: what is exported can
-    be run, so the file may get the right to be.
+    It `takes` the whole source, or only its records. `program`: what is exported can be run, so the file gets the right to be.
     """
 
     module: str
     function: str
     takes: Literal["source", "records"] = "source"
     about: str = ""
-    inert: bool = True
     program: bool = False
 
 

@@ -95,11 +95,7 @@ async def _write_file(path: str, pieces: Iterator[bytes], *, force: bool, progra
                     file.write(piece)
                     await asyncio.sleep(0)
                 os.fchmod(file.fileno(), 0o700 if program else 0o600)
-            if force:
-                os.replace(beside, target)
-            else:
-                os.link(beside, target)  # fails where somebody was quicker
-                os.unlink(beside)
+            _put(beside, target, force=force)
         except BaseException:
             if os.path.lexists(beside):
                 os.unlink(beside)
@@ -108,6 +104,22 @@ async def _write_file(path: str, pieces: Iterator[bytes], *, force: bool, progra
         raise _exists(target) from None
     except OSError as error:
         raise IoError(f"cannot write {shown_line(target)}: {error.strerror or error}") from error
+
+
+def _put(beside: str, target: str, *, force: bool) -> None:
+    """Give the finished file its name; FileExistsError where somebody was quicker and it is not to be replaced."""
+    if not force:
+        try:
+            os.link(beside, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: a moment in which somebody could be quicker is left
+            if os.path.lexists(target):
+                raise FileExistsError(target) from None
+        else:
+            os.unlink(beside)
+            return
+    os.replace(beside, target)
 
 
 def _check_target(target: str, *, force: bool) -> None:
