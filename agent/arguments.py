@@ -95,6 +95,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions sql 'SELECT machine, count(*) FROM goals GROUP BY 1' '/srv/logs/*/sessions'
   agent-shell sessions sql --schema               the views and their columns
 """,
+    "sessions import": """\
+  agent-shell sessions import                     into audit.sqlite3 in the state folder; again: what is new
+  agent-shell sessions import --to audit.db '/srv/logs/*/sessions'
+  AUDIT_DB=postgresql://db/audit agent-shell sessions import --to-env AUDIT_DB --rebuild
+""",
     "sessions prune": """\
   agent-shell sessions prune --older-than 90d --dry-run
   agent-shell sessions prune --keep-size 2GB      the oldest go, after asking; a tombstone stays in the place of each

@@ -51,4 +51,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "old sessions make room; a tombstone stays in the place of each",
     ),
     "permissions": ("[--repair] [--json]", "who else can read logs, heads, index and keys"),
+    "import": (
+        "[--to URL | --to-env NAME] [--rebuild] [--json] [PATH...]",
+        "make a database of the logs, or bring it up to date: SQLite or PostgreSQL",
+    ),
 }

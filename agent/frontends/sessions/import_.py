@@ -1,0 +1,126 @@
+"""`agent-shell sessions import`: a database for other programs, made from the logs and brought up to date."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.config.paths import state_dir
+from agent.emitters.console import complain, say
+from agent.emitters.report import print_rows
+from agent.emitters.streams import sink_of
+from agent.frontends.sessions.naming import session_folder
+from agent.frontends.shown import shown_line
+from agent.protocol.errors import InvalidRequest
+from agent.recording.folder import PRIVATE_FOLDER
+from agent.recording.importing.run import Imported, import_sessions
+from agent.recording.importing.store import open_store
+from agent.recording.naming import parse_segment
+from agent.recording.reader import SessionFile
+from agent.recording.sql.sources import Source, find_sources
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.frontends.services import Services
+
+DATABASE = "audit.sqlite3"
+"""In the state folder. It is not the search index, which lies beside the logs."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the logs are, and the database."""
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="log files, folders or quoted patterns; default: your own logs"
+    )
+    parser.add_argument(
+        "--to",
+        metavar="URL",
+        help=f"a file, sqlite:///PATH or postgresql://HOST/NAME (default: {DATABASE} in the state folder)",
+    )
+    parser.add_argument(
+        "--to-env", metavar="NAME", help="the variable that holds the URL: arguments can be seen by others"
+    )
+    parser.add_argument("--rebuild", action="store_true", help="make the tables anew")
+
+
+async def run(services: Services, options: argparse.Namespace) -> int:
+    """Import; 0. Raises CoreError, EmitError."""
+    target = _target(services, options)
+    sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
+    sessions = _sessions(sources)
+    folders = _whole_folders(services, options.paths, sources)
+    store = open_store(target)
+    try:
+        done = import_sessions(store, sessions, folders, rebuild=options.rebuild)
+    finally:
+        store.close()
+    _tell(done, store.shown, json=services.settings.json)
+    return 0
+
+
+def _target(services: Services, options: argparse.Namespace) -> str:
+    if options.to and options.to_env:
+        raise InvalidRequest("--to and --to-env both name the database; give one")
+    if options.to_env:
+        if not services.loaded.environ.get(options.to_env):
+            raise InvalidRequest(f"there is no variable {shown_line(options.to_env, 80)}")
+        return services.loaded.environ[options.to_env]
+    if options.to:
+        return str(options.to)
+    folder = state_dir(services.loaded.environ)
+    os.makedirs(folder, PRIVATE_FOLDER, exist_ok=True)
+    return os.path.join(folder, DATABASE)
+
+
+def _whole_folders(services: Services, paths: list[str], sources: list[Source]) -> list[str]:
+    """Folders that are imported whole: what is gone from them goes from the database, too. Those of single files are not."""
+    if not paths:
+        paths = [session_folder(services)]
+    named = [
+        match
+        for each in paths
+        for path in [os.path.abspath(os.path.expanduser(each))]
+        for match in glob.glob(path) or [path]
+    ]
+    files = {path for path in named if os.path.isfile(path)}
+    folders = {os.path.dirname(source.path) for source in sources if source.path not in files}
+    return sorted(folders | {path for path in named if os.path.isdir(path)})
+
+
+def _sessions(sources: list[Source]) -> list[tuple[SessionFile, str]]:
+    """Sessions with their machine: the files of one stand together."""
+    groups: dict[tuple[str, str, str], list[tuple[int, Source]]] = {}
+    for source in sources:
+        parsed = parse_segment(os.path.basename(source.path))
+        date, session_id, number = parsed or ("", source.path, 1)
+        groups.setdefault((os.path.dirname(source.path), date, session_id), []).append((number, source))
+    found = []
+    for (_, date, session_id), numbered in groups.items():
+        files = [source for _, source in sorted(numbered, key=lambda each: each[0])]
+        session = SessionFile(
+            path=files[0].path,
+            session_id=session_id if date else os.path.basename(files[0].path),
+            date=date,
+            size=sum(source.size for source in files),
+            modified=0.0,
+            paths=tuple(source.path for source in files),
+        )
+        found.append((session, files[0].machine))
+    return found
+
+
+def _tell(done: Imported, target: str, *, json: bool) -> None:
+    if json:
+        print_rows([{"database": target, **msgspec.to_builtins(done)}], json=True, out=sink_of(sys.stdout))
+        return
+    say(
+        f"{done.sessions:,} sessions: {done.new:,} new, {done.changed:,} changed, {done.removed:,} gone; "
+        f"{done.events:,} events into {shown_line(target)}"
+    )
+    if done.unreadable:
+        complain(f"agent-shell: {done.unreadable:,} lines are no events and were left out", style="yellow")
