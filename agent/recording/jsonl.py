@@ -76,7 +76,7 @@ class JsonlRecorder:
             record = self._put(event, run=run, goal_id=goal_id)
             self._goals += isinstance(event, GoalStarted)
             if trouble := self._witness.take_trouble():
-                self._put(Warned(text=trouble))
+                self._opening.append(self._put(Warned(text=trouble)))  # shown with the next run
             return record
 
     def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:

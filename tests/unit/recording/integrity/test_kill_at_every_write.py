@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol.events import Notice, Record
+from agent.protocol.events import Notice
 from agent.recording.disk import Disk
 from agent.recording.integrity import heads, verify
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
 from agent.recording.reader import list_sessions, read_records
+from tests.support.log_place import shouted, told
 
 
 class Killed(BaseException):
@@ -85,12 +86,6 @@ SHARES = (None, 0.4, 1.0)
 ROTATE = 1800
 
 
-def told(place) -> list[str]:
-    """The texts of all notices that the log holds."""
-    found = list_sessions(place.sessions)
-    return [record.event.text for record in read_records(found[0]) if isinstance(record.event, Notice)] if found else []
-
-
 def write_until_killed(place, disk: KillingDisk) -> tuple[list[str], bool]:
     """A session with rotations; what was acknowledged, and whether it came to its end."""
     acknowledged: list[str] = []
@@ -133,14 +128,6 @@ def test_a_session_is_killed_at_every_call(place, share, before) -> None:
         assert seqs == list(range(1, len(seqs) + 1)), at
         at += 1
     assert at > 25
-
-
-def shouted(record: Record) -> Record:
-    from msgspec import structs
-
-    if isinstance(record.event, Notice) and record.event.text.startswith("number"):
-        return structs.replace(record, event=Notice(text=record.event.text.upper()))
-    return record
 
 
 def rewrite(place, disk: Disk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_the_chain_goes_through_all_files(place) -> None:
     assert [record.seq for record in records] == list(range(1, len(records) + 1))
     assert list(read_records(session.path)) == records
     ends = [list(read_log(str(path)))[-1].event for path in paths[:-1]]
-    begins = [list(read_log(str(path)))[0].event for path in paths[1:]]
+    begins = [next(iter(read_log(str(path)))).event for path in paths[1:]]
     assert ends == [LogRotated(next=path.name) for path in paths[1:]]
     assert begins == [
         LogContinued(segment=number, previous=paths[number - 2].name) for number in range(2, len(paths) + 1)
@@ -94,8 +95,8 @@ def test_a_file_in_the_way_of_the_next_one_stops_no_log(place) -> None:
         file.write("precious")
     place.fill(recorder, 20)
     recorder.close()
-    assert open(blocked).read() == "precious"
-    assert "in the place of the next one" in open(recorder.path).read()
+    assert Path(blocked).read_text() == "precious"
+    assert "in the place of the next one" in Path(recorder.path).read_text()
     os.unlink(blocked)
     assert place.one().state == "whole"
 
