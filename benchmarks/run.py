@@ -9,7 +9,7 @@ import importlib
 import sys
 from pathlib import Path
 
-_NOT_BENCHMARKS = {"run", "figures", "screen", "risk_fuzz_grown"}
+_NOT_BENCHMARKS = {"run", "figures", "screen", "risk_fuzz_grown", "audit_logs", "audit_words"}
 
 
 def main(names: list[str]) -> int:

@@ -186,7 +186,7 @@ def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) 
     )
     for row in database.connection.execute(query, clause.values):
         commands = list(database.connection.execute(of_goal, (*values, row[0])))
-        yield _Candidate(*row, commands=commands)
+        yield _Candidate(*(*row, commands))
 
 
 def _hit(candidate: _Candidate, finder: _Finder, wanted: Conditions) -> Hit | None:
