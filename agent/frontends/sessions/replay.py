@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
+    from agent.frontends.sessions.replay_view import Controls
 
 IDLE = 3.0  # seconds
 _WIDEST = 400  # columns
@@ -81,9 +82,12 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         look = Look(columns=columns, rows=out.size()[1], animate=False, color=out.color, idle=idle)
         await _print(_frames(session, look, goal), out)
         return 0
+    from agent.frontends.sessions.replay_view import Controls
+
     columns, rows = out.size()
     look = Look(columns=min(columns, _WIDEST), rows=rows - 1, color=out.color, idle=idle)
-    return await _watch(_frames(session, look, goal), out, speed=options.speed, step=options.step)
+    controls = Controls(speed=options.speed, step=options.step)
+    return await _watch(_frames(session, look, goal), out, controls, first=goal or 1)
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -109,22 +113,24 @@ def _frames(session: SessionFile, look: Look, goal: int) -> Iterator[Frame]:
     return screen_script(read_session(session), look, goal=goal)
 
 
-async def _watch(frames: Iterator[Frame], out: Sink, *, speed: float, step: bool) -> int:
+async def _watch(frames: Iterator[Frame], out: Sink, controls: Controls, *, first: int) -> int:
     from prompt_toolkit.input.defaults import create_input
 
-    from agent.frontends.sessions.replay_view import Controls, Playback, StatusRow, keys_of
+    from agent.frontends.sessions.replay_view import Playback, StatusRow, keys_of
     from agent.frontends.signals import Signals, stop_job
+    from agent.protocol.cancel import CancellationToken
 
-    controls, status, signals = Controls(speed=speed, step=step), StatusRow(out), Signals()
+    status, signals, token = StatusRow(out), Signals(), CancellationToken()
+    token.subscribe(lambda: controls.press("q"))
 
     def suspend() -> None:
         status.close()
         stop_job()
 
-    with signals.installed(), signals.ending_prompt(lambda: controls.press("q")):
+    with signals.installed(), signals.cancelling(token):
         try:
             with keys_of(create_input(sys.stdin), controls, suspend):
-                await Playback(out, controls, status).play(frames)
+                await Playback(out, controls, status, first=first).play(frames)
         finally:
             status.close()
     return signals.exit_code or 0

@@ -95,13 +95,14 @@ class StatusRow:
 
 
 class Playback:
-    """Frames on `out`, a terminal, until they end or the person leaves."""
+    """Frames on `out`, a terminal, until they end or the person leaves. `first`: the number of the goal that comes first."""
 
-    def __init__(self, out: Sink, controls: Controls, status: StatusRow) -> None:
+    def __init__(self, out: Sink, controls: Controls, status: StatusRow, *, first: int = 1) -> None:
         self._out = out
         self._controls = controls
         self._status = status
-        self._goals = 0
+        self._goal = first - 1
+        self._is_in_goal = False
         self._played = 0.0
         controls.changed = self._tell
 
@@ -120,7 +121,8 @@ class Playback:
             before, self._played = int(self._played), self._played + frame.delay
             if frame.text:
                 self._out.write(frame.text.encode("utf-8", "replace"))
-            self._goals += bool(frame.marker)
+            if frame.marker:
+                self._goal, self._is_in_goal = self._goal + 1, True
             if frame.marker or int(self._played) != before:
                 self._tell()
             await asyncio.sleep(0)  # where keys and signals get through
@@ -129,7 +131,7 @@ class Playback:
         controls = self._controls
         state = "paused" if controls.paused else "playing"
         minutes, seconds = divmod(int(self._played), 60)
-        goal = f" · goal {self._goals}" if self._goals else ""
+        goal = f" · goal {self._goal}" if self._is_in_goal else ""
         self._status.draw(f" {state} · {controls.speed:.3g}×{goal} · {minutes:02d}:{seconds:02d} · {_KEYS}")
 
 

@@ -121,10 +121,11 @@ def test_on_a_terminal_it_is_played_and_the_terminal_is_as_before(tmp_path: Path
         assert raw.rindex("\x1b[r") > raw.rindex("\x1b[1;")
 
 
-def test_a_signal_that_ends_it_leaves_the_terminal_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 0)])
+def test_a_signal_that_ends_it_leaves_the_terminal_whole(tmp_path: Path, number: int, code: int) -> None:
     path = log(tmp_path, pictured())
-    with Terminal("sessions", "replay", path, home=tmp_path, cwd=tmp_path) as terminal:
-        terminal.see("q quit")
-        terminal.process.kill(signal.SIGTERM)
-        assert terminal.leaves() == 128 + signal.SIGTERM
+    with Terminal("sessions", "replay", "--goal", "3", path, home=tmp_path, cwd=tmp_path) as terminal:
+        terminal.see("goal 3 .* q quit")
+        terminal.process.kill(number)
+        assert terminal.leaves() == code
         assert b"\x1b[r" in terminal.raw
