@@ -167,11 +167,12 @@ class LogDatabase:
             "enable_external_file_cache": "false",  # each log is read once a query
         }
         try:
-            return self._duckdb.connect(":memory:", config=options)
+            connection: duckdb.DuckDBPyConnection = self._duckdb.connect(":memory:", config=options)
         except self._duckdb.Error as error:
             raise ConfigError(
                 f"--memory-limit {self._memory}: DuckDB does not take it", hint="such as 200MB or 2GB"
             ) from error
+        return connection
 
     def _bind(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Make the views; after that nothing but the logs and the private folder can be reached, and no setting be changed."""
