@@ -141,7 +141,7 @@ class _Script:
                 self._emit(record, at)
             case PlannerStarted():
                 self._think(at)
-            case LogRepaired() | LogScrubbed() | SessionPruned():
+            case LogRepaired(text="") | LogScrubbed() | SessionPruned():
                 self._line(_of_the_log(event), at)
             case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
                 self._held.append(record)

@@ -13,9 +13,12 @@ from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.screen_script import MOST_OUTPUT, screen_script
 from agent.protocol.decisions import Level
 from agent.protocol.events import (
+    LogRepaired,
+    LogScrubbed,
     Record,
     RehearsalFinished,
     RehearsalStarted,
+    SessionPruned,
     SessionStarted,
     Warned,
     decode,
@@ -204,3 +207,17 @@ def test_after_a_rehearsal_it_may_be_edited() -> None:
     lines = screen_of(screen_script(made.records, Look()))
     assert lines[-2:] == ["make it real? (c commit · e edit · d discard) ❯ e", "● low edited ❯ touch b"]
     assert lines.count("● low ❯ touch a") == 1
+
+
+def test_what_happened_to_the_log_itself_is_said() -> None:
+    made = session()
+    made.add(LogRepaired(line=3, bytes=40, hash="h", text="line 3 was cut short"))
+    made.add(LogRepaired(line=3, bytes=40, hash="h"))
+    made.add(LogScrubbed(secrets={"aws": 1}, lines=1, first_line=2, before="h"))
+    made.add(SessionPruned(before="h", events=3, bytes=4))
+    assert screen_of(screen_script(made.records, Look()))[1:] == [
+        "warning: line 3 was cut short",
+        "[a crash tore a line of the log here]",
+        "[secrets were taken out of this log afterwards]",
+        "[this session was pruned; nothing else is left of it]",
+    ]
