@@ -6,22 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent.emitters.paint import paint, safe, safe_line
-from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
-from agent.emitters.story_output import output_lines
+from agent.emitters.story_command_text import SHOWN_TEXT, CommandText, cut, painted
 from agent.emitters.story_words import (
-    LEVEL_STYLE,
     MARKS,
     STATUS_STYLE,
     began_words,
     clock,
-    decided_words,
-    ending_words,
-    flowed,
     goal_words,
     name,
     origin_words,
     took,
-    undo_words,
     usage_words,
     wrapped,
 )
@@ -32,7 +26,6 @@ from agent.recording.story import (
     Item,
     Mark,
     PlannerStep,
-    RehearsalStory,
     Said,
     SessionBegan,
     SessionEnded,
@@ -40,9 +33,6 @@ from agent.recording.story import (
     ToolStory,
 )
 
-_SHOWN_COMMAND = 4_000  # characters
-_SHOWN_TEXT = 2_000
-_SHOWN_CHANGES = 12
 _WIDEST = 110  # columns that prose is wrapped at, at most
 _WEIGHT_STYLE = {"info": "dim", "warning": "yellow", "error": "red"}
 
@@ -58,6 +48,7 @@ class StoryText:
         self._width = min(columns, _WIDEST)
         self._full = full
         self._only = only
+        self._commands = CommandText(color=color, width=self._width, full=full)
         self._since = ""
         self._began: SessionBegan | None = None
         self._folder = ""
@@ -91,7 +82,7 @@ class StoryText:
     def _between(self, item: Item) -> Iterator[str]:
         if isinstance(item, SessionBegan):
             first = self._began is None
-            self._since = self._since or item.time
+            self._since = self._commands.since = self._since or item.time
             words = " · ".join(began_words(item, self._began))
             self._began, self._folder = item, item.cwd
             if first:
@@ -127,7 +118,7 @@ class StoryText:
     def _heading(self, goal: GoalStory) -> Iterator[str]:
         if not self._only:
             yield ""
-        first, *rest = safe(_cut(goal.goal, None if self._full else _SHOWN_TEXT)).split("\n")
+        first, *rest = safe(cut(goal.goal, None if self._full else SHOWN_TEXT)).split("\n")
         yield f"{self._paint(f'{self._goals:>2}', 'cyan')}  {self._paint(first, 'bold')}"
         yield from (f"    {self._paint(line, 'bold')}" for line in rest)
         words = goal_words(goal, self._since, self._folder)
@@ -152,7 +143,7 @@ class StoryText:
         if goal.message and STATUS_STYLE.get(goal.status) != "green" and not any(goal.message in text for text in said):
             yield ""
             yield from (
-                f"    {self._paint(line, 'yellow')}" for line in wrapped(goal.message[:_SHOWN_TEXT], self._width - 4)
+                f"    {self._paint(line, 'yellow')}" for line in wrapped(goal.message[:SHOWN_TEXT], self._width - 4)
             )
 
     # --- steps ---
@@ -160,7 +151,7 @@ class StoryText:
     def _step(self, step: Step) -> Iterator[str]:
         match step:
             case CommandStory():
-                yield from self._command(step)
+                yield from self._commands.lines(step, self._approve)
             case PlannerStep():
                 yield from self._planner(step)
             case Said(text=text):
@@ -184,7 +175,7 @@ class StoryText:
         yield ""
         yield from (
             f"  {line}".rstrip()
-            for line in wrapped(_cut(text.strip("\n"), None if self._full else _SHOWN_TEXT), self._width - 4)
+            for line in wrapped(cut(text.strip("\n"), None if self._full else SHOWN_TEXT), self._width - 4)
         )
 
     def _tool(self, tool: ToolStory) -> Iterator[str]:
@@ -206,94 +197,13 @@ class StoryText:
 
     def _mark(self, mark: Mark, indent: str) -> Iterator[str]:
         style = _WEIGHT_STYLE[mark.weight]
-        text = _cut(mark.text, None if self._full else _SHOWN_TEXT)
+        text = cut(mark.text, None if self._full else SHOWN_TEXT)
         label = "" if mark.weight == "info" else f"{mark.weight}: "
         lines = wrapped(f"{label}{text}", self._width - len(indent) - 12)
         at = clock(mark.time, self._since or mark.time) if mark.time else ""
         for number, line in enumerate(lines):
             lead = at if not number else " " * len(at)
             yield indent + self._paint(f"{lead}  {line}", style)
-
-    # --- commands ---
-
-    def _command(self, command: CommandStory) -> Iterator[str]:
-        yield ""
-        yield from self._text_of(command)
-        yield from (f"    {line}" for line in self._rating(command))
-        style = "dim" if command.outcome == "ran" else "yellow"
-        yield from (f"    {self._paint(line, style)}" for line in wrapped(self._decided(command), self._width - 6))
-        for rehearsal in command.rehearsals:
-            yield from (f"    {line}" for line in self._rehearsal(rehearsal))
-        if command.ran or command.outputs:
-            yield from (f"    {line}" for line in output_lines(command, color=self._color, full=self._full))
-        yield from self._ending(command)
-
-    def _decided(self, command: CommandStory) -> str:
-        words = [decided_words(command, self._approve)]
-        if command.confine not in ("", "off"):
-            words.append(f"confined: {safe_line(command.confine, 60)}")
-        if command.via == "rehearsal":
-            words.append("made real from its rehearsal")
-        if self._full and command.started:
-            words.append(f"started {clock(command.started, self._since)} in {name(command.cwd)}")
-        return " · ".join(words)
-
-    def _text_of(self, command: CommandStory) -> Iterator[str]:
-        text = command.run or command.proposed
-        limit = None if self._full else _SHOWN_COMMAND
-        sign = "✎" if command.is_write else "$"
-        first, *rest = safe(_cut(text, limit)).split("\n")
-        level = command.level
-        badge = f"  {self._paint(f'[{level}]', LEVEL_STYLE.get(level, 'red'))}" if level else ""
-        yield f"  {sign} {self._paint(first, 'bold')}{badge}"
-        yield from (f"    {self._paint(line, 'bold')}" for line in rest)
-        if command.edited:
-            proposed = safe(_cut(command.proposed, limit)).replace("\n", "\n    - ")
-            yield from self._paint(f"    - {proposed}  (as proposed)", "red").split("\n")
-
-    def _rating(self, command: CommandStory) -> Iterator[str]:
-        if command.reason:
-            yield from (self._paint(line, "dim") for line in wrapped(command.reason[:_SHOWN_TEXT], self._width - 6))
-        findings = command.findings if self._full else command.findings[: 1 if command.level == "low" else 3]
-        for finding in findings:
-            if finding.level.value == "low" and not self._full:
-                continue
-            safer = f" · safer: {safe_line(finding.safer, 200)}" if finding.safer else ""
-            rule = f" ({safe_line(finding.rule, 60)})" if self._full else ""
-            why = f"{finding.level.value}: {safe_line(finding.reason, 300)}{rule}"
-            yield from self._flow("", [(why, LEVEL_STYLE[finding.level.value]), (safer, "dim")], self._width - 6)
-        rating = command.rating
-        if rating is not None and rating.verdict.action == "refuse" and rating.verdict.reason:
-            yield self._paint(f"policy: {safe_line(rating.verdict.reason, 300)}", "red")
-
-    def _rehearsal(self, rehearsal: RehearsalStory) -> Iterator[str]:
-        code = "" if rehearsal.exit_code is None else f", exit {rehearsal.exit_code}"
-        net = ", with the network" if rehearsal.network else ""
-        how = safe_line(rehearsal.outcome, 40) or "its ending is not in the log"
-        counts = totals_words(rehearsal.totals) or ("no changes" if rehearsal.outcome == "finished" else "")
-        yield self._paint(f"rehearsed{net}: {how}{code}{' · ' + counts if counts else ''}", "cyan")
-        if rehearsal.reason:
-            yield self._paint(f"  {safe_line(rehearsal.reason, 300)}", "yellow")
-        limit = None if self._full else _SHOWN_CHANGES
-        shown = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=limit)
-        if self._full:
-            shown += diff_lines(rehearsal.changes, cwd=rehearsal.cwd)
-            shown += [[("yellow", f"  not shown: {name(text)}")] for text in rehearsal.not_shown]
-        if shown:
-            yield from plain(shown, color=self._color).split("\n")
-        if rehearsal.shell:
-            yield self._paint(f"  in the shell: {name('; '.join(rehearsal.shell))}", "yellow")
-
-    def _ending(self, command: CommandStory) -> Iterator[str]:
-        words, style = ending_words(command)
-        undo = undo_words(command)
-        if words:
-            folder = f" · now in {name(command.cwd_after)}" if command.cwd_after != command.cwd else ""
-            yield from self._flow(
-                "    ", [(words, style), (folder + (" · " + undo if undo else ""), "dim")], self._width - 2
-            )
-        for note in command.notes:
-            yield self._paint(f"    {safe_line(note, 300)}", "yellow")
 
     # --- the whole ---
 
@@ -315,14 +225,7 @@ class StoryText:
         yield self._paint(" · ".join(words), "dim")
 
     def _flow(self, indent: str, parts: Sequence[tuple[str, str]], width: int = 0) -> Iterator[str]:
-        for pieces in flowed(parts, (width or self._width) - len(indent)):
-            yield indent + "".join(self._paint(text, style) for text, style in pieces)
+        yield from painted(parts, indent, width or self._width, color=self._color)
 
     def _paint(self, text: str, style: str) -> str:
         return paint(text, style, color=self._color)
-
-
-def _cut(text: str, limit: int | None) -> str:
-    if limit is None or len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n… {len(text) - limit:,} more characters (--full shows them)"
