@@ -15,6 +15,7 @@ _OPEN = frozenset(
      "registry", "ssh", "gpg", "pgp")
 )  # fmt: skip
 _STRONG = frozenset(("password", "passwords", "passphrase", "passwd", "secret"))
+_AFTER = frozenset(" \t\n:=*`\"'")
 _NAMES = _STRONG | {"key", "keys", "token", "tokens", "secrets", "credential", "credentials"}
 
 
@@ -29,7 +30,7 @@ def _pair() -> re.Pattern[str]:
 
 @cache
 def _tag() -> re.Pattern[str]:
-    return re.compile(r">(?P<bare>[^<>\s]{1,500})</")
+    return re.compile(r">(?P<bare>[^<>\s]{1,500})</(?P<quoted>(?!))?")
 
 
 @cache
@@ -43,13 +44,15 @@ def _sentence() -> re.Pattern[str]:
 
 def pair_value(text: str, end: int) -> re.Match[str] | None:
     """The value of `"name": NAME, "value": …` or `<NAME>…</`, where NAME ends at `end`."""
-    return _tag().match(text, end) or _pair().match(text, end)
+    after = text[end : end + 1]
+    if after == ">":
+        return _tag().match(text, end)
+    return _pair().match(text, end) if after and after in "\"'\\, \n" else None
 
 
 def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
     """The value that a sentence gives for the name at `start:end`, None where it only talks about it."""
-    name = text[start:end].lower()
-    if name not in _NAMES:
+    if text[end : end + 1] not in _AFTER or text[start:end].lower() not in _NAMES:
         return None
     before = text[max(0, start - 24) : start].lower().split()
     if before and before[-1].strip("'\"(") in _OPEN:
@@ -59,7 +62,7 @@ def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
         return None
     value = match["bare"].rstrip(".,:;!?)")
     told = any(word in match["link"].split() for word in ("is", "was", "be", "to")) or ":" in match["link"]
-    if name in _STRONG and told and is_mixed(value):
+    if text[start:end].lower() in _STRONG and told and is_mixed(value):
         return match
     return match if is_random_word(value) else None
 
@@ -80,7 +83,13 @@ def is_mixed(value: str) -> bool:
 
 def is_random_word(value: str) -> bool:
     """A long word in which capitals, small letters and digits are mixed as by chance."""
-    if not 20 <= len(value) <= 500 or not re.fullmatch(r"[A-Za-z0-9+/_~.-]+={0,2}", value) or value.startswith("AAAA"):
+    if (
+        not 20 <= len(value) <= 500
+        or value.isupper()
+        or value.islower()
+        or not re.fullmatch(r"[A-Za-z0-9+/_~.-]+={0,2}", value)
+        or value.startswith("AAAA")
+    ):
         return False
     turns = sum(_class(a) != _class(b) for a, b in pairwise(value))
     return turns * 4 >= len(value) and len({_class(c) for c in value} & {"A", "a", "0"}) == 3 and len(set(value)) >= 12

@@ -20,6 +20,7 @@ _BEFORE_RUN = 24
 _WORD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _SHAPE = bytes(120 if byte in _WORD else 32 for byte in range(256))  # x for word characters, blank for the others
 _RUN_SHAPE = b"x" * _RUN
+_HEX = b"0123456789abcdef-"
 # How seldom characters are in output of programs, roughly; only speed depends on it.
 _RARE_FIRST = '$}?"ZXQJKVYWUBGHFMPDLCNORSIATE=_:/ -.,qzjxkvwy7893645bfhg012pumdclnorsiate'
 
@@ -45,10 +46,11 @@ Anchors = tuple[tuple[str, int], ...]
 class _Plan(Struct, frozen=True):
     """Anchors by where they are looked for: in runs, in the text, in the text in lower case.
 
-    The latter two are grouped by their rarest character: without that none of the group needs a search.
+    They are grouped by their rarest character: without that none of the group needs a search.
     """
 
-    in_runs: Anchors
+    in_runs: tuple[tuple[str, Anchors], ...]
+    in_plain_runs: tuple[tuple[str, Anchors], ...]
     anywhere: tuple[tuple[str, Anchors], ...]
     any_case: tuple[tuple[str, Anchors], ...]
 
@@ -58,8 +60,9 @@ def _plan() -> _Plan:
     pairs = [(anchor, place) for place, detector in enumerate(DETECTORS) for anchor in detector.anchors]
     any_case = [pair for pair in pairs if DETECTORS[pair[1]].any_case]
     loose = [pair for pair in pairs if DETECTORS[pair[1]].anywhere and pair not in any_case]
-    runs = tuple(pair for pair in pairs if pair not in (*loose, *any_case))
-    return _Plan(runs, _grouped(loose), _grouped(any_case))
+    runs = [pair for pair in pairs if pair not in (*loose, *any_case)]
+    plain = [(anchor, place) for anchor, place in runs if not {"-", "_"} & set(anchor)]
+    return _Plan(_grouped(runs), _grouped(plain), _grouped(loose), _grouped(any_case))
 
 
 def _grouped(pairs: list[tuple[str, int]]) -> tuple[tuple[str, Anchors], ...]:
@@ -82,8 +85,11 @@ def find_tokens(text: str, lowered: str, raw: bytes) -> list[Hit]:
     """
     plan = _plan()
     places = _worth_trying(text, plan.anywhere) | _worth_trying(lowered, plan.any_case)
-    if runs := _runs(raw):
-        places |= {place for anchor, place in plan.in_runs if anchor in runs}
+    joined, plain = _runs(raw)
+    if joined:
+        places |= _worth_trying(joined, plan.in_runs)
+    if plain:
+        places |= _worth_trying(plain, plan.in_plain_runs)
     return [hit for place in sorted(places) for hit in _hits(DETECTORS[place], text)] if places else []
 
 
@@ -91,17 +97,24 @@ def _worth_trying(text: str, groups: tuple[tuple[str, Anchors], ...]) -> set[int
     return {place for rarest, anchors in groups if rarest in text for anchor, place in anchors if anchor in text}
 
 
-def _runs(raw: bytes) -> str:
-    """Every run of at least 16 word characters with what stands before it, one a line."""
+def _runs(raw: bytes) -> tuple[str, str]:
+    """Every run of at least 16 word characters with what stands before it, one a line: those with `-` or `_` in them, the others.
+
+    What consists of hex digits alone, such as hashes, is left out: each anchor has another character.
+    """
     shape = raw.translate(_SHAPE)
     at = shape.find(_RUN_SHAPE)
-    found = []
+    if at < 0:
+        return "", ""
+    joined, plain = [], []
     while at >= 0:
         end = shape.find(b" ", at)
         end = len(shape) if end < 0 else end
-        found.append(raw[max(0, at - _BEFORE_RUN) : end])
+        run = raw[at:end]
+        if run.strip(_HEX):
+            (joined if b"_" in run or b"-" in run else plain).append(raw[max(0, at - _BEFORE_RUN) : end])
         at = shape.find(_RUN_SHAPE, end)
-    return b"\n".join(found).decode("latin-1")
+    return b"\n".join(joined).decode("latin-1"), b"\n".join(plain).decode("latin-1")
 
 
 def _hits(detector: Detector, text: str) -> Iterator[Hit]:

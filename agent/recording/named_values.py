@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from agent.recording.context_values import is_mixed, pair_value, sentence_value
 from agent.recording.detectors import Hit
@@ -21,8 +21,9 @@ _WEAK = (
 )
 # Lower-case words of which every such name has one.
 ANCHORS = ("pass", "pwd", "secret", "key", "token", "credential", "_auth")
-_NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
+_NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LONGEST_PREFIX = 40
+_LOOKED_AT = 200  # characters of a value that are judged: a hostile text may have a long one at each name
 # Names that sound like a secret and are none: what a key is for, how many tokens, where a secret is kept.
 _HARMLESS = (
     r"(?:primary|foreign|public|cache|sort|partition|hot|host|map|dict|row|group|object|s3|registry|index"
@@ -70,10 +71,16 @@ def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
             continue
         start, end = _name_around(text, at)
         done = end
-        match = _value().match(text, end)
-        hit = _judge(text[start:end], match) if match else None
-        hit = hit or _judge_apart(text, start, end)
+        name = text[start:end]
+        strength = _strength(name.lstrip("-."))
+        hit = None
+        if strength:
+            match = _value().match(text, end)
+            hit = _judge(name, strength, match) if match else None
+            hit = hit or _judge_pair(text, end, strength)
+        hit = hit or _judge_sentence(text, start, end)
         if hit:
+            done = hit.end
             yield hit
 
 
@@ -91,52 +98,61 @@ def _places(text: str, lowered: str) -> list[int]:
 
 
 def _name_around(text: str, at: int) -> tuple[int, int]:
-    start = at
-    while start > 0 and at - start < _LONGEST_PREFIX and text[start - 1] in _NAME_CHARACTERS:
-        start -= 1
+    before = text[max(0, at - _LONGEST_PREFIX) : at]
+    start = at - len(before) + len(before.rstrip(_NAME_CHARACTERS))
     name_end = _name_end().match(text, at)
     assert name_end is not None  # it may be empty, but it always matches
     return start, name_end.end()
 
 
-def _judge(name: str, match: re.Match[str]) -> Hit | None:
-    option = name.startswith("-")
-    name = name.lstrip("-.")
+@lru_cache(maxsize=4096)
+def _strength(name: str) -> int:
+    """2 for the name of a password, 1 for that of another secret, 0 for any other. Names come again and again."""
+    if _harmless().match(name):
+        return 0
     keyword = _secret_name().search(name)
-    if keyword is None or _harmless().match(name) or (match["sep"] is None and not option):
+    return 0 if keyword is None else 2 if keyword["strong"] is not None else 1
+
+
+def _judge(name: str, strength: int, match: re.Match[str]) -> Hit | None:
+    if match["sep"] is None and not name.startswith("-"):
         return None
     group = "bare" if match["quoted"] is None else "quoted"
-    strong = keyword["strong"] is not None
     quoted = group == "quoted"
     assigned = quoted or ":" not in (match["sep"] or "")  # a colon may as well end a phrase
-    if name.lower() == "pass" and not assigned:
+    if name.lower().lstrip("-.") == "pass" and not assigned:
         return None  # a test's verdict
-    if not is_secret_value(match[group], strong=strong, assigned=assigned, quoted=quoted):
+    if not is_secret_value(match[group], strong=strength == 2, assigned=assigned, quoted=quoted):
         return None
-    return Hit(match.start(group), match.end(group), "password" if strong else "secret-value")
+    return _hit(match, group, strength)
 
 
-def _judge_apart(text: str, start: int, end: int) -> Hit | None:
-    """The value that a field called "value", a tag or a sentence gives for the name at `start:end`."""
-    name = text[start:end].lstrip("-.")
-    if match := pair_value(text, end):
-        keyword = None if _harmless().match(name) else _secret_name().search(name)
-        group = "bare" if match.groupdict().get("quoted") is None else "quoted"
-        strong = keyword is not None and keyword["strong"] is not None
-        if keyword and is_secret_value(match[group], strong=strong, assigned=True, quoted=True):
-            return Hit(match.start(group), match.end(group), "password" if strong else "secret-value")
-    if match := sentence_value(text, start, end):
-        size = len(match["bare"].rstrip(".,:;!?)"))
-        return Hit(match.start("bare"), match.start("bare") + size, "secret-value")
-    return None
+def _judge_pair(text: str, end: int, strength: int) -> Hit | None:
+    """The value that a field called "value" or a tag gives for the name that ends at `end`."""
+    match = pair_value(text, end)
+    if match is None:
+        return None
+    group = "bare" if match["bare"] is not None else "quoted"
+    if not is_secret_value(match[group], strong=strength == 2, assigned=True, quoted=True):
+        return None
+    return _hit(match, group, strength)
+
+
+def _judge_sentence(text: str, start: int, end: int) -> Hit | None:
+    match = sentence_value(text, start, end)
+    if match is None:
+        return None
+    size = len(match["bare"].rstrip(".,:;!?)"))
+    return Hit(match.start("bare"), match.start("bare") + size, "secret-value")
+
+
+def _hit(match: re.Match[str], group: str, strength: int) -> Hit:
+    return Hit(match.start(group), match.end(group), "password" if strength == 2 else "secret-value")
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable, field or option of this name usually holds a secret."""
-    name = name[-100:]  # names come from outside too
-    if _harmless().match(name):
-        return False
-    return _secret_name().search(name) is not None
+    return _strength(name[-100:]) > 0  # names come from outside too
 
 
 def is_secret_value(value: str, *, strong: bool, assigned: bool, quoted: bool) -> bool:
@@ -144,6 +160,7 @@ def is_secret_value(value: str, *, strong: bool, assigned: bool, quoted: bool) -
 
     `strong`: the name says password. `assigned`: with `=`, as an option or in quotes; else it may be prose after a colon.
     """
+    value = value[:_LOOKED_AT]
     if value.startswith(
         ("$", "[redacted:", "%(", "{{", "<", "***", "...", "…", "xxx", "os.", "process.", "self.", "ssh-")
     ):
