@@ -37,12 +37,12 @@ class CommandText:
         yield ""
         yield from self._text_of(command)
         yield from (f"    {line}" for line in self._rating(command))
+        for rehearsal in command.rehearsals:
+            yield from (f"    {line}" for line in self._rehearsal(rehearsal))
         style = "dim" if command.outcome == "ran" else "yellow"
         yield from (
             f"    {self._paint(line, style)}" for line in wrapped(self._decided(command, approve), self._width - 6)
         )
-        for rehearsal in command.rehearsals:
-            yield from (f"    {line}" for line in self._rehearsal(rehearsal))
         if command.ran or command.outputs:
             yield from (f"    {line}" for line in output_lines(command, color=self._color, full=self._full))
         yield from self._ending(command)
