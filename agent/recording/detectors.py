@@ -106,7 +106,8 @@ def _runs(raw: bytes) -> tuple[str, str]:
     at = shape.find(_RUN_SHAPE)
     if at < 0:
         return "", ""
-    joined, plain = [], []
+    joined: list[bytes] = []
+    plain: list[bytes] = []
     while at >= 0:
         end = shape.find(b" ", at)
         end = len(shape) if end < 0 else end

@@ -122,17 +122,20 @@ class SecretRedactor:
 
     def find(self, text: str) -> list[Place]:
         """Secrets in a text without labels as (start, end, kind, secret), in order, not overlapping."""
-        hits = self._found(text)
+        raw = text.encode("utf-8", "surrogatepass")
+        hits = self._found(text, raw)
         for view in views(text):
             # what was coloured, escaped, quoted or wrapped in the middle is read as one word, so it is looked for as one
-            hits += [(*view.span(start, end), kind, secret) for start, end, kind, secret in self._found(view.text)]
-        if self._known and (wrapped := unwrapped(text, text.encode("utf-8", "surrogatepass"))):
+            hits += [
+                (*view.span(start, end), kind, secret)
+                for start, end, kind, secret in self._found(view.text, view.text.encode("utf-8", "surrogatepass"))
+            ]
+        if self._known and (wrapped := unwrapped(text, raw)):
             known = self._known.find(wrapped.text, wrapped.text.encode("utf-8", "surrogatepass"))
             hits += [(*wrapped.span(start, end), kind, secret) for start, end, kind, secret in known]
         return _merge(hits) if hits else []
 
-    def _found(self, text: str) -> list[Place]:
-        raw = text.encode("utf-8", "surrogatepass")
+    def _found(self, text: str, raw: bytes) -> list[Place]:
         lowered = text.lower()
         hits = self._known.find(text, raw)
         hits += [_with_text(hit, text) for hit in find_tokens(text, lowered, raw)]

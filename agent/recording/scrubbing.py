@@ -88,13 +88,12 @@ def scrub(
         return new
 
     def change(record: Record) -> Record:
-        if isinstance(record.event, _OURS):
+        event = record.event if isinstance(record.event, _OURS) else map_text(record.event, change_text)
+        extras = map_text(record.extras, change_text)
+        if event is record.event and extras is record.extras and record.seq not in found.seqs:
             return record
-        event = map_text(record.event, change_text)
-        if event is record.event and record.seq not in found.seqs:
-            return record
-        # where the secret is in something that this version does not know, that is left out: a changed record is written anew
-        return structs.replace(record, event=event)
+        # a secret may stand where decoding does not see it, such as in a key that stands twice: it is written anew without it
+        return structs.replace(record, event=event, extras=extras)
 
     def torn(data: bytes) -> bytes:
         text = data.decode("utf-8", "surrogateescape")
