@@ -35,7 +35,8 @@ Signatures = Callable[[str], Sequence[Signed]]
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What was found out about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched.
+    """What was found out about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched,
+    unknown (nothing is wrong but that no head is known), gone, unreadable.
 
     `note`: what a crash left, in words. `end`: its last event's number and hash, which can be kept elsewhere. `log`: the hash
     that names it. `signed`: the last event that a signature vouches for, None without signatures.
@@ -84,7 +85,9 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
     if walk.problems:
         for path in paths:
             walk.look_for_twins(path)
-    state = "touched" if walk.problems else end.state
+    state = end.state
+    if walk.problems:
+        state = "unknown" if end.unknown and len(walk.problems) == 1 else "touched"
     return Checked(
         session_id=session.session_id,
         path=session.path,
@@ -107,6 +110,7 @@ class _End:
     def __init__(self, session: SessionFile, walk: Walk) -> None:
         self.state = "whole" if walk.last_type in _ENDED else "unfinished"
         self.note = ""
+        self.unknown = False
         self._walk = walk
         self._file = (session.paths or (session.path,))[-1]
         self._line = walk.last_line
@@ -126,6 +130,7 @@ class _End:
             if now is None:
                 text = "no head is known for this log: that nothing was cut off or written anew cannot be told"
                 self._wrong(text, line=0)
+                self.unknown = True
             return
         if now is not None and now.turn != head.turn and not head.doubt:  # it is being written
             if head.kept.seq and walk.hashes.get(head.kept.seq, walk.end.hash) != head.kept.hash:
