@@ -21,13 +21,12 @@ def past_text(ctx: RequestContext) -> str:
     """`3 goals so far, the last one (make the report) completed`."""
     goals = ctx.earlier_goals
     if not goals:
-        return "new"
+        return "no goals so far"
     last = goals[-1]
     told = f"({shown_line(last.goal, _MOST_GOAL)}) {last.status.value.replace('_', ' ')}"
     return f"1 goal so far, {told}" if len(goals) == 1 else f"{len(goals):,} goals so far, the last one {told}"
 
 
 def opening_lines(ctx: RequestContext) -> list[str]:
-    """For somebody who came back to a session: what it is, and what of it is lost. Nothing for a new one."""
-    lines = [f"session {ctx.session_id}: {past_text(ctx)}"] if ctx.earlier_goals else []
-    return [*lines, *(shown_line(note, 500) for note in ctx.notes)]
+    """For somebody who named a session: which one it is, and what of it is lost."""
+    return [f"session {ctx.session_id}: {past_text(ctx)}", *(shown_line(note, 500) for note in ctx.notes)]
