@@ -16,7 +16,7 @@ _CHUNK = 2 * 1024 * 1024
 _QUICK = 4 * 1024 * 1024  # bytes of each end of a long log that are looked at when somebody waits
 _AROUND = 64 * 1024  # of a match to each side: a line of this kind is short
 _OTHER_BYTES = 256 * 1024  # a log that was opened for an undo alone is small
-_MOST_OTHERS = 400
+_MOST_OTHERS, _MOST_OTHERS_THOROUGH = 64, 4_000
 
 
 def undone_states(
@@ -25,17 +25,21 @@ def undone_states(
     """The state ("undone", "committed") of each run that is known to have been taken back, by undo id. What cannot be read counts
     for nothing.
 
-    Looks at `session` (at both ends of a long one, at all of it where it is to be `thorough`), and at the small ones of `others` that
-    were written after it began.
+    Looks at `session` (at both ends of a long one, at all of it where it is to be `thorough`), and at the newest of `others` that are
+    small and were written after it began.
     """
     states: dict[str, str] = {}
     for path in session.paths or (session.path,):
         _look(path, states, thorough=thorough)
-    later = [other for other in others if other.path != session.path and other.date >= session.date]
-    newest = heapq.nlargest(_MOST_OTHERS, later, key=lambda other: other.modified)
+    later = [
+        other
+        for other in others
+        if other.size <= _OTHER_BYTES and other.path != session.path and other.date >= session.date
+    ]
+    most = _MOST_OTHERS_THOROUGH if thorough else _MOST_OTHERS
+    newest = heapq.nlargest(most, later, key=lambda other: other.modified)
     for other in reversed(newest):
-        if other.size <= _OTHER_BYTES:
-            _look(other.path, states, thorough=True)
+        _look(other.path, states, thorough=True)
     return states
 
 

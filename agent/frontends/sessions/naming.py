@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent.config.paths import default_session_dir
@@ -26,9 +27,10 @@ def session_folder(services: Services) -> str:
     return os.path.abspath(services.settings.session_dir or default_session_dir(services.loaded.environ))
 
 
-def find_session(services: Services, wanted: str | None) -> SessionFile:
+def find_session(services: Services, wanted: str | None, known: Sequence[SessionFile] | None = None) -> SessionFile:
     """The session that `wanted` names: an id, the unique beginning of one (or of `DATE-ID`), `last` or `-1` for the one that was
     written last, `-2` for the one before, or the path of a log, also outside of the session folder (`is_outside`). None: the last.
+    `known`: the sessions of the folder, where they were listed before.
 
     Raises NotFound, InvalidRequest where several fit, IoError.
     """
@@ -36,7 +38,7 @@ def find_session(services: Services, wanted: str | None) -> SessionFile:
     folder = session_folder(services)
     if "/" in wanted or wanted.endswith(".jsonl"):
         return _by_path(wanted, folder)
-    sessions = list_sessions(folder)
+    sessions = list_sessions(folder) if known is None else list(known)
     if not sessions:
         raise NotFound("session", shown_line(wanted, 80), hint=f"there are no logs in {folder}")
     back = 1 if wanted == NEWEST else _place_from_end(wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent.emitters.streams import Sink, sink_of
@@ -31,11 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Show it; the exit code. Raises CoreError, EmitError."""
-    session = find_session(services, options.session)
+    known = list_sessions(session_folder(services))
+    session = find_session(services, options.session, known)
     out = sink_of(sys.stdout)
     number = _number(session, options.goal)
     if services.settings.json:
-        await _objects(services, session, number, out)
+        await _objects(session, told(services, session, known), number, out)
         return 0
 
     def lines() -> Iterator[str]:
@@ -44,7 +45,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
             yield from text.place(session.paths or (session.path,), outside=is_outside(services, session))
-        yield from text.lines(told(services, session))
+        yield from text.lines(told(services, session, known))
 
     from agent.frontends.sessions.pager import show_lines
 
@@ -52,9 +53,15 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0
 
 
-def told(services: Services, session: SessionFile, *, thorough: bool = False) -> Iterator[Item]:
-    """The session's story, with what is known of runs that were taken back (`thorough`: all that can be known). Raises IoError."""
-    others = () if is_outside(services, session) else list_sessions(session_folder(services))
+def told(
+    services: Services, session: SessionFile, known: Sequence[SessionFile] | None = None, *, thorough: bool = False
+) -> Iterator[Item]:
+    """The session's story, with what is known of runs that were taken back (`thorough`: all that can be known). `known`: the sessions of
+    the folder, where they were listed before. Raises IoError.
+    """
+    others: Sequence[SessionFile] = ()
+    if not is_outside(services, session):
+        others = list_sessions(session_folder(services)) if known is None else known
     return stories(read_session(session), undone=undone_states(session, others, thorough=thorough))
 
 
@@ -89,12 +96,12 @@ def _goals(session: SessionFile, most: int | None = None) -> int:
     return count
 
 
-async def _objects(services: Services, session: SessionFile, wanted: int, out: Sink) -> None:
+async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
     from agent.emitters.inert_json import inert_json
     from agent.recording.story_objects import as_json, goal_object
 
-    for number, item in numbered(told(services, session)):
+    for number, item in numbered(items):
         if wanted and number > wanted:
             return
         if isinstance(item, GoalStory) and wanted in (0, number):
