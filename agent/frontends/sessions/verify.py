@@ -12,6 +12,7 @@ from agent.emitters.paint import paint, safe
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.naming import find_session, session_folder
+from agent.recording.integrity.heads import head_path
 from agent.recording.integrity.verify import Checked, Signatures, verify_folder, verify_or_say
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     found = _checked(services, options.sessions, heads, signatures)
     if services.settings.json:
         return _print_json(found, out)
-    return _print_text(found, out)
+    return _print_text(found, out, heads)
 
 
 def _checked(services: Services, wanted: list[str], heads: str, signatures: Signatures | None) -> Iterator[Checked]:
@@ -96,7 +97,7 @@ def _print_json(found: Iterable[Checked], out: Sink) -> int:
     return int(touched)
 
 
-def _print_text(found: Iterable[Checked], out: Sink) -> int:
+def _print_text(found: Iterable[Checked], out: Sink, heads: str) -> int:
     sessions = events = touched = 0
     for checked in found:
         sessions += 1
@@ -106,18 +107,22 @@ def _print_text(found: Iterable[Checked], out: Sink) -> int:
             out.write(f"{safe(text)}\n".encode("utf-8", "replace"))
         if not checked.sound:
             touched += 1
-            out.write(_told(checked, out).encode("utf-8", "replace"))
+            out.write(_told(checked, out, heads).encode("utf-8", "replace"))
     counted = f"{sessions:,} session{'s' * (sessions != 1)}, {events:,} event{'s' * (events != 1)}"
     verdict = paint(f"{touched:,} cannot be trusted", "red", color=out.color) if touched else "whole"
     out.write(f"{counted}: {verdict}\n".encode())
     return int(touched > 0)
 
 
-def _told(checked: Checked, out: Sink) -> str:
+def _told(checked: Checked, out: Sink, heads: str) -> str:
     lines = [paint(safe(f"{checked.session_id}: {checked.state}"), "red", color=out.color)]
     for each in checked.problems:
         place = f"{each.file}:{each.line}" if each.line else each.file
         lines.append(f"  {safe(place)}: {safe(each.text)}")
     if checked.more_problems:
         lines.append(f"  and {checked.more_problems:,} more")
+    if checked.state == "gone":
+        lines.append(
+            f"  if you removed it yourself, remove what is known of it, too: {safe(head_path(heads, checked.session_id))}"
+        )
     return "\n".join(lines) + "\n"

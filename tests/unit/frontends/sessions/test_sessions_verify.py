@@ -120,3 +120,11 @@ def test_a_key_is_made_and_signatures_are_wanted(verified, tmp_path: Path) -> No
     assert out == (tmp_path / "key.pub").read_text()
     verified.place.write()
     assert verified("--public-key", str(tmp_path / "key.pub"))[0] == 1
+
+
+def test_a_log_that_is_gone_says_what_to_do(verified) -> None:
+    verified.place.write().unlink()
+    code, out = verified()
+    assert code == 1
+    assert "a: gone" in out
+    assert f"remove what is known of it, too: {verified.place.heads}/a.json" in out
