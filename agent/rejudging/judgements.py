@@ -20,6 +20,7 @@ Change = Literal["stricter", "looser", "same", "unrated"]
 _STRICTNESS = {"allow": 0, "ask": 1, "type": 2, "refuse": 3}
 _LEVELS = {"low": 0, "medium": 1, "high": 2}
 
+_LABEL = "[redacted:"
 _BATCH = 256
 _HERE = 2
 """Batches that are worked on before other processes are worth their start."""
@@ -45,6 +46,11 @@ class Judgement(Struct, frozen=True):
         before = (_STRICTNESS[then.verdict], _LEVELS.get(then.level, 0))
         after = (_STRICTNESS[now.verdict], _LEVELS[now.level])
         return "stricter" if after > before else "looser" if after < before else "same"
+
+    @property
+    def redacted(self) -> bool:
+        """It held a secret then: what is judged has a label in its place, which may make a difference by itself."""
+        return _LABEL in self.text.case.text
 
     @property
     def refused_now(self) -> bool:

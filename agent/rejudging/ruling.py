@@ -25,7 +25,8 @@ from agent.risk.classifier import classify
 from agent.write_gate import as_command, as_write
 
 Facts = str
-"""then (what was known when it was rated), none (the text and its folder alone), or today (what the disk says now)."""
+"""then (what was known when it was rated), part (of that, what could be kept), none (the text and its folder alone), or today (what the
+disk says now)."""
 
 _CARRIED_RULES = frozenset(("opinion.planner", "confine", "shell.other"))
 _WRITE = "write_file "
@@ -107,7 +108,7 @@ class Judge:
                 pass  # of another version, or made up: the text alone
             else:
                 fields = {name: getattr(known, name) for name in RiskContext.__struct_fields__}
-                return RiskContext(**fields), "then"
+                return RiskContext(**fields), "part" if known.partial else "then"
         return RiskContext(cwd=case.cwd, home=case.home, workspace=case.cwd, is_root=case.is_root), "none"
 
     def _read(self, home: str, workspace: str) -> Policy:

@@ -42,6 +42,7 @@ def row_of(judgement: Judgement) -> dict[str, Any]:
         "change": judgement.change,
         "refused_now": judgement.refused_now,
         "unasked_now": judgement.unasked_now,
+        "redacted": judgement.redacted,
         "then": {
             "level": then.level,
             "verdict": then.verdict,
@@ -82,11 +83,12 @@ class Report:
         self._facts: Counter[str] = Counter()
         self._kinds: Counter[str] = Counter()
         self._groups: dict[str, dict[tuple[str, ...], _Group]] = {}
-        self._left_out: Counter[str] = Counter()
+        self._labels = 0
 
     def add(self, judgement: Judgement) -> None:
         """Count it, and keep it where something has changed."""
         self._changes[judgement.change] += 1
+        self._labels += judgement.redacted and judgement.change in ("stricter", "looser")
         self._facts[judgement.now.facts] += 1
         if judgement.change == "same" and not judgement.refused_now and not judgement.unasked_now:
             return
@@ -104,7 +106,7 @@ class Report:
             group.count += 1
             group.session = text.session
         elif len(groups) >= _MOST_GROUPS:
-            self._left_out[kind] += 1
+            return
         else:
             groups[key] = _Group(
                 1,
@@ -156,6 +158,15 @@ class Report:
             notes.append(
                 f"{_count(self._facts['none'], 'command')} judged by text and folder alone: the log does not say what was known "
                 "of files then"
+            )
+        if self._facts["part"]:
+            notes.append(
+                f"{_count(self._facts['part'], 'command')} judged without what earlier commands had defined in the shell: it was too "
+                "long to be kept"
+            )
+        if self._labels:
+            notes.append(
+                f"{_count(self._labels, 'command')} of those that changed held a secret then, and were judged with its label"
             )
         if self._facts["today"]:
             notes.append("judged with what the disk says today, which is not what it said then")

@@ -173,6 +173,16 @@ def test_made_up_knowledge_is_no_knowledge(known: bytes) -> None:
     assert now.level in ("low", "medium", "high")
 
 
+def test_what_is_not_all_there_is_said(log: Log) -> None:
+    log.proposed("c", "f x")
+    log.rated("c", "f x", "low", "allow", known={**KNOWN, "partial": True})
+    log.proposed("d", "curl -H [redacted:github-token:1f2e]")
+    log.rated("d", "curl -H [redacted:github-token:1f2e]", "low", "allow", known=KNOWN)
+    part, label = judged(log.texts())
+    assert (part.now.facts, part.redacted) == ("part", False)
+    assert (label.now.facts, label.redacted) == ("then", True)
+
+
 def test_the_opinion_of_the_planner_stays(log: Log) -> None:
     finding = {
         "rule": "opinion.planner",
