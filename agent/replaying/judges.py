@@ -7,12 +7,13 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from agent.policy.model import Policy
-from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict, VerdictAction
+from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict, VerdictAction
 from agent.protocol.events import CommandRated
 from agent.protocol.ports import RiskClassifier
 from agent.protocol.requests import Approval
 from agent.replaying.replies import LABEL
 from agent.replaying.tape import Tape
+from agent.risk.analysers import raised
 
 Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 _STRICTNESS: tuple[VerdictAction, ...] = ("allow", "ask", "type", "refuse")
@@ -33,7 +34,12 @@ class TodaysJudges:
         then = self._tape.rating_ahead()
         if then is not None and not is_comparable(then):
             return replace(then.report, command=command)
-        return self._classify(command, context)
+        report = self._classify(command, context)
+        return (
+            report
+            if then is None
+            else raised(report, (each for each in then.report.findings if _is_not_the_classifiers(each)))
+        )
 
     def decide(self, report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
         """Today's verdict without policy files, or the recorded one where a file's rule decided then and would still count."""
@@ -47,6 +53,11 @@ class TodaysJudges:
             counts = now.action == "ask" and now.rule.startswith("level-") and report.level is not Level.HIGH
             return then if counts else now
         return then if _STRICTNESS.index(then.action) >= _STRICTNESS.index(now.action) else now
+
+
+def _is_not_the_classifiers(finding: Finding) -> bool:
+    """Whether a pattern of a `--safety-policy` file, or the person's own shell, raised the level: neither is in the log."""
+    return finding.rule.startswith("policy.") or finding.rule == "shell.other"
 
 
 def is_comparable(rated: CommandRated) -> bool:

@@ -501,6 +501,14 @@ async def policy_files(stage: Stage) -> None:
         await scene.goal("look", runs("ls; cat /dev/null"), says("Nothing."))
 
 
+async def safety_policy(stage: Stage) -> None:
+    patterns = STAGE / "patterns.json"
+    patterns.write_text('[{"name": "no-one", "pattern": "one", "level": "high", "description": "one is taken"}]')
+    async with stage.session(safety_policy=str(patterns), approve="medium") as scene:
+        await scene.goal("!touch one", words=("proceed",))
+        await scene.goal("!touch two")
+
+
 async def secrets(stage: Stage) -> None:
     token = "ghp_9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi"
     (stage.work / "key.txt").write_text(f"the key is {token}\n")
@@ -546,7 +554,7 @@ SITUATIONS: dict[str, Situation] = {
     "chat": chat, "confirmations": confirmations, "high": high, "refused": refused, "going-round": going_round, "tools": tools,
     "rehearsals": rehearsals, "rehearsed-first": rehearsed_first, "undone": undone, "stopped": stopped,
     "own-commands": own_commands, "jobs": jobs, "continued": continued, "planner-errors": planner_errors, "offline": offline,
-    "unattended": unattended, "limits": limits, "policy-files": policy_files, "secrets": secrets, "opinions": opinions,
+    "unattended": unattended, "limits": limits, "policy-files": policy_files, "safety-policy": safety_policy, "secrets": secrets, "opinions": opinions,
     "rated-only": rated_only, "confined": confined,
 }  # fmt: skip
 
