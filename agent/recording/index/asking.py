@@ -51,8 +51,8 @@ def below(column: str, folder: str) -> tuple[str, tuple[str, ...]]:
     """A condition: `column` is `folder` or lies below it."""
     folder = os.path.normpath(folder)
     if folder == "/":
-        return f"{column} LIKE '/%'", ()
-    return f"({column} = ? OR substr({column}, 1, {len(folder) + 1}) = ?)", (folder, f"{folder}/")
+        return f"{column} >= '/' AND {column} < '0'", ()  # 0 is what comes after /
+    return f"({column} = ? OR ({column} >= ? AND {column} < ?))", (folder, f"{folder}/", f"{folder}0")
 
 
 def statuses_asked(statuses: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def about_goals(clause: Clause, wanted: Conditions) -> None:
     if wanted.until:
         clause.add("goals.id < ?", wanted.until)
     if wanted.cwd:
-        part, values = below("goals.cwd", wanted.cwd)
+        part, values = below("+goals.cwd", wanted.cwd)  # +: goals are gone through in the order of time, not by folder
         clause.add(part, *values)
     if wanted.statuses:
         asked = statuses_asked(wanted.statuses)

@@ -27,7 +27,7 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
     """
     clause = Clause()
     if wanted.since:
-        clause.add("ended >= ?", wanted.since)
+        clause.add("+ended >= ?", wanted.since)
     if wanted.until:
         clause.add("began < ?", wanted.until)
     inner, values = _any_goal(wanted)
@@ -97,14 +97,16 @@ def _any_goal(wanted: Conditions) -> tuple[str, list[Any]]:
     """A session counts that has one goal with the status, and one in the folder."""
     parts: list[str] = []
     values: list[Any] = []
+    own = "EXISTS (SELECT 1 FROM goals WHERE goals.session = sessions.id AND "
     if wanted.cwd:
-        here, folders = below("cwd", wanted.cwd)
-        parts.append(f"({here} OR id IN (SELECT session FROM goals WHERE {here}))")  # noqa: S608
+        opened, folders = below("sessions.cwd", wanted.cwd)
+        asked_for, _ = below("goals.cwd", wanted.cwd)
+        parts.append(f"({opened} OR {own}{asked_for}))")
         values += [*folders, *folders]
     if wanted.statuses:
         asked = statuses_asked(wanted.statuses)
         marks = ", ".join("?" * len(asked))
-        parts.append(f"(status IN ({marks}) OR id IN (SELECT session FROM goals WHERE status IN ({marks})))")  # noqa: S608
+        parts.append(f"(sessions.status IN ({marks}) OR {own}+goals.status IN ({marks})))")
         values += [*asked, *asked]
     return " AND ".join(parts), values
 

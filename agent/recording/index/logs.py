@@ -23,7 +23,7 @@ class FileState(Struct):
     """
 
     path: str
-    inode: str
+    inode: int
     size: int
     modified: int
     read: int = 0
@@ -44,7 +44,7 @@ def state_of(path: str) -> FileState | None:
         return None
     if not stat.S_ISREG(info.st_mode):
         return None
-    return FileState(path, f"{info.st_dev}:{info.st_ino}", info.st_size, info.st_mtime_ns)
+    return FileState(path, info.st_ino, info.st_size, info.st_mtime_ns)
 
 
 def unchanged(now: FileState, before: FileState) -> bool:

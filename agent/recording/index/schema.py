@@ -8,7 +8,7 @@ APPLICATION = 0x41534958  # "ASIX"
 TABLES: dict[str, str] = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)",
     "files": (
-        "CREATE TABLE files (path TEXT PRIMARY KEY, session INTEGER, part INTEGER, inode TEXT, size INTEGER, "
+        "CREATE TABLE files (path TEXT PRIMARY KEY, session INTEGER, part INTEGER, inode INTEGER, size INTEGER, "
         "modified INTEGER, read INTEGER, first TEXT, last TEXT)"
     ),
     "sessions": (
@@ -24,13 +24,15 @@ TABLES: dict[str, str] = {
         "cwd TEXT, planner TEXT, model TEXT, private INTEGER, status TEXT, exit_code INTEGER, risk INTEGER, duration REAL, "
         "cost REAL, tokens INTEGER, steps INTEGER, commands INTEGER, edited INTEGER, message TEXT)"
     ),
-    "goals_by_session": "CREATE INDEX goals_by_session ON goals (session)",
+    "goals_by_session": "CREATE INDEX goals_by_session ON goals (session, cwd, status)",
     "goals_by_status": "CREATE INDEX goals_by_status ON goals (status)",
     "commands": (
         "CREATE TABLE commands (goal INTEGER, place INTEGER, command_id TEXT, proposed TEXT, run TEXT, origin TEXT, "
         "cwd TEXT, began INTEGER, risk INTEGER, outcome TEXT, by TEXT, exit_code INTEGER, edited INTEGER, duration REAL, "
         "PRIMARY KEY (goal, place)) WITHOUT ROWID"
     ),
+    "commands_by_exit": "CREATE INDEX commands_by_exit ON commands (exit_code)",
+    "commands_by_who": "CREATE INDEX commands_by_who ON commands (by)",
 }
 """Name -> statement, as SQLite keeps it."""
 

@@ -19,6 +19,8 @@ from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile, list_sessions
 
 PIECE_SECONDS = 1.0
+NEWEST_FIRST = 200
+"""How many of the newest sessions are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
 _LINES_AT_A_TIME = 2_000
 
 Told = Callable[[int, int], None]
@@ -38,6 +40,7 @@ def update(
     stored = _stored(connection)
     gone = stored.keys() - {os.path.basename(session.path) for session in sessions}
     left = [session for session in sessions if _has_changed(session, stored)]
+    left = left[-NEWEST_FIRST:] + left[:-NEWEST_FIRST]
     total = len(left)
     while left or gone:
         if stop is not None and stop():
@@ -56,7 +59,10 @@ def update(
 
 def _nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
     """Whether every log is as it was, by one look at the folder. Any doubt is left to the long way round."""
-    known = {path: state for path, *state in connection.execute("SELECT path, inode, size, modified FROM files")}
+    known: dict[str, tuple[int, int, int]] = {
+        path: (inode, size, modified)
+        for path, inode, size, modified in connection.execute("SELECT path, inode, size, modified FROM files")
+    }
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -66,7 +72,7 @@ def _nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
                 if before is None and parse_segment(entry.name) is not None:
                     return False
                 info = entry.stat(follow_symlinks=False)
-                if before is not None and before != [f"{info.st_dev}:{info.st_ino}", info.st_size, info.st_mtime_ns]:
+                if before is not None and before != (info.st_ino, info.st_size, info.st_mtime_ns):
                     return False
     except OSError:
         return False

@@ -189,3 +189,14 @@ def test_a_goal_without_an_end_is_running_only_while_its_log_is_locked(tmp_path:
 )
 def test_times(text: str, at: int | None) -> None:
     assert microseconds(text) == at
+
+
+def test_the_newest_are_there_first(index: LogIndex, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.recording.index.update.NEWEST_FIRST", 2)
+    monkeypatch.setattr("agent.recording.index.update.PIECE_SECONDS", -1.0)  # one session a piece
+    pieces = iter([False, False, True])
+    index.ask(lambda database: None, stop=lambda: next(pieces))
+    names = [session.session_id for session in list_sessions(str(folder))]
+    rows = index.ask(lambda database: listing.sessions(database, str(folder), ALL), fresh=False)
+    assert {row["session"] for row in rows} == set(names[-2:])
+    assert told(index, folder) == truth(folder)
