@@ -144,7 +144,7 @@ class Projection:
                     else []
                 )
                 command["risk"] = report.get("level")
-                command["rules"] = ",".join(dict.fromkeys(rule for rule in rules if isinstance(rule, str)))
+                command["rules"] = ",".join(sorted({rule for rule in rules if isinstance(rule, str)}))
             case "command.confirmed":
                 command |= {"decision": data.get("decision"), "decided_by": data.get("by")}
                 command |= {name: data.get(name) for name in ("word_typed", "safety_off", "remark")}

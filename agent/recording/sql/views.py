@@ -24,7 +24,7 @@ def _last(value: str, kind: str, extra: str = "") -> str:
 
 def _words(path: str) -> str:
     """All that `path` finds in the report, as one text with commas: a list would cost far more memory."""
-    return f"array_to_string(list_distinct(json_extract_string(report, '{path}')), ',')"
+    return f"array_to_string(list_sort(list_distinct(json_extract_string(report, '{path}'))), ',')"
 
 
 _FINISHED = " AND conflict IS NOT TRUE"

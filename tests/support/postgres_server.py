@@ -1,0 +1,109 @@
+"""A PostgreSQL server of its own for a test module: throw-away cluster, ordinary user, Unix socket only."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_PLACES = (
+    "/usr/local/bin",
+    *sorted((str(path) for path in Path("/usr/lib/postgresql").glob("*/bin")), reverse=True),
+    "/usr/bin",
+)
+
+
+class NoServer(Exception):
+    """There is none here, and why."""
+
+
+def _programs() -> str:
+    for place in _PLACES:
+        if all(os.access(os.path.join(place, name), os.X_OK) for name in ("initdb", "pg_ctl", "postgres")):
+            return place
+    raise NoServer("no initdb, pg_ctl and postgres here")
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Its URL, with a password that no message may show. Raises NoServer."""
+    programs = _programs()
+    user = _ordinary_user()
+    folder = tempfile.mkdtemp(prefix="agent-pg-", dir="/tmp")
+    try:
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        data = os.path.join(folder, "data")
+        _run(
+            user,
+            folder,
+            os.path.join(programs, "initdb"),
+            "-D",
+            data,
+            "-U",
+            "auditor",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "-N",
+        )
+        options = f"-k {folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c max_connections=10"
+        control = os.path.join(programs, "pg_ctl")
+        _run(
+            user,
+            folder,
+            control,
+            "-D",
+            data,
+            "-l",
+            os.path.join(folder, "log"),
+            "-w",
+            "-t",
+            "30",
+            "-o",
+            options,
+            "start",
+        )
+        try:
+            yield f"postgresql://auditor:open-sesame@/postgres?host={folder}"
+        finally:
+            _run(user, folder, control, "-D", data, "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ordinary_user() -> pwd.struct_passwd:
+    if os.geteuid():
+        return pwd.getpwuid(os.geteuid())
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise NoServer("postgres does not run as root, and there is no other user")
+
+
+def _run(user: pwd.struct_passwd, folder: str, *argv: str) -> None:
+    as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if not os.geteuid() else {}
+    environ = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=folder,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            **as_user,
+        )  # type: ignore[call-overload]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoServer(f"{os.path.basename(argv[0])}: {error}") from error
+    if done.returncode:
+        raise NoServer(f"{os.path.basename(argv[0])}: {done.stderr.decode(errors='replace').strip()[-200:]}")
