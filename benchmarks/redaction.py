@@ -98,11 +98,11 @@ class Peer:
             timeout=300,
         )
 
-    def answers(self, texts: Sequence[str]) -> list[dict[str, object]]:
+    def answers(self, texts: Sequence[str], how: str) -> list[dict[str, object]]:
         """What was found in each text, and the microseconds it took."""
         lines = "".join(json.dumps(text) + "\n" for text in texts)
         done = subprocess.run(
-            [self._python, "-I", ADAPTER],
+            [self._python, "-I", ADAPTER, how],
             input=lines,
             capture_output=True,
             text=True,
@@ -152,10 +152,13 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
         with contextlib.ExitStack() as stack:
             try:
                 peer = Peer(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-                found, of_kinds = recall_of_peer(cases, peer.answers([case.text for case in cases]))
-                peer_recall = 100 * found / len(cases)
-                peer_wrong = 1000 * sum(bool(answer["found"]) for answer in peer.answers(lines)) / len(lines)
-                peer_cost = statistics.median(float(str(answer["us"])) for answer in peer.answers(texts))
+                for how in ("line", "file"):
+                    found, of_kinds = recall_of_peer(cases, peer.answers([case.text for case in cases], how))
+                    peer_recall = 100 * found / len(cases)
+                    peer_wrong = 1000 * sum(bool(answer["found"]) for answer in peer.answers(lines, how)) / len(lines)
+                    peer_cost = statistics.median(float(str(answer["us"])) for answer in peer.answers(texts, how))
+                    told = f"recall {peer_recall:.1f} %, {peer_wrong:.1f} false positives in 1,000, {peer_cost:,.0f} µs for 1 kB"
+                    print(f"  {PEER} {PEER_VERSION}, a {how} at a time: {told}")
                 for kind, (got, total) in of_kinds.items():
                     kinds[kind] += [got, total]
             except (OSError, subprocess.SubprocessError) as error:
