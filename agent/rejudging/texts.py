@@ -1,33 +1,16 @@
-"""What was judged then: every text that a log proposes, rates or runs, with what was decided about it.
-
-Only the few lines that tell of it are read, and of those only the fields that count: a log is large, and it is hostile input.
-"""
+"""What was judged then: every text that a log proposes, rates or runs, with what was decided about it."""
 
 from __future__ import annotations
 
-import os
-import re
-import stat
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from agent.protocol.errors import IoError
-from agent.recording.bounds import MAX_LINE
+from agent.rejudging.lines import Line, Trouble, read_lines
 
 Stage = str
 """proposed, edited (the person changed the text), or run (a text that was run though nobody had rated it)."""
 
-_EMPTY = msgspec.Raw(b"")
-_WANTED = frozenset(
-    {
-        b"session.started", b"goal.started", b"goal.finished", b"command.proposed", b"command.rated", b"command.confirmed",
-        b"command.started", b"command.finished",
-    }
-)  # fmt: skip
 _MOST_OPEN = 64
 # Reasons for a level that are no part of the text: they stay what they were. The last one came from the shell of then.
 _CARRIED = (b'"opinion.planner"', b'"confine"', b'"shell.other"')
@@ -73,110 +56,13 @@ class Text(Struct, frozen=True):
     then: Then
 
 
-class _Environment(Struct):
-    home: str = ""
-
-
-class _Report(Struct):
-    command: str = ""
-    level: str = ""
-    findings: msgspec.Raw = _EMPTY
-
-
-class _Verdict(Struct):
-    action: str = ""
-    rule: str = ""
-    reason: str = ""
-
-
-class _Line(Struct):
-    type: str = ""
-    time: str = ""
-    session: str = ""
-    goal_id: str = ""
-    command_id: str = ""
-    command: str = ""
-    cwd: str = ""
-    origin: Any = None
-    report: _Report | None = None
-    verdict: _Verdict | None = None
-    known: msgspec.Raw = _EMPTY
-    stage: str = ""
-    decision: str = ""
-    by: str = ""
-    approve: str = "ask"
-    safety_off: bool = False
-    is_root: bool = False
-    environment: _Environment | None = None
-
-
-class Trouble(Struct):
-    """What could not be read: how many lines, and where the first of them is."""
-
-    lines: int = 0
-    first: str = ""
-
-
-@cache
-def _decoder() -> msgspec.json.Decoder[_Line]:
-    return msgspec.json.Decoder(_Line)
-
-
-@cache
-def _head() -> re.Pattern[bytes]:
-    """The envelope as we write it, up to the type: most lines are passed by without looking further."""
-    text = rb'"[^"\\]*"'
-    prefix = rb'\{"v":\d+,"seq":\d+,"time":%b,"session":%b,"run":%b,"goal_id":%b,(?:"prev":%b,)?'
-    return re.compile(prefix % ((text,) * 5) + rb'"type":"([^"\\]*)"')
-
-
 def read_texts(paths: Iterable[str], trouble: Trouble) -> Iterator[Text]:
     """Every text of one session, whose log lies in `paths`, in the order in which they came. Raises IoError."""
     fold = _Fold()
     for path in paths:
-        for line in _lines(path, trouble):
+        for line in read_lines(path, trouble):
             yield from fold.take(line)
     yield from fold.rest()
-
-
-def _lines(path: str, trouble: Trouble) -> Iterator[_Line]:
-    head, decode = _head().match, _decoder().decode
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise IoError(f"{path} is not a regular file")
-            number = 0
-            while line := file.readline(MAX_LINE + 1):
-                number += 1
-                found = head(line)
-                if found is not None and found[1] not in _WANTED:
-                    if len(line) > MAX_LINE and not line.endswith(b"\n"):
-                        _skip_line(file, line)
-                    continue
-                if len(line) > MAX_LINE and not line.endswith(b"\n"):
-                    _skip_line(file, line)
-                    _note(trouble, path, number)
-                    continue
-                try:
-                    yield decode(line)
-                except (msgspec.MsgspecError, ValueError, RecursionError):
-                    _note(trouble, path, number)
-    except OSError as error:
-        raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
-
-
-def _skip_line(file: Any, line: bytes) -> None:
-    while line and not line.endswith(b"\n"):
-        line = file.readline(MAX_LINE)
-
-
-def _note(trouble: Trouble, path: str, number: int) -> None:
-    trouble.lines += 1
-    trouble.first = trouble.first or f"{path}:{number}"
 
 
 class _Rated(Struct):
@@ -193,7 +79,7 @@ class _Rated(Struct):
 class _Command(Struct):
     """One proposal while its lines are read."""
 
-    line: _Line
+    line: Line
     home: str
     is_root: bool
     approve: str
@@ -204,7 +90,7 @@ class _Command(Struct):
     confirmed: str = ""
     ran: list[str] = []
 
-    def rate(self, line: _Line) -> None:
+    def rate(self, line: Line) -> None:
         report, verdict = line.report, line.verdict
         if report is None or verdict is None:
             return
@@ -271,7 +157,7 @@ class _Fold:
         self._safety_off = False
         self._open: dict[str, _Command] = {}
 
-    def take(self, line: _Line) -> Iterator[Text]:
+    def take(self, line: Line) -> Iterator[Text]:
         match line.type:
             case "session.started":
                 self._is_root = line.is_root
@@ -298,12 +184,12 @@ class _Fold:
         for command in commands.values():
             yield from command.texts()
 
-    def _begin(self, line: _Line) -> _Command:
+    def _begin(self, line: Line) -> _Command:
         command = _Command(line, self._home, self._is_root, self._approve, self._safety_off)
         self._open[line.command_id] = command
         return command
 
-    def _of_command(self, line: _Line) -> None:
+    def _of_command(self, line: Line) -> None:
         command = self._open.get(line.command_id)
         if command is None:  # a log that lost its proposal: what was run is judged all the same
             if line.type != "command.started" or len(self._open) >= _MOST_OPEN:

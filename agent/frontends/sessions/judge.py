@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from agent.frontends.services import Services
     from agent.policy.files import Sources
     from agent.rejudging.judgements import Judgement
+    from agent.rejudging.lines import Trouble
     from agent.rejudging.ruling import Judge
-    from agent.rejudging.texts import Text, Trouble
+    from agent.rejudging.texts import Text
 
 _MOST_JOBS = 64
 _BREATH = 64
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Judge, and print a line a text (`--json`) or what has changed. Raises CoreError."""
     from agent.rejudging.judgements import judgements
-    from agent.rejudging.texts import Trouble
+    from agent.rejudging.lines import Trouble
     from agent.rejudging.workers import cores
 
     if options.jobs is not None and not 1 <= options.jobs <= _MOST_JOBS:

@@ -12,8 +12,9 @@ from agent.policy.files import Sources
 from agent.protocol.errors import IoError, OtherError
 from agent.rejudging import judgements as stream
 from agent.rejudging.judgements import Judgement, judgements
+from agent.rejudging.lines import Trouble
 from agent.rejudging.ruling import Judge
-from agent.rejudging.texts import Case, Text, Then, Trouble, read_texts
+from agent.rejudging.texts import Case, Text, Then, read_texts
 from agent.rejudging.workers import Workers
 
 HOME = "/home/u"
