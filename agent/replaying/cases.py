@@ -25,8 +25,8 @@ from agent.protocol.events import (
 from agent.recording.endings import CRASHED
 from agent.recording.reader import BadLine
 
-_MOST_RECORDS = 200_000
-"""Records of one goal that are held at once; a goal of more is not checked."""
+_MOST_RECORDS = 20_000
+"""Records of one goal that are held at once. A goal of more is not checked: no engine makes one, since outputs are gathered."""
 
 
 class Case(Struct, frozen=True, kw_only=True):

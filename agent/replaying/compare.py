@@ -15,6 +15,10 @@ _MISSING = object()
 _WORDS = frozenset({"reason", "safer"})
 _FOLLOWS = frozenset({"by", "word_typed", "remark", "decision", "command"})
 _MOST = 1_000
+_MOST_ALIGNED = 250_000
+"""Pairs of events beyond which two stretches are not held against each other: one is what was, the other what is."""
+
+Key = tuple[str, str]
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -37,9 +41,8 @@ def differences(then: list[Item], now: list[Item], *, until_dry: bool = False) -
     """All of them, in order. `until_dry`: the engine could not be fed to its end, so that what is missing at the end says nothing."""
     found: list[Difference] = []
     rated: set[str] = set()
-    matcher = SequenceMatcher(a=[item.key for item in then], b=[item.key for item in now], autojunk=False)
-    for op, first, last, start, end in matcher.get_opcodes():
-        if op == "equal":
+    for equal, first, last, start, end in _aligned([item.key for item in then], [item.key for item in now]):
+        if equal:
             for old, new in zip(then[first:last], now[start:end], strict=True):
                 found += _of_event(old, new, rated)
         else:
@@ -50,6 +53,23 @@ def differences(then: list[Item], now: list[Item], *, until_dry: bool = False) -
         if len(found) > _MOST:
             break
     return found[:_MOST]
+
+
+def _aligned(then: list[Key], now: list[Key]) -> Iterator[tuple[bool, int, int, int, int]]:
+    """Stretches (same or not, then from, to, now from, to) that lie one behind the other. Bounded work for any two lists."""
+    least = min(len(then), len(now))
+    head = next((place for place in range(least) if then[place] != now[place]), least)
+    tail = next((place for place in range(least - head) if then[-1 - place] != now[-1 - place]), least - head)
+    if head:
+        yield True, 0, head, 0, head
+    old, new = then[head : len(then) - tail], now[head : len(now) - tail]
+    if len(old) * len(new) > _MOST_ALIGNED:
+        yield False, head, head + len(old), head, head + len(new)
+    elif old or new:
+        for op, first, last, start, end in SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes():
+            yield op == "equal", head + first, head + last, head + start, head + end
+    if tail:
+        yield True, len(then) - tail, len(then), len(now) - tail, len(now)
 
 
 def _whole(old: Item | None, new: Item | None, place: int, rated: set[str]) -> Difference:

@@ -554,7 +554,8 @@ SITUATIONS: dict[str, Situation] = {
     "chat": chat, "confirmations": confirmations, "high": high, "refused": refused, "going-round": going_round, "tools": tools,
     "rehearsals": rehearsals, "rehearsed-first": rehearsed_first, "undone": undone, "stopped": stopped,
     "own-commands": own_commands, "jobs": jobs, "continued": continued, "planner-errors": planner_errors, "offline": offline,
-    "unattended": unattended, "limits": limits, "policy-files": policy_files, "safety-policy": safety_policy, "secrets": secrets, "opinions": opinions,
+    "unattended": unattended, "limits": limits, "policy-files": policy_files, "safety-policy": safety_policy,
+    "secrets": secrets, "opinions": opinions,
     "rated-only": rated_only, "confined": confined,
 }  # fmt: skip
 

@@ -258,3 +258,20 @@ def test_hostile_logs_end_in_words_and_not_in_a_fault(tmp_path: Path) -> None:
         for found in all_of(lines, APP):
             assert isinstance(found, (Checked, Aside))
     assert all_of([replace(records[0], event=SessionStarted(session_id="\x1b]0;x\x07"))], APP) == []
+
+
+def test_a_log_made_to_take_long_does_not() -> None:
+    from agent.protocol.events import AssistantMessage, CommandProposed, PlannerNoted
+
+    records = _log("confirmations")
+    at = next(place for place, record in enumerate(records) if isinstance(record.event, PlannerFinished))
+    flood = (
+        AssistantMessage(text="x"),
+        PlannerNoted(text="y"),
+        CommandProposed(command_id="same", command="ls", origin="tool"),
+    )
+    stuffed = [replace(records[at], event=flood[number % 3]) for number in range(15_000)]
+    (found,) = _goals(all_of([*records[:at], *stuffed, *records[at:]], APP, goal=1))
+    assert found.outcome == "different"
+    (found,) = _goals(all_of([*records[:at], *stuffed, *stuffed, *records[at:]], APP, goal=1))
+    assert (found.outcome, found.reason) == ("not checked", "it has more than 20,000 events")
