@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] = ()) -> list[Figure]:
             PEER,
         ),
         Figure("1 kB of ordinary output, median", plain, peer_cost, "µs CPU", "<= 60", plain <= 60, PEER),
-        Figure("1 kB with 50 known values, median", known, 0, "µs CPU", "<= 60", known <= 60),
+        Figure("1 kB with 50 known values, median", known, 0, "µs CPU", "<= 80", known <= 80),
         Figure("a line of 10 MB, in pieces", long_seconds, 0, "s CPU", "<= 5", long_seconds <= 5),
         Figure("100 kB of nothing but beginnings, worst", worst, 0, "ms CPU", "<= 1500", worst <= 1500),
     ]
