@@ -62,16 +62,17 @@ class SessionLog:
 
     def find_end(self) -> End:
         """Go to the last file that holds something, and say how it ends. To be called once, before anything is appended."""
-        number = len(segment_paths(self.path))
+        number = len(segment_paths(self.path)) if self.first_line() is not None else 1  # without a beginning: anew
         while True:
             self._move_to(number)
             tail = self._file.tail()
-            if tail.last is None and number > 1:
+            if number > 1:
                 before = self._tail_of(number - 1)
                 if before.last is None or before.last.type != ROTATED:
-                    number -= 1  # a file that was only prepared
+                    number -= 1  # a file that was only prepared, or is none of ours
                     continue
-                return self._end(tail, before.link, before.last, begins=True)
+                if tail.last is None:
+                    return self._end(tail, before.link, before.last, begins=True)
             if tail.last is not None and tail.last.type == ROTATED and tail.broken is None and not tail.open_end:
                 self._move_to(number + 1)
                 return self._end(self._file.tail(), tail.link, tail.last, begins=True)

@@ -118,16 +118,13 @@ class HeadKeeper:
 
     def pending(self, link: Link) -> None:
         """This record is about to be written."""
-        assert self._head is not None
-        self._write(structs.replace(self._head, pending=link, closed=False))
+        self._write(structs.replace(self._known(), pending=link, closed=False))
 
     def keep(self, link: Link, *, synced: bool, lasting: bool = False, closed: bool = False) -> None:
         """It is written; `synced`: the disk has it. `lasting`: wait until the disk has the head, too."""
-        assert self._head is not None
+        head = self._known()
         self._write(
-            structs.replace(
-                self._head, kept=link, pending=None, synced=link if synced else self._head.synced, closed=closed
-            )
+            structs.replace(head, kept=link, pending=None, synced=link if synced else head.synced, closed=closed)
         )
         if lasting:
             self._disk.fsync(self._fd)
@@ -167,6 +164,11 @@ class HeadKeeper:
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
+
+    def _known(self) -> Head:
+        if self._head is None:
+            raise OSError("the beginning of this log cannot be found")
+        return self._head
 
     def _open(self) -> None:
         os.makedirs(self._place, PRIVATE_FOLDER, exist_ok=True)

@@ -47,7 +47,7 @@ class StagedLog:
         """A new file, for the place of the one at `path`."""
         self._end_file()
         new = staged_path(path)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._fd = self._disk.open(new, flags, PRIVATE_FILE)
         os.fchmod(self._fd, PRIVATE_FILE)
         self.paths.append(new)

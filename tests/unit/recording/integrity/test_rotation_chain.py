@@ -120,3 +120,24 @@ def test_a_crash_before_the_rotation_is_mended(place) -> None:
     assert place.one().state == "whole"
     types = [json.loads(line)["type"] for path in place.files() for line in path.read_bytes().splitlines()]
     assert types.count("session.finished") == 2
+
+
+def test_nothing_is_written_into_a_file_that_is_none_of_ours(place) -> None:
+    path = place.write()
+    added = path.with_name(path.name.replace(".jsonl", "~2.jsonl"))
+    added.write_bytes(path.read_bytes())
+    before = added.read_bytes()
+    place.write()
+    assert added.read_bytes() == before
+    assert not place.one().sound
+    added.unlink()
+    assert place.one().sound
+
+
+def test_a_session_whose_first_file_is_gone_begins_anew_and_does_not_verify(place) -> None:
+    first, second, *_ = rotated(place)
+    first.unlink()
+    before = second.read_bytes()
+    place.write()
+    assert second.read_bytes() == before
+    assert not any(each.sound for each in place.verify())
