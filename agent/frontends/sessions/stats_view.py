@@ -153,7 +153,9 @@ class _Pen:
         for title, parts in (("ended", statuses), ("risk", risks)):
             drawn = self._stacked(parts, total)
             yield f"{title:>{_LABEL - 1}}  {drawn}"
-            legend = self._dot.join(f"{shown_line(name, 24)} {_share(count, total)}" for name, count, _ in parts if count)
+            legend = self._dot.join(
+                f"{shown_line(name, 24)} {_share(count, total)}" for name, count, _ in parts if count
+            )
             for text in _folded(legend, self._width - _LABEL - 1, self._dot):
                 yield " " * (_LABEL + 1) + self._paint(text, "dim")
 

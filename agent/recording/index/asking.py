@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from agent.recording.index.gather import RANKS
+from agent.recording.index.values import RANKS
 
 
 class Conditions(Struct, frozen=True, kw_only=True):

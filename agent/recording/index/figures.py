@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.recording.index.asking import Clause, Conditions, about_goals
 from agent.recording.index.database import Database
-from agent.recording.index.gather import FAILURES
+from agent.recording.index.values import FAILURES
 
 _FAILED = f"goals.status IN ({', '.join(repr(status) for status in sorted(FAILURES))})"
 _SUMS = (

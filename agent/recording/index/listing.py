@@ -7,8 +7,8 @@ from typing import Any
 
 from agent.recording.index.asking import Clause, Conditions, about_goals, below, statuses_asked
 from agent.recording.index.database import Database
-from agent.recording.index.gather import LEVELS
 from agent.recording.index.live import is_open, locked_files
+from agent.recording.index.values import LEVELS
 
 _SESSION = (
     "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",

@@ -8,8 +8,8 @@ import time
 
 import msgspec
 
-from agent.recording.index.gather import OUTPUTS_KEPT, Goal, Session
 from agent.recording.index.schema import SEPARATOR
+from agent.recording.index.values import OUTPUTS_KEPT, Goal, Session
 
 _GOAL = f"INSERT INTO goals VALUES ({', '.join('?' * 20)})"  # noqa: S608
 _COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
-from typing import Literal, Protocol
 
 from msgspec import Struct, structs
 
 from agent.recording.index.asking import Clause, Conditions, about_commands, about_goals, is_looked_up, like, match_of
 from agent.recording.index.database import Database
-from agent.recording.index.gather import LEVELS
+from agent.recording.index.finder import Field, Finder, Matcher
 from agent.recording.index.listing import Live
 from agent.recording.index.schema import SEPARATOR
+from agent.recording.index.values import LEVELS
 
-LINE_SHOWN = 300
 MOST_WORDS = 50
-
-Field = Literal["goal", "message", "command", "output"]
-
-
-class Matcher(Protocol):
-    """A regular expression whose work is bounded: whether and where a text holds it, "too long" where that cannot be said in time."""
-
-    def search(self, text: str) -> tuple[Literal["yes", "no", "too long"], tuple[int, int]]: ...
 
 
 class HitCommand(Struct, frozen=True, kw_only=True):
@@ -76,12 +66,6 @@ class Found(Struct):
     too_long: int = 0
 
 
-class _Place(Struct):
-    field: Field
-    line: str
-    spans: tuple[tuple[int, int], ...]
-
-
 def search(
     database: Database,
     folder: str,
@@ -100,7 +84,7 @@ def search(
     found = Found(hits=[])
     ends = time.monotonic() + seconds
     live = Live(folder)
-    finder = _Finder(words[:MOST_WORDS], pattern)
+    finder = Finder(words[:MOST_WORDS], pattern)
     for candidate in _candidates(database, words[:MOST_WORDS], wanted):
         if time.monotonic() > ends:
             found.late = True
@@ -189,7 +173,7 @@ def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) 
         yield _Candidate(*(*row, commands))
 
 
-def _hit(candidate: _Candidate, finder: _Finder, wanted: Conditions) -> Hit | None:
+def _hit(candidate: _Candidate, finder: Finder, wanted: Conditions) -> Hit | None:
     """The candidate as a hit, if what is searched for is where the conditions allow it."""
     texts = candidate.command.split(SEPARATOR)
     outputs = candidate.output.split(SEPARATOR)
@@ -225,90 +209,3 @@ def _command(row: tuple[object, ...], *, matched: bool) -> HitCommand:
         risk=LEVELS[risk if isinstance(risk, int) else 0], outcome=str(outcome), by=str(by),
         exit_code=exit_code if isinstance(exit_code, int) else None, edited=bool(edited), matched=matched,
     )  # fmt: skip
-
-
-class _Finder:
-    """Finds words and pattern in the texts of a goal."""
-
-    def __init__(self, words: tuple[str, ...], pattern: Matcher | None) -> None:
-        self._words = [re.compile(_expression(word), re.IGNORECASE) for word in words]
-        self._pattern = pattern
-        self.too_long = 0
-
-    def find(self, scope: list[tuple[Field, str]], *, strict: bool) -> _Place | None:
-        """The line to show. All words must be there; without `strict` the index is believed where it reads letters otherwise (ä, a)."""
-        missing = [word for word in self._words if not any(word.search(text) for _, text in scope)]
-        if missing and (strict or any(not _is_plain(word.pattern) for word in missing)):
-            return None
-        place = self._by_pattern(scope)
-        if place is not None or self._pattern is not None:
-            return place
-        best: tuple[int, Field, str] | None = None
-        for field, text in scope:
-            for line in _lines_with(text, self._words):
-                count = sum(1 for word in self._words if word.search(line))
-                if best is None or count > best[0]:
-                    best = (count, field, line)
-        if best is None:
-            return _Place("goal", scope[0][1].partition("\n")[0][:LINE_SHOWN], ())
-        spans = sorted(match.span() for word in self._words for match in word.finditer(best[2]))
-        return _cut(best[1], best[2], tuple(spans))
-
-    def touches(self, texts: list[tuple[Field, str]]) -> bool:
-        """Whether one of the words or the pattern is in one of the texts."""
-        if any(word.search(text) for word in self._words for _, text in texts):
-            return True
-        return self._pattern is not None and self._by_pattern(texts) is not None
-
-    def _by_pattern(self, scope: list[tuple[Field, str]]) -> _Place | None:
-        if self._pattern is None:
-            return None
-        for field, text in scope:
-            if self._pattern.search(text)[0] == "no":  # one look for all lines, nearly always
-                continue
-            for line in text.split("\n"):
-                said, span = self._pattern.search(line)
-                self.too_long += said == "too long"
-                if said == "yes":
-                    return _cut(field, line, (span,))
-        return None
-
-
-def _lines_with(text: str, words: list[re.Pattern[str]]) -> Iterator[str]:
-    """The first line with each of the words, each once."""
-    seen = set()
-    for word in words:
-        if match := word.search(text):
-            begins = text.rfind("\n", 0, match.start()) + 1
-            ends = text.find("\n", match.end())
-            if begins not in seen:
-                seen.add(begins)
-                yield text[begins : ends if ends >= 0 else len(text)]
-    if not words and text:
-        yield text.partition("\n")[0]
-
-
-def _expression(word: str) -> str:
-    """The word from its beginning on, or wherever it stands where it is none."""
-    begins = r"(?<![^\W_])" if re.match(r"[^\W_]", word) and is_looked_up(word) else ""
-    return begins + re.escape(word)
-
-
-def _is_plain(expression: str) -> bool:
-    """Whether it is one word of letters and digits, which the index compares without accents."""
-    return re.fullmatch(r"[^\W_]+", expression.removeprefix(r"(?<![^\W_])")) is not None
-
-
-def _cut(field: Field, line: str, spans: tuple[tuple[int, int], ...]) -> _Place:
-    """The part of a long line around the first match."""
-    if len(line) <= LINE_SHOWN:
-        return _Place(field, line, spans)
-    begins = max(0, (spans[0][0] if spans else 0) - LINE_SHOWN // 3)
-    part = line[begins : begins + LINE_SHOWN]
-    kept = tuple(
-        (max(0, start - begins), min(len(part), end - begins))
-        for start, end in spans
-        if start < begins + LINE_SHOWN and end > begins
-    )
-    before, after = "…" if begins else "", "…" if begins + LINE_SHOWN < len(line) else ""
-    return _Place(field, before + part + after, tuple((start + len(before), end + len(before)) for start, end in kept))

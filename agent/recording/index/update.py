@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterable
 
 from agent.recording.index.database import Database
-from agent.recording.index.gather import Gatherer, Session
+from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import read_line
 from agent.recording.index.logs import FileState, goes_on, new_lines, paths_of, settle, state_of, unchanged
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
+from agent.recording.index.values import Session
 from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile, list_sessions
 
