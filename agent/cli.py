@@ -98,7 +98,9 @@ def _main(arguments: list[str]) -> int:
     except CoreError as error:
         if getattr(options, "debug", None):
             raise
-        sys.stderr.write(f"agent-shell: {error.terminal_message()}\n")
+        from agent.emitters.paint import prose  # a name in it can be any file's
+
+        sys.stderr.write(f"agent-shell: {prose(error.terminal_message())}\n")
         return error.exit_code
     except ClientDisconnected:
         raise BrokenPipeError from None

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 
+_MOST = 10**24  # what a log claims can be any number, also one that no float holds
+
+
 def size_words(count: int) -> str:
     """Bytes for people: `812 B`, `14 kB`, `3.1 MB`."""
+    count = max(-_MOST, min(count, _MOST))
     if count < 1000:
         return f"{count} B"
     value, units = count / 1000, ["kB", "MB", "GB", "TB"]

@@ -50,7 +50,7 @@ def command_line(command: str, report: RiskReport | None, *, color: bool, suffix
         level = report.level.value
         reason = f": {safe_line(report.findings[0].reason, 200)}" if report.findings and level != "low" else ""
         text += "  " + paint(f"[{level}{reason}]", _LEVEL_STYLE[level], color=color)
-    return f"{text}  {suffix}" if suffix else text
+    return f"{text}  {safe_line(suffix, 60)}" if suffix else text
 
 
 def ending_line(event: CommandFinished, *, color: bool) -> str | None:
@@ -70,7 +70,9 @@ def ending_line(event: CommandFinished, *, color: bool) -> str | None:
 
 def job_ending(event: JobFinished, *, color: bool) -> str:
     """`job 1 ended with exit 2: make -j8`."""
-    word = {"left": "goes on without us", "lost": "is no longer watched"}.get(event.outcome, event.outcome)
+    word = {"left": "goes on without us", "lost": "is no longer watched"}.get(
+        event.outcome, safe_line(event.outcome, 60)
+    )
     code = "" if event.exit_code is None or event.outcome != "ended" else f" with exit {event.exit_code}"
     note = f" ({safe_line(event.note, 200)})" if event.note else ""
     text = f"job {event.job_id} {word}{code}: {safe_line(event.command, 100)}{note}"
