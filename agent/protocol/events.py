@@ -475,10 +475,29 @@ def flatten(record: Record) -> dict[str, Any]:
     return {**out, **event}
 
 
+class _Chained(Struct):
+    """The envelope of a line in a log."""
+
+    v: int
+    seq: int
+    time: str
+    session: str
+    run: str
+    goal_id: str
+    prev: str
+
+
+_encode = msgspec.json.Encoder().encode
+
+
 def encode(record: Record) -> bytes:
     """One line of JSON, newline included. Lone surrogates are replaced, so that the line is always valid UTF-8."""
     try:
-        return msgspec.json.encode(flatten(record)) + b"\n"
+        if isinstance(record.event, UnknownEvent) or record.extras or not record.prev:
+            return msgspec.json.encode(flatten(record)) + b"\n"
+        # the same bytes, in half of the time: this is done for every event
+        envelope = _Chained(record.v, record.seq, record.time, record.session, record.run, record.goal_id, record.prev)
+        return b"%b,%b\n" % (_encode(envelope)[:-1], _encode(record.event)[1:])
     except UnicodeEncodeError:
         return msgspec.json.encode(_clean(flatten(record))) + b"\n"
 

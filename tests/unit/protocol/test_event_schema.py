@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from agent.protocol.events import Event, KnownEvent, Record, UnknownEvent, decode, encode
+from agent.protocol.events import Event, KnownEvent, Record, UnknownEvent, decode, encode, flatten
 from agent.protocol.schema import event_schema
 from tests.support.event_cases import CASES
 
@@ -69,6 +70,17 @@ def test_the_golden_lines() -> None:
         GOLDEN.parent.mkdir(exist_ok=True)
         GOLDEN.write_bytes(now)
     assert GOLDEN.read_bytes() == now
+
+
+@pytest.mark.parametrize("event", one_of_each(), ids=lambda event: type(event).__name__)
+def test_a_line_is_the_flat_mapping(event: Event) -> None:
+    line = line_of(event)
+    assert line == msgspec.json.encode(flatten(decode(line))) + b"\n"
+
+
+def test_no_field_of_an_event_has_a_name_of_the_envelope() -> None:
+    envelope = {"v", "seq", "time", "session", "run", "goal_id", "prev", "type"}
+    assert [kind for kind in KnownEvent.__args__ if envelope & set(kind.__struct_fields__)] == []
 
 
 def test_golden_lines_are_read_and_written_as_they_are() -> None:
