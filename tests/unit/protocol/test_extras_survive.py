@@ -39,7 +39,13 @@ def test_unknown_fields_inside_of_known_values() -> None:
 
 def test_unknown_fields_of_items_in_a_list() -> None:
     change = {"path": "/a", "op": "create", "kind": "file", "mood": "good"}
-    line = {**ENVELOPE, "type": "rehearsal.finished", "command_id": "c", "outcome": "finished", "changes": [change, change]}
+    line = {
+        **ENVELOPE,
+        "type": "rehearsal.finished",
+        "command_id": "c",
+        "outcome": "finished",
+        "changes": [change, change],
+    }
     assert [each.get("mood") for each in again(line)["changes"]] == ["good", "good"]
 
 
