@@ -175,6 +175,14 @@ async def _sessions(services: Services) -> Check:
     free = shutil.disk_usage(place).free
     if free < 10_000_000:
         return Check("sessions", "broken", f"{shown_line(folder)}: the disk is nearly full", "free some space")
+    from agent.config.paths import state_dir
+    from agent.recording.permissions import find_loose
+
+    if loose := find_loose(os.path.abspath(folder), state_dir(services.loaded.environ)):
+        found = f"{shown_line(folder)}: {len(loose):,} path{'s' * (len(loose) != 1)} can be used by others"
+        return Check(
+            "sessions", "note", found, "`agent-shell sessions permissions` lists them, --repair makes them private"
+        )
     return Check("sessions", "ok", shown_line(folder))
 
 
