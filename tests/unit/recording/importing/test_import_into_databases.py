@@ -118,8 +118,9 @@ def test_rows_are_those_of_the_views(target: tuple[str, Ask], world: Path, impor
     imported(str(world), "--to", url)
     shared = {
         "sessions": "machine, session, events, goals, commands, risk, cwd, program, is_root, safety_off, crashed, pruned",
-        "goals": "goal_id, goal, origin, status, exit_code, risk, commands, steps, duration, input_tokens, cost, planner, model, safety_off",
-        "commands": "command_id, goal_id, proposed, run, origin, risk, rules, decision, decided_by, word_typed, edited, cwd, exit_code, duration, undo_id",
+        "goals": "goal_id, goal, origin, status, exit_code, risk, commands, steps, duration, input_tokens, cost, planner, model",
+        "commands": "command_id, goal_id, proposed, run, origin, risk, rules, decision, decided_by, word_typed, edited, "
+        "cwd, exit_code, duration, undo_id",
     }
     with LogDatabase(find_sources([str(world)], default="", here="here")) as views:
         for table, columns in shared.items():
