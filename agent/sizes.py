@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 _MOST = 10**24  # what a log claims can be any number, also one that no float holds
 
 
