@@ -72,8 +72,12 @@ class SessionLog:
                     number -= 1  # a file that was only prepared, or is none of ours
                     continue
                 if tail.last is None:
+                    if before.open_end and before.broken is None:
+                        self._end_line(number - 1)
                     return self._end(tail, before.link, before.last, begins=True)
-            if tail.last is not None and tail.last.type == ROTATED and tail.broken is None and not tail.open_end:
+            if tail.last is not None and tail.last.type == ROTATED and tail.broken is None:
+                if tail.open_end:
+                    self._end_line(number)
                 self._move_to(number + 1)
                 return self._end(self._file.tail(), tail.link, tail.last, begins=True)
             return self._end(tail, tail.link, tail.last, begins=False)
@@ -116,6 +120,18 @@ class SessionLog:
             return file.tail()
         finally:
             file.close()
+
+    def _end_line(self, number: int) -> None:
+        """A kill took the newline of the last line that the file will ever have; nothing can be written behind it to say so."""
+        if number == self.number:
+            self._file.append(b"\n", sync=True)
+            return
+        file = self._guard if number == 1 else LogFile(segment_path(self.path, number), self._disk)
+        try:
+            file.append(b"\n", sync=True)
+        finally:
+            if file is not self._guard:
+                file.close()
 
     def _move_to(self, number: int) -> None:
         if number != self.number:

@@ -11,9 +11,10 @@ from agent.config.paths import state_dir
 from agent.emitters.paint import paint, safe
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import find_session, session_folder
+from agent.frontends.sessions.naming import find_session, is_outside, session_folder
 from agent.recording.integrity.heads import head_path
-from agent.recording.integrity.verify import Checked, Signatures, verify_folder, verify_or_say
+from agent.recording.integrity.verify import Checked, Signatures, lost_logs, verify_folder, verify_or_say
+from agent.recording.reader import list_sessions
 
 if TYPE_CHECKING:
     import argparse
@@ -66,8 +67,14 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 def _checked(services: Services, wanted: list[str], heads: str, signatures: Signatures | None) -> Iterator[Checked]:
     if not wanted:
         yield from verify_folder(session_folder(services), heads, signatures)
+    folder = session_folder(services)
     for session in [find_session(services, each) for each in wanted]:
-        yield verify_or_say(session, heads, signatures)
+        checked = verify_or_say(session, heads, signatures)
+        yield checked
+        if not is_outside(services, session):  # another log of the same id may stand in its place
+            here = [each for each in list_sessions(folder) if each.session_id == session.session_id]
+            seen = [verify_or_say(each, heads) if each.path != session.path else checked for each in here]
+            yield from lost_logs(folder, heads, seen, session.session_id)
 
 
 def _print_json(found: Iterable[Checked], out: Sink) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
 from msgspec import structs
@@ -18,8 +18,10 @@ from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER
 from agent.recording.integrity.boot import boot_id
 from agent.recording.integrity.chain import Link
+from agent.recording.integrity.lines import name_of
 from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
 from agent.recording.integrity.standing import standing
+from agent.recording.naming import staged_path
 
 _MAX_FILE = 16 * 1024 * 1024
 
@@ -50,6 +52,18 @@ def find_head(heads: str, session_id: str, log: str) -> Head | None:
     """The head of one log; the newest, should it be there twice. Raises OSError."""
     found = [head for head in read_heads(heads, session_id) if head.names(log)]
     return max(found, key=lambda head: head.turn, default=None)
+
+
+def is_announced(heads: Sequence[Head], paths: Sequence[str]) -> bool:
+    """Whether the new texts that stand beside the files of a log are those that one of the heads says will take their places.
+
+    A head of a log of the same id in another folder says nothing about this one.
+    """
+    coming = {head.next for head in heads if head.next}
+    if not coming or not paths:
+        return False
+    staged = staged_path(paths[0])
+    return name_of(staged if os.path.lexists(staged) else paths[0]) in coming
 
 
 def known_ids(heads: str) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -33,11 +36,38 @@ def read_line(line: bytes) -> Line | None:
     return found if found.seq > 0 and found.type else None
 
 
+def is_object(line: bytes) -> bool:
+    """Whether the bytes are a whole JSON object: no line of ours that was cut short is."""
+    if not line.strip().endswith(b"}"):
+        return False
+    try:
+        return isinstance(msgspec.json.decode(line), dict)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
+
+
 def raw_lines(path: str, limit: int) -> Iterator[bytes]:
     """The lines of a file without their newlines; one longer than `limit` comes in pieces of that size. Raises OSError."""
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=_without_waiting) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
         while line := file.readline(limit):
             yield line[:-1] if line.endswith(b"\n") else line
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
+
+
+def name_of(path: str) -> str:
+    """What names a log for good: the hash of the first record in its first file; "" where there is none or it cannot be read."""
+    try:
+        for line in raw_lines(path, MAX_LINE):
+            if read_line(line):
+                return line_hash(line)
+    except OSError:
+        pass
+    return ""
 
 
 def hash_of_record(paths: Sequence[str], seq: int) -> str | None:

@@ -16,7 +16,7 @@ from agent.protocol.errors import IoError, RecordingError
 from agent.protocol.events import Event, SessionPruned
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.integrity.chain import Link
-from agent.recording.integrity.heads import HeadKeeper, read_heads
+from agent.recording.integrity.heads import HeadKeeper, is_announced, read_heads
 from agent.recording.integrity.staged import Change, StagedLog
 from agent.recording.integrity.verify import Checked, verify_session
 from agent.recording.integrity.witness import Signer
@@ -118,7 +118,7 @@ def finish_rewriting(session_id: str, heads: str | None, paths: Sequence[str], d
     staged = [(staged_path(path), path) for path in paths if os.path.lexists(staged_path(path))]
     if not staged:
         return
-    announced = heads is not None and any(head.next for head in read_heads(heads, session_id))
+    announced = heads is not None and is_announced(read_heads(heads, session_id), paths)
     if announced and staged[0][1] == paths[0]:  # not even the first is in place: those without a new text are to go
         for path in reversed(paths[len(staged) :]):
             disk.unlink(path)
@@ -157,6 +157,7 @@ def _put_in_place(
 ) -> None:
     folder = os.path.dirname(session.path)
     doubt = "" if before.sound else f"it did not verify when it was {why}"
+    _keep_times(session, staged)
     keeper = HeadKeeper(heads, session.session_id, folder, disk)
     new = LogFile(staged.paths[0], disk)  # locked before it has the log's name
     try:
@@ -165,6 +166,8 @@ def _put_in_place(
         moves, staged.paths = list(zip(staged.paths, session.paths or (session.path,), strict=False)), []
         for path in reversed(remove):  # what is left is found again only without a gap
             disk.unlink(path)
+        if remove:
+            sync_folder(folder, disk)  # behind a tombstone no other file may be left
         for path, place in moves:
             disk.replace(path, place)
         sync_folder(folder, disk)
@@ -172,6 +175,13 @@ def _put_in_place(
     finally:
         keeper.close()
         new.close()
+
+
+def _keep_times(session: SessionFile, staged: StagedLog) -> None:
+    """A log that is tidied up is not the one that was written last. Raises OSError."""
+    times = [os.stat(path).st_mtime_ns for path in session.paths or (session.path,)]
+    for path, time in zip(staged.paths, [*times[: len(staged.paths) - 1], max(times)], strict=False):
+        os.utime(path, ns=(time, time))
 
 
 def _sign_anew(session_id: str, heads: str, log: str, staged: StagedLog, *, now: str, signer: Signer | None) -> None:

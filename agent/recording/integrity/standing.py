@@ -46,7 +46,7 @@ def standing(head: Head, end: Link, *, trailing: bool, boot: str, hash_at: Calla
 
 def _at_head(head: Head, *, trailing: bool, power: bool) -> Standing:
     if trailing and head.pending is None and not power:
-        return Standing(problem="something was added behind the last event")
+        return Standing(problem="something was added behind the last event, or its line end was taken")
     if trailing or head.pending is not None:
         return Standing(crash="the program ended while it was writing")
     return Standing()

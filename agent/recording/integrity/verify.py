@@ -10,14 +10,15 @@ from msgspec import Struct, structs
 from agent.protocol.errors import IoError
 from agent.recording.integrity.boot import boot_id
 from agent.recording.integrity.chain import BEFORE_FIRST, Link
-from agent.recording.integrity.heads import folder_name, known_ids, read_heads
+from agent.recording.integrity.heads import folder_name, is_announced, known_ids, read_heads
 from agent.recording.integrity.slots import Head
 from agent.recording.integrity.standing import standing
 from agent.recording.integrity.walk import Problem, Walk
-from agent.recording.naming import parse_segment, staged_path
+from agent.recording.naming import parse_segment, segment_paths, staged_path
 from agent.recording.reader import SessionFile, list_sessions
 
 PRUNED = "session.pruned"
+_TRIES = 4
 _ENDED = ("session.finished", PRUNED, "log.scrubbed")
 
 
@@ -36,7 +37,7 @@ Signatures = Callable[[str], Sequence[Signed]]
 
 class Checked(Struct, frozen=True, kw_only=True):
     """What was found out about one session. `state`: whole, unfinished (open, or its program was killed), crash, empty, touched,
-    unknown (nothing is wrong but that no head is known), gone, unreadable.
+    unknown (nothing is wrong but that no head is known, nor any chain), gone, unreadable.
 
     `note`: what a crash left, in words. `end`: its last event's number and hash, which can be kept elsewhere. `log`: the hash
     that names it. `signed`: the last event that a signature vouches for, None without signatures.
@@ -62,19 +63,37 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 def verify_session(session: SessionFile, heads: str, signatures: Signatures | None = None) -> Checked:
     """Check one session against the heads in the folder `heads` and, where they are given, its signatures. Raises IoError."""
+    for _ in range(_TRIES):
+        before = _heads(heads, session.session_id)
+        checked = _verify_once(session, heads, signatures)
+        if checked.sound or _heads(heads, session.session_id) == before:
+            break
+        session = _as_it_is_now(
+            session
+        )  # it was written or replaced under the walk: what was found may be neither the one nor the other
+    return checked
+
+
+def _as_it_is_now(session: SessionFile) -> SessionFile:
+    parsed = parse_segment(os.path.basename(session.path))
+    return structs.replace(session, paths=segment_paths(session.path)) if parsed and parsed[2] == 1 else session
+
+
+def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None) -> Checked:
     before = _heads(heads, session.session_id)
     signed = _signed(signatures, session.session_id)
     wanted = {link.seq for head in before for link in (head.kept, head.synced)} | {each.link.seq for each in signed}
     walk = Walk(session.session_id, wanted)
     paths = session.paths or (session.path,)
-    being_replaced = any(head.next for head in before)
+    being_replaced = is_announced(before, paths)
     for number, path in enumerate(paths, 1):
         parsed = parse_segment(os.path.basename(path))
         if parsed is not None and number == 1 and parsed[2] != 1:
             walk.problems.append(Problem(path, 0, "the files before it are missing"))
-        walk.file(path, first=number == 1, instead=staged_path(path) if being_replaced else "")
-        if walk.last_type == PRUNED:
-            break  # what a kill left of the other files counts for nothing
+        staged = staged_path(path) if being_replaced else ""
+        walk.file(path, first=number == 1, instead=staged if os.path.lexists(staged) else "")
+        if walk.last_type == PRUNED and being_replaced:
+            break  # the other files are about to go
     walk.finish()
     end = _End(session, walk)
     if not walk.events:
@@ -87,7 +106,7 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
             walk.look_for_twins(path)
     state = end.state
     if walk.problems:
-        state = "unknown" if end.unknown and len(walk.problems) == 1 else "touched"
+        state = "unknown" if end.unknown and len(walk.problems) == 1 + walk.old else "touched"
     return Checked(
         session_id=session.session_id,
         path=session.path,
@@ -164,12 +183,12 @@ class _End:
         self._walk.problems.append(Problem(self._file, self._line if line is None else line, text))
 
 
-def lost_logs(folder: str, heads: str, seen: Sequence[Checked]) -> list[Checked]:
-    """Logs of this folder that have a head, and are gone. Raises IoError."""
+def lost_logs(folder: str, heads: str, seen: Sequence[Checked], only: str | None = None) -> list[Checked]:
+    """Logs of this folder (`only`: of that id) that have a head, and are gone. Raises IoError."""
     place = folder_name(folder)
     known = {checked.log for checked in seen}
     lost = []
-    for session_id in _known_ids(heads):
+    for session_id in _known_ids(heads) if only is None else [only]:
         for head in _heads(heads, session_id):
             if head.folder != place or _may_be_lost(head) or known & {head.log, head.next}:
                 continue
@@ -188,10 +207,19 @@ def verify_folder(folder: str, heads: str, signatures: Signatures | None = None)
     """All sessions of a folder, oldest first, then those that are gone. Raises IoError where folder or heads cannot be read."""
     seen: list[Checked] = []
     for session in list_sessions(folder):
-        checked = verify_or_say(session, heads, signatures)
+        checked = _no_copy(verify_or_say(session, heads, signatures), seen)
         seen.append(structs.replace(checked, problems=()))
         yield checked
     yield from lost_logs(folder, heads, seen)
+
+
+def _no_copy(checked: Checked, seen: Sequence[Checked]) -> Checked:
+    """A log that stands in one folder under two names would be counted twice, and only one of them goes on."""
+    twin = next((each for each in seen if checked.log and each.log == checked.log), None)
+    if twin is None:
+        return checked
+    problem = Problem(checked.path, 0, f"is the log of {twin.path} once more: one of them is a copy")
+    return structs.replace(checked, state="touched", problems=(*checked.problems, problem), note="")
 
 
 def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | None = None) -> Checked:

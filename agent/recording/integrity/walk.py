@@ -11,7 +11,7 @@ from msgspec import Struct
 from agent.recording.bounds import MAX_LINE
 from agent.recording.integrity.blocks import blocks
 from agent.recording.integrity.chain import BEFORE_FIRST, Link, line_hash
-from agent.recording.integrity.lines import Line, read_line
+from agent.recording.integrity.lines import Line, is_object, read_line
 from agent.recording.integrity.twins import twin_key, without_twins
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
@@ -65,10 +65,12 @@ class Walk:
         self.events = 0
         self.bytes = 0
         self.trailing = False
+        self._open_end = False  # the file read last does not end with a newline
         self._session_id = session_id
         self._wanted = wanted
         self._file = ""
         self._number = 0
+        self.old = False  # it begins with lines from before there were chains
         self._unchained = False
         self._torn: _Torn | None = None
         self._in_long = False
@@ -82,6 +84,8 @@ class Walk:
             return  # prepared and never used; should another one follow, it is not the one that is expected
         if not first:
             self._settle_torn()
+            if self._open_end:
+                self._say(self._number, "lacks its line end: that was cut off")
         before, self._file, self._number = os.path.basename(self._file), path, 0
         if not first:
             self._before = before or "?"
@@ -89,13 +93,15 @@ class Walk:
                 self._say(0, f"{before or 'nothing'} does not go on in this file")
         self._expected = ""
         self._in_long = False
-        for piece, ended in blocks(instead if instead and os.path.exists(instead) else path):
+        self._open_end = False
+        for piece, ended in blocks(instead or path):
             self.bytes += len(piece)
+            self._open_end = not piece.endswith(b"\n")
             self._piece(piece, ended)
 
     def finish(self) -> None:
         """After the last file: bytes behind the last record are for its head to judge."""
-        self.trailing = self._torn is not None
+        self.trailing = self._torn is not None or self._open_end
 
     @property
     def last_line(self) -> int:
@@ -177,6 +183,7 @@ class Walk:
                 self._say(
                     self._number, "carries no hash of the line before it: recorded before logs were chained, or added"
                 )
+                self.old = self.old or not self.events
             self._unchained = True
             return
         self._unchained = False
@@ -222,6 +229,8 @@ class Walk:
         elif not more:
             self._torn.add(b"\n")
         self._torn.add(line)
+        if not more and is_object(line):  # a crash cuts a line short; but readers would take this for an event
+            self._say(self._number, "is an object and no event of this log: it was added")
 
     def _settle_torn(self) -> None:
         """Something that is no record, and nothing behind it says that a crash left it."""

@@ -128,3 +128,12 @@ def test_a_log_that_is_gone_says_what_to_do(verified) -> None:
     assert code == 1
     assert "a: gone" in out
     assert f"remove what is known of it, too: {verified.place.heads}/a.json" in out
+
+
+def test_a_named_session_whose_log_was_replaced_by_another_of_its_id_is_missed(verified, tmp_path) -> None:
+    path = verified.place.write()
+    other = verified.place.write(folder=str(tmp_path / "elsewhere"))
+    path.write_bytes(other.read_bytes())
+    code, out = verified("a")
+    assert code == 1
+    assert "a: gone" in out
