@@ -159,10 +159,11 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
     if sub in ("", "plan", "exec"):
         _add_settings(parser)
     elif sub in ("rehearse", "undo") or action:
-        _add_settings(parser, only=_OF_SESSION if not action else _OF_LOGS)
+        _add_settings(parser, only=_OF_SESSION if not action else _OF_LOGS | _OF_ACTION.get(action, frozenset()))
     if action:
         from agent.frontends.sessions.dispatch import action as module_of
 
+        parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
         module_of(action).add_arguments(parser)
     else:
         _ADD.get(sub, _add_goal)(parser)
@@ -176,7 +177,12 @@ _OF_SESSION = frozenset(
 )
 
 
-_OF_LOGS = frozenset(("config", "session_dir", "safety_policy", "json", "debug", "redact"))
+_OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
+_OF_ACTION = {
+    "judge": frozenset(("safety_policy",)),
+    "replay": frozenset(("safety_policy", "redact")),
+    "scrub": frozenset(("redact",)),
+}
 
 
 def _actions() -> dict[str, tuple[str, str]]:
@@ -289,12 +295,20 @@ def parse(sub: str, arguments: list[str]) -> argparse.Namespace:
         parser.set_defaults(action=action)
     _hint_at_typos(parser)
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_intermixed_args(arguments[:end])
     rest = arguments[end + 1 :]
-    if hasattr(options, "words"):
-        options.words += rest
-    elif rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    # For words with a dash argparse sees stand-ins without one, and places them as it places other words.
+    given = [f"\0{number}" if word.startswith("-") else word for number, word in enumerate(rest)]
+    stand_ins = dict(zip(given, rest, strict=True))
+    parser.stand_ins = stand_ins  # type: ignore[attr-defined]
+    last = parser._option_string_actions.get(arguments[end - 1]) if rest and end else None
+    if last is not None and last.nargs is None:
+        parser.error(f"argument {'/'.join(last.option_strings)}: expected one argument")
+    options = parser.parse_intermixed_args([*arguments[:end], *given])
+    for name, value in vars(options).items():
+        if isinstance(value, list):
+            setattr(options, name, [stand_ins.get(each, each) for each in value])
+        elif isinstance(value, str):
+            setattr(options, name, stand_ins.get(value, value))
     if sub in ("exec", "rehearse") and not options.words:
         parser.error("a command is needed")
     return options
@@ -305,6 +319,8 @@ def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
     complain = parser.error
 
     def error(message: str) -> NoReturn:
+        for stand_in, word in reversed(getattr(parser, "stand_ins", {}).items()):
+            message = message.replace(repr(stand_in), repr(word)).replace(stand_in, word)
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0]
         if unknown != message and unknown.startswith("-"):
             from difflib import get_close_matches

@@ -34,13 +34,15 @@ def find_session(services: Services, wanted: str | None, known: Sequence[Session
 
     Raises NotFound, InvalidRequest where several fit, IoError.
     """
-    wanted = wanted if wanted is not None else NEWEST
+    named, wanted = wanted is not None, wanted if wanted is not None else NEWEST
     folder = session_folder(services)
     if "/" in wanted or wanted.endswith(".jsonl"):
         return _by_path(wanted, folder)
     sessions = list_sessions(folder) if known is None else list(known)
+    if not sessions and not named:
+        raise InvalidRequest(f"nothing is recorded in {shown_line(folder)} yet")
     if not sessions:
-        raise NotFound("session", shown_line(wanted, 80), hint=f"there are no logs in {folder}")
+        raise NotFound("session", shown_line(wanted, 80), hint=f"there are no logs in {shown_line(folder)}")
     back = 1 if wanted == NEWEST else _place_from_end(wanted)
     if back:
         return _newest(sessions, back, wanted)

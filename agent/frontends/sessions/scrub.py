@@ -49,12 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
-    """0 done or nothing found, 1 where something is left, 2 for values that cannot be used, 6 not wanted. Raises CoreError, EmitError."""
-    try:
-        redactor = _redactor(services, options)
-    except InvalidRequest as error:
-        complain_about(error)
-        return ExitCode.USAGE
+    """0 done or nothing found, 1 where something is left, 6 not wanted. Raises CoreError, EmitError."""
+    redactor = _redactor(services, options)
     sessions = [find_session(services, each) for each in options.sessions] or list_sessions(session_folder(services))
     heads = os.path.join(state_dir(services.loaded.environ), "heads")
     rows = [_looked_through(session, heads, redactor) for session in sessions]

@@ -137,9 +137,20 @@ def _pattern(text: str, *, ignore_case: bool) -> BoundedPattern:
     try:
         return BoundedPattern(f"(?{letters}){text[flags.end() :] if flags else text}")
     except ValueError as error:
+        wrong = _what_is_wrong(text)
         raise InvalidRequest(
-            f"--regex {shown_line(text, 80)}: {error}", hint="simpler: words without --regex, or fewer repeats"
+            f"--regex {shown_line(text, 80)}: {wrong or error}",
+            hint="" if wrong else "simpler: words without --regex, or fewer repeats",
         ) from None
+
+
+def _what_is_wrong(text: str) -> str:
+    """The error in what is no regular expression, at its place in what was typed; "" where it is one."""
+    try:
+        re.compile(text[:1_000])
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"not a regular expression: {error}" if len(text) <= 1_000 else ""
+    return ""
 
 
 def _say_what_is_missing(found: Found, limit: int) -> None:

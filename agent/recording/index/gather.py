@@ -34,7 +34,8 @@ class Gatherer:
             session.bad_lines += 1
             return
         stamp = line.time
-        if stamp > session.latest and len(stamp) == STAMP_LENGTH:  # they sort as the times do, and reading them costs
+        # Stamps sort as the times do, and reading them costs. That a log was scrubbed is nothing that was done in the session.
+        if stamp > session.latest and len(stamp) == STAMP_LENGTH and line.type != "log.scrubbed":
             session.latest = stamp
         if not session.began:
             session.began = microseconds(stamp) or 0

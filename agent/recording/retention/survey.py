@@ -15,7 +15,7 @@ from agent.recording.reader import SessionFile
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """One session. `ended`: its last event in seconds since the epoch. `unreadable` counts lines that are no events."""
+    """One session. `ended`: its last event in seconds since the epoch, but for a scrubbing. `unreadable`: lines that are no events."""
 
     session: SessionFile
     events: int = 0
@@ -57,7 +57,9 @@ def survey(session: SessionFile) -> Survey:
                         unreadable += 1
                         continue
                     events += 1
-                    began, last = began or line.time, line.time or last
+                    began = began or line.time
+                    if line.time and line.type != "log.scrubbed":
+                        last = line.time
                     started += line.type == "goal.started"
                     if line.type == "goal.finished":
                         finished += 1

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,17 @@ import pytest
 
 from agent.arguments import parse
 from agent.frontends.sessions import scrub
+from agent.protocol.errors import InvalidRequest
 from agent.protocol.events import CommandOutput, Notice, SessionStarted, ToolStarted
 from agent.recording.clock import SystemClock
+from agent.recording.index.asking import Conditions
+from agent.recording.index.database import open_database
+from agent.recording.index.listing import sessions
+from agent.recording.index.update import update
 from agent.recording.integrity.verify import verify_session
 from agent.recording.jsonl import open_session
 from agent.recording.reader import list_sessions
+from agent.recording.retention.survey import survey
 from tests.support.fakes import FakePlanner
 from tests.support.front_services import World
 
@@ -133,6 +140,20 @@ def test_it_is_replaced_and_the_chain_tells_of_it(place: Place, capsys: pytest.C
     assert path.read_bytes() == again
 
 
+def test_scrubbing_makes_a_session_no_younger(place: Place) -> None:
+    path = place.write("one", Notice(text=f"a {TOKEN}"))
+    os.utime(path, (1_000, 1_000))
+    ended = survey(list_sessions(str(place.folder))[0]).last
+    assert place.scrub("--yes") == 0
+    assert (lines(path)[-1]["type"], os.stat(path).st_mtime) == ("log.scrubbed", 1_000)
+    assert survey(list_sessions(str(place.folder))[0]).last == ended
+    database = open_database(str(place.folder), str(place.base / "state"))
+    update(database, str(place.folder))
+    (row,) = sessions(database, str(place.folder), Conditions())
+    database.close()
+    assert datetime.fromtimestamp(row["ended"] / 1e6, UTC) == datetime.fromisoformat(ended)
+
+
 def test_values_that_only_the_person_knows(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,7 +180,8 @@ def test_values_that_cannot_be_used(
 ) -> None:
     path = place.write("one", Notice(text=TOKEN))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-    assert place.scrub(*words, "--yes") == 2
+    with pytest.raises(InvalidRequest):
+        place.scrub(*words, "--yes")
     assert TOKEN in path.read_text()
 
 

@@ -84,8 +84,10 @@ def test_paths_that_are_no_logs(folder: SessionFolder, wanted: str) -> None:
 
 def test_an_empty_folder(tmp_path: Path) -> None:
     made = SessionFolder(tmp_path)
-    with pytest.raises(NotFound) as told:
+    with pytest.raises(InvalidRequest, match=f"nothing is recorded in {made.path} yet"):
         find_session(made.services(), None)
+    with pytest.raises(NotFound, match="last") as told:
+        find_session(made.services(), "last")
     assert f"there are no logs in {made.path}" in told.value.hint
 
 

@@ -118,6 +118,13 @@ def test_patterns_that_could_hang_are_refused(made: SessionFolder, pattern: str)
         made.run("search", "--regex", pattern)
 
 
+@pytest.mark.parametrize("pattern", ["ab(c", "(?i)ab(c"])
+def test_what_is_no_pattern_is_told_with_its_place(made: SessionFolder, pattern: str) -> None:
+    with pytest.raises(InvalidRequest, match=f"at position {pattern.rindex('(')}$") as told:
+        made.run("search", "--regex", pattern)
+    assert not told.value.hint
+
+
 def test_flags_of_patterns(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
     counts = []
     for words in (("^PUSH IT$",), ("(?i)^PUSH IT$",), ("^PUSH IT$", "-i"), ("^push it$",)):

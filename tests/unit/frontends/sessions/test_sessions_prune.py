@@ -89,6 +89,15 @@ def test_a_pruned_session_leaves_a_tombstone_that_verifies(world: World) -> None
     assert world.prune("--older-than", "1h", "--yes") == (0, "nothing is to go\n", "")
 
 
+def test_a_tombstone_is_not_the_session_that_was_written_last(world: World) -> None:
+    world.log("a")
+    path = list_sessions(world.sessions)[0].path
+    os.utime(path, (1_000, 1_000))
+    world.prune("--older-than", "1h", "--yes")
+    assert world.alive() == []
+    assert os.stat(path).st_mtime == 1_000
+
+
 def test_a_log_deleted_by_hand_is_still_missed(world: World) -> None:
     world.log("a")
     world.log("b")
