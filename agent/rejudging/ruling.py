@@ -31,6 +31,7 @@ disk says now)."""
 _CARRIED_RULES = frozenset(("opinion.planner", "confine", "shell.other"))
 _WRITE = "write_file "
 _MOST_PLACES = 256
+_LONGEST_FOLDER = 4096  # what the kernel takes
 
 
 class Ruling(Struct, frozen=True, array_like=True):
@@ -99,7 +100,7 @@ class Judge:
         return Ruling(report.level.value, verdict.action, verdict.rule, verdict.reason, report.parse, facts)
 
     def _context(self, case: Case) -> tuple[RiskContext, Facts]:
-        if self._facts_of is not None:
+        if self._facts_of is not None and case.cwd == _folder(case.cwd):
             return self._facts_of(as_command(_written(case)) if _written(case) else case.text, case.cwd), "today"
         if case.known:
             try:
@@ -108,8 +109,10 @@ class Judge:
                 pass  # of another version, or made up: the text alone
             else:
                 fields = {name: getattr(known, name) for name in RiskContext.__struct_fields__}
+                fields.update((name, _folder(fields[name])) for name in ("cwd", "home", "workspace"))
                 return RiskContext(**fields), "part" if known.partial else "then"
-        return RiskContext(cwd=case.cwd, home=case.home, workspace=case.cwd, is_root=case.is_root), "none"
+        cwd = _folder(case.cwd)
+        return RiskContext(cwd=cwd, home=_folder(case.home), workspace=cwd, is_root=case.is_root), "none"
 
     def _read(self, home: str, workspace: str) -> Policy:
         sources = structs.replace(self._sources, home=home or self._sources.home)
@@ -127,6 +130,11 @@ _MODES = ("ask", "low", "medium")
 @cache
 def _known() -> msgspec.json.Decoder[Known]:
     return msgspec.json.Decoder(Known)
+
+
+def _folder(path: str) -> str:
+    """The path, or "" where no folder can be called so: each word of a command would be looked up in it."""
+    return path if len(path) <= _LONGEST_FOLDER and "\0" not in path else ""
 
 
 def _written(case: Case) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
+from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.events import (
     CommandConfirmed,
     CommandFinished,
@@ -98,7 +99,7 @@ def _take(draft: _Draft, event: Event) -> None:
     match event:
         case CommandConfirmed():
             draft.step = structs.replace(
-                step, left_out=_NOT_RUN.get(event.decision, ""), command=event.command or step.command
+                step, left_out=_NOT_RUN.get(event.decision, "never started"), command=event.command or step.command
             )
         case CommandStarted():
             draft.step = structs.replace(
@@ -112,7 +113,9 @@ def _take(draft: _Draft, event: Event) -> None:
         case CommandFinished(result=result):
             draft.undo_id = event.undo_id
             why = ""
-            if event.conflict:
+            if step.confine not in CONFINEMENTS:
+                why = "confined then in a way that is not known here"
+            elif event.conflict:
                 why = "not made real, because files had changed"
             elif result.interrupted:
                 why = "interrupted then"

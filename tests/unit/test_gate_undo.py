@@ -169,7 +169,15 @@ def test_words(plan: UndoPlan | None, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("count", "words"),
-    [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (14_200, "14 kB"), (999_600, "1.0 MB"), (3_140_000_000, "3.1 GB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1.0 kB"),
+        (14_200, "14 kB"),
+        (999_600, "1.0 MB"),
+        (3_140_000_000, "3.1 GB"),
+        (10**400, "1,000,000,000,000 TB"),
+    ],
 )
 def test_sizes(count: int, words: str) -> None:
     assert size_words(count) == words

@@ -328,3 +328,14 @@ def test_workers_end_when_nobody_listens_any_more() -> None:
     workers.close()
     workers.close()
     assert [process.exitcode is not None for process in processes] == [True, True]
+
+
+@pytest.mark.parametrize("cwd", ["/" + "d" * 200_000, "/a\0b"])
+def test_a_folder_that_cannot_be_is_none(log: Log, cwd: str) -> None:
+    log.proposed("c", "rm -rf " + "x " * 2000, cwd=cwd)
+    log.rated("c", "rm -rf " + "x " * 2000, "medium", "ask", known={**KNOWN, "cwd": cwd, "workspace": cwd})
+    log.proposed("d", "rm -rf x", cwd=cwd)
+    from agent.planner.facts import risk_context
+
+    assert [each.now.facts for each in judged(log.texts())] == ["then", "none"]
+    assert {each.now.facts for each in judged(log.texts(), facts_of=risk_context)} <= {"then", "none"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from agent.protocol.events import CommandFinished, CommandStarted
 from agent.replaying.steps import Step, steps
 from tests.support.record_replays import REPLAYS
 from tests.support.replaying import records_of
@@ -48,3 +51,18 @@ def test_a_label_is_seen() -> None:
 
 def test_confinement_is_kept() -> None:
     assert {step.confine for step in _steps("confined") if not step.left_out} == {"workspace"}
+
+
+def test_what_is_not_understood_is_left_out() -> None:
+    records = records_of(REPLAYS / "confined.jsonl")
+    jailed = [
+        replace(record, event=replace(record.event, confine="jail"))
+        if isinstance(record.event, CommandStarted)
+        else record
+        for record in records
+    ]
+    assert "confined then in a way that is not known here" in {step.left_out for step in steps(jailed)}
+    assert all(step.left_out for step in steps(jailed) if step.confine == "jail")
+    unstarted = [record for record in records if not isinstance(record.event, (CommandStarted, CommandFinished))]
+    assert {step.left_out for step in steps(unstarted)} >= {"never started"}
+    assert all(step.left_out for step in steps(unstarted))

@@ -13,6 +13,7 @@ from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.screen_script import MOST_OUTPUT, screen_script
 from agent.protocol.decisions import Level
 from agent.protocol.events import (
+    JobFinished,
     LogRepaired,
     LogScrubbed,
     Record,
@@ -221,3 +222,14 @@ def test_what_happened_to_the_log_itself_is_said() -> None:
         "[secrets were taken out of this log afterwards]",
         "[this session was pruned; nothing else is left of it]",
     ]
+
+
+def test_words_that_no_engine_says_are_made_safe() -> None:
+    made = session()
+    made.begin_goal("x")
+    key = made.propose("a")
+    made.confirm(key, "a", by="nobody", decision="\x1b]0;title\x07")
+    made.add(JobFinished(job_id=1, outcome="\x1b[2J", command="a"))
+    told = text_of(screen_script(made.records, Look(color=False, animate=False)))
+    assert "\x1b" not in told and "\x07" not in told
+    assert "␛]0;title" in told and "␛[2J" in told
