@@ -82,7 +82,8 @@ class CommandText:
             why = f"{finding.level.value}: {safe_line(finding.reason, 300)}{rule}"
             yield from self._flow("", [(why, LEVEL_STYLE[finding.level.value]), (safer, "dim")], self._width - 6)
         rating = command.rating
-        if rating is not None and rating.verdict.action == "refuse" and rating.verdict.reason:
+        refused = command.decision.remark if command.decision is not None else ""
+        if rating is not None and rating.verdict.action == "refuse" and rating.verdict.reason not in refused:
             yield self._paint(f"policy: {safe_line(rating.verdict.reason, 300)}", "red")
 
     def _rehearsal(self, rehearsal: RehearsalStory) -> Iterator[str]:

@@ -15,6 +15,7 @@ from agent.emitters.story_words import (
     goal_words,
     name,
     origin_words,
+    steps_of,
     took,
     usage_words,
     wrapped,
@@ -93,7 +94,7 @@ class StoryText:
                 yield ""
                 yield self._paint(f"{what} · {words}", "dim")
             if origin_words(item):
-                yield self._paint(f"  {origin_words(item)}", "dim")
+                yield from (self._paint(f"  {line}", "dim") for line in wrapped(origin_words(item), self._width - 2))
         elif isinstance(item, SessionEnded):
             if item.reason != "closed":
                 yield ""
@@ -107,7 +108,7 @@ class StoryText:
             yield from self._heading(goal)
         else:
             yield self._paint(f"  … goal {self._goals}, part {goal.part}", "dim")
-        for step in goal.steps:
+        for step in steps_of(goal):
             yield from (f"  {line}" if line else "" for line in self._step(step))
         if not goal.more:
             self._statuses[goal.status] += 1

@@ -8,7 +8,7 @@ from datetime import datetime
 from agent.emitters.paint import prose, safe, safe_line, seconds
 from agent.emitters.report import cell_width
 from agent.protocol.replies import Usage
-from agent.recording.story import CommandStory, Decision, GoalStory, SessionBegan
+from agent.recording.story import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
 
 LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
 STATUS_STYLE = {
@@ -63,12 +63,24 @@ def began_words(began: SessionBegan, before: SessionBegan | None = None) -> list
 
 
 def origin_words(began: SessionBegan) -> str:
-    """Which session this one was branched from, "" for none."""
+    """Which session this one came from, and what of it belongs to this one; "" for none."""
     origin = began.origin
     if origin is None:
         return ""
-    how = {"retry": "a retry of", "undo-turn": "a turn taken back in"}.get(origin.how, "a branch of")
-    return f"{how} session {safe_line(origin.session, 80)}, after record {origin.seq:,}"
+    session = safe_line(origin.session, 80)
+    if origin.how == "replay":
+        return f"runs commands of session {session} again"
+    why = {"retry": " to retry a goal", "undo-turn": " to leave out a goal"}.get(origin.how, "")
+    return f"branched from session {session}{why}; what came before is in that one, up to its record {origin.seq:,}"
+
+
+def steps_of(goal: GoalStory) -> Iterator[Step]:
+    """The steps of a goal without warnings that only say what one of its commands tells already."""
+    told = {note for command in goal.commands for note in command.notes}
+    told |= {f"not run: {each.remark}" for command in goal.commands for each in command.decisions if each.remark}
+    for step in goal.steps:
+        if not (isinstance(step, Mark) and step.weight == "warning" and step.text in told):
+            yield step
 
 
 def goal_words(goal: GoalStory, since: str, folder: str = "") -> list[str]:

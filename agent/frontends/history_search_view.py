@@ -169,7 +169,11 @@ class HistorySearch:
         return " · ".join(part for part in parts[:keep] if part)
 
     def _bar(self) -> StyleAndTextTuples:
-        count = f"{len(self._found()):,} {_KINDS[self._kind]}"
+        number = len(self._found())
+        kind = _KINDS[self._kind]
+        count = (
+            f"{number:,} {'goal or command' if self._kind == 0 else kind[:-1]}" if number == 1 else f"{number:,} {kind}"
+        )
         more = " (reading …)" if self._reader.reading else ""
         return [("", f" {count}{more}   Enter: into the line   Tab: {_KINDS[(self._kind + 1) % 3]}   Esc: back")]
 

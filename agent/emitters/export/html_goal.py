@@ -8,6 +8,7 @@ from typing import Any
 from agent.emitters.export.html_command import command_article, took
 from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_text import clock, code, counted, line, name, stamp, words
+from agent.emitters.story_words import steps_of
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
 
@@ -41,7 +42,7 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
         f"</header>{message}",
     ]
     at = first_command
-    for step in goal.steps:
+    for step in steps_of(goal):
         parts.append(_step(step, at, full=full))
         at += isinstance(step, CommandStory)
     parts.append("</section>")

@@ -9,7 +9,17 @@ from agent.emitters.export.source import Source
 from agent.emitters.paint import safe
 from agent.emitters.rehearsal_text import change_lines, plain, totals_words
 from agent.emitters.story_output import recorded_lines
-from agent.emitters.story_words import MARKS, STATUS_STYLE, decided_words, ending_words, took, undo_words, usage_words
+from agent.emitters.story_words import (
+    MARKS,
+    STATUS_STYLE,
+    decided_words,
+    ending_words,
+    origin_words,
+    steps_of,
+    took,
+    undo_words,
+    usage_words,
+)
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.recording.story import (
     CommandStory,
@@ -56,7 +66,8 @@ def _between(item: Item) -> str:
             ]
             what = "Resumed" if item.resumed else "Began"
             told = ", ".join(inline(word, 80) for word in words if word)
-            return f"{what} {code(item.time, 40)} in {code(item.cwd) or 'an unknown folder'} ({told})."
+            origin = f" {inline(origin_words(item), 200)}." if item.origin is not None else ""
+            return f"{what} {code(item.time, 40)} in {code(item.cwd) or 'an unknown folder'} ({told}).{origin}"
         case SessionEnded(reason=reason, time=time):
             return f"Ended {code(time, 40)}: {inline(reason, 100)}."
         case Mark():
@@ -79,7 +90,7 @@ def _goal(goal: GoalStory, number: int) -> Iterator[str]:
         words += ["private"] if goal.private else []
         yield " · ".join(words) + "\n"
     place = 0
-    for step in goal.steps:
+    for step in steps_of(goal):
         place += isinstance(step, CommandStory)
         yield from _step(step, f"{number}.{place}", goal.approve)
 

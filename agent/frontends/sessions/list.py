@@ -112,10 +112,17 @@ def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, **times}
 
 
+def _goal(row: dict[str, Any]) -> Cell:
+    text = row["goal"] or row.get("name")
+    if not text and row.get("goals") == 0 and not row["status"]:
+        return Cell("no goals", "dim")
+    return Cell(shown_line(text or "", 200))
+
+
 def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
     failed = row.get("failed", 0)
     status, style = row["status"], status_style(row["status"])
-    if failed and row["goals"] > 1 and status != "running":
+    if failed and row["goals"] > 1 and not (status == "running" or (failed == 1 and status == "interrupted")):
         status, style = f"{failed} failed", "red"
     return {
         "when": Cell(absolute(row["began"])),
@@ -127,5 +134,5 @@ def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
         "time": Cell(took(row["duration"] or 0.0)),
         "cost": Cell(money(row["cost"])),
         "where": Cell(where(row["cwd"] or "", home), "dim"),
-        "goal": Cell(shown_line(row["goal"] or row.get("name") or "", 200)),
+        "goal": _goal(row),
     }

@@ -14,7 +14,8 @@ from agent.emitters.report import cell_width
 from agent.emitters.story_output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story_text import StoryText
 from agent.emitters.story_words import flowed, took, wrapped
-from agent.recording.story import CommandStory, OutputPiece
+from agent.protocol.events import Origin
+from agent.recording.story import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
 from agent.recording.story_fold import stories, taken_back
 from tests.support.pictured_session import hostile, pictured
 
@@ -124,3 +125,37 @@ def test_one_goal_alone() -> None:
 @pytest.mark.parametrize("duration", [-1.0, float("inf"), float("nan"), 1e300])
 def test_impossible_times(duration: float) -> None:
     assert took(duration) == "an impossible time"
+
+
+def test_what_a_command_tells_is_not_told_again_as_a_warning() -> None:
+    refusal = "deletes a whole folder; only --safety-off opens this [floor.system]"
+    command = CommandStory(
+        command_id="g.1",
+        began="2026-03-14T09:26:53Z",
+        proposed="sleep 3",
+        decisions=(Decision(time="", decision="refused", by="policy", remark=refusal),),
+        notes=("it goes on as job 1",),
+    )
+    marks = [
+        Mark(time="", kind="warning", text=text, weight="warning")
+        for text in ("it goes on as job 1", f"not run: {refusal}", "something else")
+    ]
+    goal = GoalStory(goal_id="g", goal="x", began="", ended="", status="blocked_by_policy", steps=(command, *marks))
+    shown = "\n".join(StoryText(color=False, columns=110).lines([goal]))
+    assert shown.count("it goes on as job 1") == shown.count(refusal) == shown.count("something else") == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("branch", "branched from session one; what came before is in that one, up to its record 7"),
+        (
+            "undo-turn",
+            "branched from session one to leave out a goal; what came before is in that one, up to its record 7",
+        ),
+        ("replay", "runs commands of session one again"),
+    ],
+)
+def test_where_a_session_comes_from(how: str, words: str) -> None:
+    began = SessionBegan(time="2026-03-14T09:26:53Z", session_id="two", origin=Origin(session="one", seq=7, how=how))
+    assert f"  {words}" in list(StoryText(color=False, columns=110).lines([began]))
