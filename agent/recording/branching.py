@@ -7,8 +7,6 @@ is left out, and said.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
@@ -33,6 +31,7 @@ from agent.protocol.events import (
 from agent.recording.bounds import MAX_LINE
 from agent.recording.integrity.chain import line_hash
 from agent.recording.integrity.lines import read_line
+from agent.recording.opening import open_log
 from agent.recording.reader import SessionFile, list_sessions
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")
@@ -113,7 +112,7 @@ def turns(line: Lineage) -> Turns:
 
 def first_line(session: SessionFile) -> bytes:
     """The first record's line, b"" where there is none."""
-    return next((line for line in _raw(_paths(session)[:1]) if read_line(line) is not None), b"")
+    return next((line for line in _raw(session.files[:1]) if read_line(line) is not None), b"")
 
 
 def origin_of(line: bytes) -> Origin | None:
@@ -151,7 +150,7 @@ def _part(origin: Origin, known: Iterable[SessionFile]) -> tuple[Part | None, st
 def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
     """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
     standing = ""
-    for line in _raw(_paths(session)):
+    for line in _raw(session.files):
         keys = read_line(line)
         if keys is None:
             continue
@@ -214,17 +213,13 @@ def _origin(part: Part, line: bytes, record: Record) -> Origin:
 
 def _steps(line: Lineage) -> Iterator[tuple[Part, bytes, Record]]:
     for part in line.parts:
-        for raw in _raw(_paths(part.session)):
+        for raw in _raw(part.session.files):
             record = _record(raw)
             if record is None:
                 continue
             yield part, raw, record
             if part.upto is not None and record.seq >= part.upto:
                 break
-
-
-def _paths(session: SessionFile) -> tuple[str, ...]:
-    return session.paths or (session.path,)
 
 
 def _record(line: bytes) -> Record | None:
@@ -237,17 +232,8 @@ def _record(line: bytes) -> Record | None:
 def _raw(paths: Iterable[str]) -> Iterator[bytes]:
     """The lines of a session's files, without those that are too long to be a record."""
     for path in paths:
-        try:
-            with open(path, "rb", opener=_without_waiting) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise IoError(f"{path} is not a regular file")
-                yield from _lines(file)
-        except OSError as error:
-            raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
+        with open_log(path) as file:
+            yield from _lines(file)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

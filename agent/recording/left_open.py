@@ -45,7 +45,7 @@ def left_open(folder: str, *, besides: str = "", now: float | None = None) -> Le
 
 
 def _of(session: SessionFile) -> LeftOpen | None:
-    paths = session.paths or (session.path,)
+    paths = session.files
     last: Record | None = None
     ended: set[str] = set()
     for record in _backwards(paths[-1]):
@@ -133,7 +133,7 @@ class Offered:
             return []
 
     def _write(self, keys: list[str]) -> None:
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(self._path))
         fresh = f"{self._path}.{os.getpid()}"
         fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:

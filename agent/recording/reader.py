@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -14,6 +13,7 @@ from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events import Record, decode
 from agent.recording.bounds import MAX_LINE
 from agent.recording.naming import check_id, find_log, parse_segment, segment_paths
+from agent.recording.opening import open_log
 
 
 class BadLine(Struct, frozen=True):
@@ -37,10 +37,15 @@ class SessionFile(Struct, frozen=True):
     modified: float
     paths: tuple[str, ...] = ()
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """`paths`, also where only the first is known."""
+        return self.paths or (self.path,)
+
 
 def read_session(session: SessionFile | str) -> Iterator[Record | BadLine]:
     """Every line of a session, through all its files; a path is that of its first file. Raises IoError where a file cannot be read."""
-    paths = segment_paths(session) if isinstance(session, str) else session.paths or (session.path,)
+    paths = segment_paths(session) if isinstance(session, str) else session.files
     for path in paths:
         yield from read_log(path)
 
@@ -52,17 +57,8 @@ def read_records(path: SessionFile | str) -> Iterator[Record]:
 
 def read_log(path: str) -> Iterator[Record | BadLine]:
     """Every line of one file, in order. Raises IoError where it cannot be read."""
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise IoError(f"{path} is not a regular file")
-            yield from _lines(file, path)
-    except OSError as error:
-        raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
+    with open_log(path) as file:
+        yield from _lines(file, path)
 
 
 def _lines(file: BinaryIO, path: str) -> Iterator[Record | BadLine]:

@@ -57,7 +57,7 @@ def find_secrets(session: SessionFile, redactor: SecretRedactor) -> Found:
     """Every secret in a session, through all its files, also in lines that are no records. Raises OSError."""
     found = Found(session=session)
     counted: Counter[str] = Counter()
-    for path in session.paths or (session.path,):
+    for path in session.files:
         for number, line in enumerate(raw_lines(path, MAX_LINE), 1):
             here = list(_places(line, path, number, redactor))
             found.lines += bool(here)

@@ -29,7 +29,7 @@ def undone_states(
     small and were written after it began.
     """
     states: dict[str, str] = {}
-    for path in session.paths or (session.path,):
+    for path in session.files:
         _look(path, states, thorough=thorough)
     later = [
         other

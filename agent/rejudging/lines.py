@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -12,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
+from agent.recording.opening import open_log
 
 _EMPTY = msgspec.Raw(b"")
 _WANTED = frozenset(
@@ -92,32 +90,23 @@ def _head() -> re.Pattern[bytes]:
 def read_lines(path: str, trouble: Trouble) -> Iterator[Line]:
     """The lines of one file that count, in order; what cannot be read is counted in `trouble`. Raises IoError."""
     head, decode = _head().match, _decoder().decode
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise IoError(f"{path} is not a regular file")
-            number = 0
-            while line := file.readline(MAX_LINE + 1):
-                number += 1
-                found = head(line)
-                if found is not None and found[1] not in _WANTED:
-                    if len(line) > MAX_LINE and not line.endswith(b"\n"):
-                        _skip_line(file, line)
-                    continue
+    with open_log(path) as file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            found = head(line)
+            if found is not None and found[1] not in _WANTED:
                 if len(line) > MAX_LINE and not line.endswith(b"\n"):
                     _skip_line(file, line)
-                    _note(trouble, path, number)
-                    continue
-                try:
-                    yield decode(line)
-                except (msgspec.MsgspecError, ValueError, RecursionError):
-                    _note(trouble, path, number)
-    except OSError as error:
-        raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
+                continue
+            if len(line) > MAX_LINE and not line.endswith(b"\n"):
+                _skip_line(file, line)
+                _note(trouble, path, number)
+                continue
+            try:
+                yield decode(line)
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                _note(trouble, path, number)
 
 
 def _skip_line(file: Any, line: bytes) -> None:

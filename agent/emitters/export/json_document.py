@@ -18,7 +18,7 @@ _MOST_OTHERS = 10_000  # what stands between goals is kept until they are told
 def json_document(source: Source) -> Iterator[bytes]:
     """`{"format", "version", "session", "goals": […], "others": […], "totals"}`; goals are in order, one a line."""
     session = source.session
-    head = {"id": session.session_id, "date": session.date, "paths": list(session.paths or (session.path,))}
+    head = {"id": session.session_id, "date": session.date, "paths": list(session.files)}
     yield (f'{{"format":"{FORMAT}","version":{VERSION},"session":{_text(head)},"goals":[').encode()
     others: deque[dict[str, Any]] = deque(maxlen=_MOST_OTHERS)
     goals = commands = left_out = 0

@@ -105,7 +105,7 @@ def _texts(sessions: Iterable[SessionFile], trouble: Trouble) -> Iterator[Text]:
     from agent.rejudging.texts import read_texts
 
     for session in sessions:
-        yield from read_texts(session.paths or (session.path,), trouble)
+        yield from read_texts(session.files, trouble)
 
 
 def _judge(services: Services, options: argparse.Namespace) -> Judge:

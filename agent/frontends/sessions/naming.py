@@ -121,7 +121,7 @@ def _by_path(wanted: str, folder: str) -> SessionFile:
     if os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
         name = os.path.basename(path)
         for found in list_sessions(folder):
-            if name in [os.path.basename(each) for each in found.paths or (found.path,)]:
+            if name in [os.path.basename(each) for each in found.files]:
                 return found
     parsed = parse_segment(os.path.basename(path))
     date, session_id, number = parsed or ("", "", 1)

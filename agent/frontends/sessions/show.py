@@ -44,7 +44,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
-            yield from text.place(session.paths or (session.path,), outside=is_outside(services, session))
+            yield from text.place(session.files, outside=is_outside(services, session))
         yield from text.lines(told(services, session, known))
 
     from agent.frontends.sessions.pager import show_lines

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
 from agent.recording.importing.tables import TABLES
+from agent.recording.opening import open_log
 from agent.recording.reader import SessionFile
 
 _LEVELS = ("low", "medium", "high")
@@ -25,7 +24,7 @@ class Projection:
     def __init__(self, session: SessionFile, machine: str) -> None:
         self.lines = 0
         self.unreadable = 0
-        self._files = session.paths or (session.path,)
+        self._files = session.files
         self._log = session.path
         self._goals: dict[str, dict[str, Any]] = {}
         self._commands: dict[str, dict[str, Any]] = {}
@@ -37,11 +36,8 @@ class Projection:
     def events(self) -> Iterator[Row]:
         """One row an event, in order. Raises IoError."""
         for path in self._files:
-            try:
-                with open(path, "rb", opener=_opener) as file:
-                    yield from self._of_file(file)
-            except OSError as error:
-                raise IoError(f"cannot read {path}: {error.strerror or error}") from error
+            with open_log(path) as file:
+                yield from self._of_file(file)
 
     def rows(self) -> dict[str, list[Row]]:
         """The rows of `sessions`, `goals` and `commands`."""
@@ -207,7 +203,3 @@ def _part(data: dict[str, Any], name: str) -> dict[str, Any]:
 def _raise_level(row: dict[str, Any], level: Any) -> None:
     if level in _LEVELS and (row.get("risk") is None or _LEVELS.index(level) > _LEVELS.index(row["risk"])):
         row["risk"] = level
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -72,7 +72,7 @@ def import_sessions(
 def _stamp(session: SessionFile) -> str:
     """Changes when a file of the session does. Taken before it is read: what is added meanwhile is imported the next time."""
     parts = []
-    for path in session.paths or (session.path,):
+    for path in session.files:
         try:
             info = os.stat(path)
         except OSError as error:

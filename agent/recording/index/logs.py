@@ -11,7 +11,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.reader import SessionFile
+from agent.recording.opening import without_links
 
 _CHECKED = 4096
 
@@ -29,11 +29,6 @@ class FileState(Struct):
     read: int = 0
     first: str = ""
     last: str = ""
-
-
-def paths_of(session: SessionFile) -> tuple[str, ...]:
-    """The files of a session in their order."""
-    return tuple(getattr(session, "paths", ())) or (session.path,)
 
 
 def state_of(path: str) -> FileState | None:
@@ -56,7 +51,7 @@ def goes_on(now: FileState, before: FileState) -> bool:
     if now.inode != before.inode or now.size <= before.size:
         return False
     try:
-        with open(now.path, "rb", opener=_plainly) as file:
+        with open(now.path, "rb", opener=without_links) as file:
             return (before.first, before.last) == _checks(file, before.read)
     except OSError:
         return False
@@ -64,7 +59,7 @@ def goes_on(now: FileState, before: FileState) -> bool:
 
 def new_lines(state: FileState) -> Iterator[bytes | None]:
     """Each whole line from `state.read` on, None for one that is too long. `state` moves on with every line. Raises OSError."""
-    with open(state.path, "rb", opener=_plainly) as file:
+    with open(state.path, "rb", opener=without_links) as file:
         file.seek(state.read)
         while line := file.readline(MAX_LINE + 1):
             length = len(line)
@@ -81,7 +76,7 @@ def new_lines(state: FileState) -> Iterator[bytes | None]:
 
 def settle(state: FileState) -> None:
     """Note what has been read, so that `goes_on` can tell later. Raises OSError."""
-    with open(state.path, "rb", opener=_plainly) as file:
+    with open(state.path, "rb", opener=without_links) as file:
         state.first, state.last = _checks(file, state.read)
 
 
@@ -90,8 +85,3 @@ def _checks(file: BinaryIO, read: int) -> tuple[str, str]:
     file.seek(max(0, read - _CHECKED))
     last = file.read(min(read, _CHECKED))
     return hashlib.sha256(first).hexdigest()[:32], hashlib.sha256(last).hexdigest()[:32]
-
-
-def _plainly(path: str, flags: int) -> int:
-    """Follow no link, and do not wait for a pipe that took the place of a file."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import read_line
-from agent.recording.index.logs import FileState, goes_on, new_lines, paths_of, settle, state_of, unchanged
+from agent.recording.index.logs import FileState, goes_on, new_lines, settle, state_of, unchanged
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
 from agent.recording.index.values import Session
 from agent.recording.naming import parse_segment
@@ -94,7 +94,7 @@ def _stored(connection: sqlite3.Connection) -> dict[str, list[FileState]]:
 
 def _has_changed(session: SessionFile, stored: dict[str, list[FileState]]) -> bool:
     known = stored.get(os.path.basename(session.path))
-    paths = paths_of(session)
+    paths = session.files
     if known is None or len(known) != len(paths):
         return True
     for path, before in zip(paths, known, strict=True):
@@ -123,7 +123,7 @@ def _take_in(connection: sqlite3.Connection, found: SessionFile, ends: float) ->
     """Read what is new in one session, until it is read or the time is over; whether it is read."""
     name = os.path.basename(found.path)
     number, session = session_row(connection, name)
-    states = [state for path in paths_of(found) if (state := state_of(path)) is not None]
+    states = [state for path in found.files if (state := state_of(path)) is not None]
     before = _known(connection, number)
     if session is None or not _take_up(states, before):
         forget_session(connection, number)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
+from agent.recording.opening import without_links
 from agent.recording.reader import SessionFile
 
 
@@ -47,9 +48,9 @@ def survey(session: SessionFile) -> Survey:
     statuses: set[str] = set()
     undo_ids: list[str] = []
     types: set[str] = set()
-    for path in session.paths or (session.path,):
+    for path in session.files:
         try:
-            with open(path, "rb", opener=_opener) as file:
+            with open(path, "rb", opener=without_links) as file:
                 while data := file.readline(MAX_LINE + 1):
                     try:
                         line = _decode(data)
@@ -98,7 +99,7 @@ def seconds_of(time: str, *, otherwise: float) -> float:
 
 def is_being_written(session: SessionFile) -> bool:
     """Whether a process holds one of its files. Raises IoError where that cannot be told."""
-    for path in session.paths or (session.path,):
+    for path in session.files:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -112,7 +113,3 @@ def is_being_written(session: SessionFile) -> bool:
         finally:
             os.close(descriptor)
     return False
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

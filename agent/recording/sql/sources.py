@@ -66,7 +66,7 @@ def _of_path(path: str) -> list[str]:
 
 def _of_folder(folder: str, depth: int = _DEPTH) -> list[str]:
     """The logs in `folder`; those of the folders below it, too."""
-    logs = [path for session in list_sessions(folder) for path in session.paths or (session.path,)]
+    logs = [path for session in list_sessions(folder) for path in session.files]
     if depth > 0:
         try:
             with os.scandir(folder) as entries:
