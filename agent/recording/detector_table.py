@@ -161,6 +161,15 @@ DETECTORS: tuple[Detector, ...] = (
              r"\b(?:echo|printf)\s{1,4}(?:-n\s{1,4}|[\"']?%s(?:\\n)?[\"']?\s{1,4})?"
              r"[\"']?([^\s\"'|$][^\s\"'|]{2,200})[\"']?\s{0,4}\|\s{0,4}sudo -S",
              anywhere=True),
+    Detector("cli-password", ("aws configure set", "npm config set", "yarn config set", "pnpm config set", "git config"),
+             r"\b(?:aws configure set|(?:npm|yarn|pnpm) config set|git config)\b[^\n|;&]{0,60}?\s"
+             r"[\w.:/@-]{0,80}(?i:secret|token|passw|_auth)[\w.-]{0,40}[\s=]{1,4}[\"']?([^\s\"'$-][^\s\"']{5,500})", anywhere=True),
+    Detector("cli-password", ("htpasswd",),
+             r"\bhtpasswd\s(?=[^\n|;&]{0,40}-[a-zA-Z]{0,6}b)[^\n|;&]{0,200}?\s[\w.@-]{1,64}\s{1,4}"
+             r"[\"']?([^\s\"'$|;&-][^\s\"'|;&]{2,200})[\"']?(?=\s{0,4}(?:$|[\n|;&>]))", anywhere=True),
+    Detector("cli-password", ("<<<",),
+             r"(?i:passw\w{0,20}|passphrase|secret|token|--(?:password-)?stdin|sudo -S)[^\n|;&<]{0,100}<<<\s{0,4}"
+             r"[\"']?([^\s\"'$|;&][^\s\"'|;&]{3,200})", anywhere=True),
     Detector("cookie", ("curl", "wget"), r"\b(?:curl|wget)\b[^\n|;]{0,300}?\s(?:-b|--cookie)[ =]{0,2}[\"']?([\w.-]{1,64}=[^\s\"']{8,2000})",
              anywhere=True, also=("-b", "--cookie")),
     Detector("pgpass", (":5432:", ":*:"), r"(?m:^)[\w.*-]{1,100}:(?:5432|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(\S{3,200})(?m:$)", anywhere=True),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from agent.protocol.events import (
     FORMAT_VERSION,
+    CommandRated,
     Event,
     LogContinued,
     LogRepaired,
@@ -37,9 +40,33 @@ class Envelope:
             session=self.session_id,
             run=run,
             goal_id=goal_id,
-            event=event if self._redactor is None or isinstance(event, _OURS) else map_text(event, self._redact),
+            event=self._redacted(event),
             prev=prev,
         )
+
+    def _redacted(self, event: Event) -> Event:
+        if self._redactor is None or isinstance(event, _OURS):
+            return event
+        if isinstance(event, CommandRated):
+            event = self._without_words_of_secrets(event)
+        return map_text(event, self._redact)
+
+    def _without_words_of_secrets(self, event: CommandRated) -> CommandRated:
+        """A report takes a command apart: a word that stands alone, or as a path, lacks the option or name that makes it a secret."""
+        find = getattr(self._redactor, "labels_in", None)
+        labels: dict[str, str] = find(event.report.command) if find else {}
+        if not labels:
+            return event
+        forms = {form: label for secret, label in labels.items() for form in (secret, os.path.normpath(secret))}
+        longest_first = sorted(forms.items(), key=lambda each: -len(each[0]))
+
+        def change(name: str, text: str) -> str:
+            if name != "command":
+                for form, label in longest_first:
+                    text = text.replace(form, label)
+            return text
+
+        return map_text(event, change)
 
     def _redact(self, name: str, text: str) -> str:
         assert self._redactor is not None

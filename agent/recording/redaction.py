@@ -87,6 +87,14 @@ class SecretRedactor:
         # Only text made for the purpose goes on showing new secrets once others are gone.
         return self._label("unsettled", text)
 
+    def labels_in(self, text: str) -> dict[str, str]:
+        """Each secret of a text with its label: they are secrets, too, where they stand without what makes them known here."""
+        return {
+            secret: self._label(kind, secret)
+            for _, _, kind, secret in self.find(text)
+            if len(secret) >= MIN_KNOWN and _LABEL_START not in secret
+        }
+
     def redact_field(self, name: str, text: str) -> str:
         """Like `redact` for a text that stands under `name`: a field called password is a secret whatever it looks like."""
         if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):
