@@ -16,7 +16,7 @@ def prepare_folder(folder: str) -> str:
     """Make `folder` with mode 0700, parents too, whatever the umask; the absolute path. Raises RecordingError."""
     path = os.path.abspath(folder)
     try:
-        _make(path)
+        make_folder(path)
         _tighten(path)
     except (FileExistsError, NotADirectoryError):
         raise RecordingError(
@@ -29,7 +29,8 @@ def prepare_folder(folder: str) -> str:
     return path
 
 
-def _make(path: str) -> None:
+def make_folder(path: str) -> None:
+    """Make the folder with mode 0700, and each of its parents that is missing: `os.makedirs` would leave those open. Raises OSError."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)

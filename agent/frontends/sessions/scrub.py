@@ -50,8 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """0 done or nothing found, 1 where something is left, 6 not wanted. Raises CoreError, EmitError."""
-    redactor = _redactor(services, options)
     sessions = [find_session(services, each) for each in options.sessions] or list_sessions(session_folder(services))
+    if not sessions:
+        if not services.settings.json:
+            _sum_up([], dry_run=options.dry_run)
+        return ExitCode.DONE
+    redactor = _redactor(services, options)
     heads = os.path.join(state_dir(services.loaded.environ), "heads")
     rows = [_looked_through(session, heads, redactor) for session in sessions]
     holding = [row for row in rows if row.found and row.found.lines]

@@ -15,6 +15,7 @@ import stat
 import time
 from contextlib import suppress
 
+from agent.recording.folder import make_folder
 from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 
 NAME = ".index.sqlite3"
@@ -96,7 +97,7 @@ def _places(folder: str, state: str) -> list[str]:
 
 def _open_file(place: str, *, rebuild: bool) -> Database:
     folder = os.path.dirname(place)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(folder)
     lock = _locked(place, exclusive=False)
     try:
         if rebuild:

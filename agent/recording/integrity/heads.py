@@ -15,7 +15,7 @@ from hashlib import sha256
 from msgspec import structs
 
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER
+from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER, make_folder
 from agent.recording.integrity.boot import boot_id
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.lines import name_of
@@ -185,7 +185,7 @@ class HeadKeeper:
         return self._head
 
     def _open(self) -> None:
-        os.makedirs(self._place, PRIVATE_FOLDER, exist_ok=True)
+        make_folder(self._place)
         if stat.S_IMODE(os.stat(self._place).st_mode) & 0o077:
             os.chmod(self._place, PRIVATE_FOLDER)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

@@ -7,7 +7,7 @@ import os
 import msgspec
 from msgspec import Struct
 
-from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER
+from agent.recording.folder import PRIVATE_FILE, make_folder
 
 _MAX_FILE = 256 * 1024 * 1024
 
@@ -63,7 +63,7 @@ def _signature(line: bytes) -> Signature | None:
 
 
 def _append(path: str, line: bytes) -> None:
-    os.makedirs(os.path.dirname(path), PRIVATE_FOLDER, exist_ok=True)
+    make_folder(os.path.dirname(path))
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
     try:
         size = os.fstat(fd).st_size

@@ -140,6 +140,12 @@ def test_it_is_replaced_and_the_chain_tells_of_it(place: Place, capsys: pytest.C
     assert path.read_bytes() == again
 
 
+def test_a_folder_that_is_not_there_is_not_made(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    assert place.scrub("--dry-run") == 0
+    assert "0 sessions looked through" in capsys.readouterr().out
+    assert not place.folder.exists()
+
+
 def test_scrubbing_makes_a_session_no_younger(place: Place) -> None:
     path = place.write("one", Notice(text=f"a {TOKEN}"))
     os.utime(path, (1_000, 1_000))

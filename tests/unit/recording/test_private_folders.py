@@ -1,0 +1,47 @@
+"""Whatever is kept first in a new home: the state folder around it is private, too."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from agent.protocol.events import SessionStarted
+from agent.recording.clock import SystemClock
+from agent.recording.folder import make_folder
+from agent.recording.index.database import open_database
+from agent.recording.jsonl import open_session
+
+
+def modes(base: Path) -> set[int]:
+    return {stat.S_IMODE(path.stat().st_mode) for path in base.rglob("*") if path.is_dir()}
+
+
+def test_every_missing_parent_is_private(tmp_path: Path) -> None:
+    before = os.umask(0o002)
+    try:
+        make_folder(str(tmp_path / "a" / "b" / "c"))
+    finally:
+        os.umask(before)
+    assert modes(tmp_path) == {0o700}
+
+
+def test_heads_make_a_private_state_folder(tmp_path: Path) -> None:
+    heads = tmp_path / "state" / "agent-shell" / "heads"
+    recorder = open_session(
+        str(tmp_path / "s"),
+        clock=SystemClock(),
+        redactor=None,
+        started=SessionStarted(session_id=""),
+        session_id="one",
+        heads=str(heads),
+    )
+    recorder.close()
+    assert heads.is_dir()
+    assert modes(tmp_path) == {0o700}
+
+
+def test_an_index_makes_a_private_state_folder(tmp_path: Path) -> None:
+    open_database(str(tmp_path / "gone"), str(tmp_path / "state" / "agent-shell")).close()
+    assert (tmp_path / "state" / "agent-shell" / "index").is_dir()
+    assert modes(tmp_path) == {0o700}
