@@ -68,12 +68,12 @@ async def retry(desk: SessionDesk, words: str) -> None:
     desk.tell(f"session {desk.ctx.session_id}: {_quoted(goal.goal)} again, branched from {before}")
     await _tell_what_stays(desk, turn)
     if own:
-        await desk.send(UserInput.from_shell(goal.goal, private=goal.private))
+        await desk.send(UserInput(text=goal.goal, shell=True, private=goal.private, unlisted=goal.unlisted))
         return
     notes = desk.services.engine.app.project_notes(desk.ctx.cwd)  # the engine adds these by itself
     text = f"{goal.goal}\n\n{words}" if words else goal.goal
     context = tuple(block for block in goal.context if block not in notes)
-    await desk.send(UserInput(text=text, files=goal.files, context=context))
+    await desk.send(UserInput(text=text, files=goal.files, context=context, unlisted=goal.unlisted))
 
 
 async def undo_turn(desk: SessionDesk, argument: str) -> None:

@@ -86,7 +86,8 @@ class SessionDesk:
             outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
         self.interrupted = token.cancelled
         await self.record_jobs()
-        if self.services.settings.shell_history and outcome.goal is not None:
+        listed = given is None or not (given.private or given.unlisted)
+        if self.services.settings.shell_history and outcome.goal is not None and listed:
             from agent.frontends.shell_history import remember
 
             ran = [command.run for command in outcome.goal.commands if command.outcome == "ran"]

@@ -90,6 +90,7 @@ def _given(tape: Tape) -> UserInput:
         continuation=kind,
         shell=shell,
         private=started.private,
+        unlisted=started.unlisted,
         origin=_origin(tape.case.events) if shell else "",
     )
 

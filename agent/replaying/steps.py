@@ -46,6 +46,7 @@ class Step(Struct, frozen=True, kw_only=True):
     via: str = ""
     confine: str = "off"
     private: bool = False
+    unlisted: bool = False
     left_out: str = ""
 
     @property
@@ -63,14 +64,14 @@ def steps(records: Iterable[Record]) -> list[Step]:
     """Every command that was proposed, in order; writes by tools are none."""
     drafts: dict[tuple[str, str], _Draft] = {}
     goal = 0
-    text, private = "", False
+    text, private, unlisted = "", False, False
     undone: dict[str, bool] = {}
     for record in records:
         event = record.event
         match event:
             case GoalStarted():
                 goal += 1
-                text, private = event.goal, event.private
+                text, private, unlisted = event.goal, event.private, event.unlisted
             case UndoFinished():
                 undone[event.undo_id] = event.state == "undone"
             case CommandProposed() if event.origin != "tool" and goal:
@@ -81,6 +82,7 @@ def steps(records: Iterable[Record]) -> list[Step]:
                     command=event.command,
                     cwd=event.cwd,
                     private=private,
+                    unlisted=unlisted,
                     left_out="never decided on",
                 )
                 drafts[record.run, event.command_id] = _Draft(step)

@@ -135,6 +135,18 @@ def test_retry_of_an_own_command(world: DeskWorld) -> None:
     play(world, act)
 
 
+@pytest.mark.parametrize("line", [" a", " !true", "!!true"])
+def test_retry_of_what_no_history_lists(world: DeskWorld, line: str) -> None:
+    async def act(desk: SessionDesk) -> None:
+        await world.type(desk, line, ":retry")
+        world.branch = desk.ctx.session_id  # type: ignore[attr-defined]
+
+    play(world, act)
+    started = [event for event in session_log(world, world.branch) if event["type"] == "goal.started"]  # type: ignore[attr-defined]
+    assert len(started) == 1
+    assert started[0]["private"] or started[0]["unlisted"]
+
+
 def test_a_command_with_a_secret_is_not_run_as_its_label(world: DeskWorld) -> None:
     async def act(desk: SessionDesk) -> None:
         await world.type(desk, "!echo ghp_9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi")

@@ -143,7 +143,7 @@ class _Again:
                 )
             command = edited
         self._enter(step)
-        given = UserInput.from_shell(command, private=step.private, origin="replay")
+        given = UserInput(text=command, shell=True, private=step.private, unlisted=step.unlisted, origin="replay")
         done = await self.desk.send(given, rehearse="always" if step.via == "rehearsal" else None)
         return self._judged(step, done)
 

@@ -210,3 +210,9 @@ def test_commands_that_ran_are_offered_to_the_shell(desk: Desk, tmp_path: Path) 
     world = World(FakePlanner(say()), tmp_path, shell_history=True)
     go(desk, world, "!ls -l\r", "\r", "!pwd\r", "\x03", "exit\r")
     assert (tmp_path / ".bash_history").read_text() == "ls -l\n"
+
+
+def test_what_is_kept_out_of_histories_is_not_offered_to_the_shell(desk: Desk, tmp_path: Path) -> None:
+    world = World(FakePlanner(say()), tmp_path, shell_history=True, approve="low")
+    go(desk, world, "!!ls -a\r", " !ls -b\r", "!ls -l\r", "exit\r")
+    assert (tmp_path / ".bash_history").read_text() == "ls -l\n"
