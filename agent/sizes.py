@@ -1,4 +1,4 @@
-"""Bytes in words."""
+"""Bytes and counts in words."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def size_words(count: int) -> str:
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{value:.1f} {units[0]}" if value < 9.95 else f"{value:,.0f} {units[0]}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 goal`, `1,204 goals`, of what takes an s."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

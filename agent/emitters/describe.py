@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from agent.emitters.paint import paint, prose, safe, safe_line, seconds
+from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe, safe_line, seconds
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import (
@@ -20,13 +20,8 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
+from agent.sizes import counted
 
-_LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
-_STATUS_STYLE = {
-    "completed": "green", "answered": "green", "handed_off": "green",
-    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow",
-}  # fmt: skip
-_MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 _SHOWN_COMMAND_CHARS = 4_000
 _SHOWN_RESULT_CHARS = 200
 _SHOWN_CHANGES = 40
@@ -49,7 +44,7 @@ def command_line(command: str, report: RiskReport | None, *, color: bool, suffix
     if report is not None:
         level = report.level.value
         reason = f": {safe_line(report.findings[0].reason, 200)}" if report.findings and level != "low" else ""
-        text += "  " + paint(f"[{level}{reason}]", _LEVEL_STYLE[level], color=color)
+        text += "  " + paint(f"[{level}{reason}]", LEVEL_STYLE[level], color=color)
     return f"{text}  {safe_line(suffix, 60)}" if suffix else text
 
 
@@ -84,15 +79,15 @@ def summary_line(event: GoalFinished, *, color: bool, said: Collection[str] = ()
 
     The time is that of the commands, or the planner's where none ran: what the person spent on reading is not ours to count.
     """
-    style = _STATUS_STYLE.get(event.status, "red")
+    style = STATUS_STYLE.get(event.status, "red")
     words = event.status.replace("_", " ")
-    parts = [f"{_MARKS[style]} {safe_line(words, 60)}"]
+    parts = [f"{MARKS[style]} {safe_line(words, 60)}"]
     ran = sum(command.get("outcome", "ran") == "ran" for command in event.commands)
     if event.commands:
         parts.append(
-            _counted(ran, "command")
+            counted(ran, "command")
             if ran == len(event.commands)
-            else f"{ran} of {_counted(len(event.commands), 'command')} run"
+            else f"{ran} of {counted(len(event.commands), 'command')} run"
         )
     if event.exit_code != 0:
         parts.append(f"exit {event.exit_code}")
@@ -155,7 +150,7 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
     """What an undo did, and what it left as it is."""
     what = "done again" if event.state == "committed" else "taken back"
     lines = [
-        paint(f"{what}: {_counted(event.restored, 'change')} of {safe_line(event.undo_id, 80)}", "green", color=color)
+        paint(f"{what}: {counted(event.restored, 'change')} of {safe_line(event.undo_id, 80)}", "green", color=color)
     ]
     for conflict in event.skipped:
         text = f"  left as it is: {safe_line(conflict.path, 400)}: {safe_line(conflict.reason, 200)}"
@@ -176,10 +171,6 @@ def _took(event: GoalFinished, ran: int, planning: float) -> float | None:
     if ran:
         return sum(float(command.get("duration", 0.0)) for command in event.commands)
     return planning or None
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _cost(usage: Usage) -> list[str]:

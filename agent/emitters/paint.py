@@ -6,6 +6,12 @@ import re
 from functools import cache
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
+LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
+STATUS_STYLE = {
+    "completed": "green", "answered": "green", "handed_off": "green",
+    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow",
+}  # fmt: skip
+MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 
 
 def paint(text: str, style: str, *, color: bool) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.paint import LEVEL_STYLE, paint, safe, safe_line
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
 from agent.emitters.story_output import output_lines
 from agent.emitters.story_words import (
-    LEVEL_STYLE,
     clock,
     decided_words,
     ending_words,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe, safe_line
 from agent.emitters.story_command_text import SHOWN_TEXT, CommandText, cut, painted
 from agent.emitters.story_words import (
-    MARKS,
-    STATUS_STYLE,
     began_words,
     clock,
     goal_words,

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from agent.emitters.paint import prose, safe, safe_line, seconds
+from agent.emitters.paint import MARKS, prose, safe, safe_line, seconds
 from agent.emitters.report import cell_width
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
-
-LEVEL_STYLE = {"low": "green", "medium": "yellow", "high": "red"}
-STATUS_STYLE = {
-    "completed": "green", "answered": "green", "handed_off": "green",
-    "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow",
-}  # fmt: skip
-MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
 _LONGEST_NAME = 200

@@ -29,6 +29,7 @@ from agent.protocol.events import (
 from agent.recording.reader import BadLine
 from agent.recording.story import Mark
 from agent.recording.story_objects import as_json
+from agent.sizes import counted
 
 Weight = Literal["info", "warning", "error"]
 
@@ -120,9 +121,9 @@ def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
 
 def _undo(event: UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
     what = "was done again" if event.state == "committed" else "was taken back"
-    words = f"the run {event.undo_id} {what}: {_counted(event.restored, 'change')}"
+    words = f"the run {event.undo_id} {what}: {counted(event.restored, 'change')}"
     if event.skipped:
-        words += f"; {_counted(len(event.skipped), 'path')} left as found"
+        words += f"; {counted(len(event.skipped), 'path')} left as found"
     return words, "info", {"undo_id": event.undo_id, "state": event.state, "restored": event.restored}
 
 
@@ -131,7 +132,3 @@ def _job(event: JobFinished) -> tuple[str, Weight, dict[str, Any]]:
     code = "" if event.exit_code is None else f" with exit {event.exit_code}"
     words = f"job {event.job_id} {word}{code}: {event.command}" + (f" ({event.note})" if event.note else "")
     return words, "info", {"job_id": event.job_id, "outcome": event.outcome, "exit_code": event.exit_code}
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

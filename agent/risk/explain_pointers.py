@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.protocol.decisions import Finding, Level
 from agent.risk.explain_layout import cells, cut, wrap
 from agent.risk.explain_parts import one_line, printable
+from agent.sizes import counted
 
 _SIGN = {Level.LOW: "·", Level.MEDIUM: "!", Level.HIGH: "‼"}
 _MAX_FINDINGS = 12
@@ -29,19 +30,15 @@ def pointed(command: str, findings: tuple[Finding, ...], width: int) -> list[str
     before = 0
     for number, start, end in starts:
         if number > before:
-            lines.append(f"{_INDENT}… {_count(number - before, 'line')} not shown")
+            lines.append(f"{_INDENT}… {counted(number - before, 'line')} not shown")
         before = number + 1
         lines.extend(_line(command, start, end, shown, width))
     total = command.count("\n") + 1
     if total > before:
-        lines.append(f"{_INDENT}… {_count(total - before, 'line')} not shown")
+        lines.append(f"{_INDENT}… {counted(total - before, 'line')} not shown")
     if len(told) > len(shown):
         lines.append(f"{_INDENT}… and {len(told) - len(shown)} more")
     return lines
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'s' if number != 1 else ''}"
 
 
 def _lines_shown(command: str, findings: list[Placed]) -> list[tuple[int, int, int]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from agent.emitters.export.html_changes import edit_block, rehearsal_block
 from agent.emitters.export.html_output import output_block
-from agent.emitters.export.html_text import clock, code, counted, line, name, stamp
+from agent.emitters.export.html_text import clock, code, line, name, stamp
 from agent.emitters.export.prompts import MARKS
-from agent.emitters.paint import seconds
+from agent.emitters.story_words import took
 from agent.protocol.decisions import Finding, Level
 from agent.recording.story import CommandStory, Decision
+from agent.sizes import counted
 
 _MOST_FINDINGS = 40
-_LONGEST_TIME = 1e9  # seconds
 _OUTCOMES = {
     "ran": "ran", "skipped": "skipped", "declined": "declined", "refused": "refused by policy", "remark": "answered with a remark",
     "regenerate": "another one was asked for", "cancelled": "cancelled",
@@ -60,11 +60,6 @@ def kinds_of(command: CommandStory) -> list[str]:
 def is_failed(command: CommandStory) -> bool:
     """Whether it ran and did not end well."""
     return command.ran and (command.exit_code not in (0, None) or command.timed_out or command.interrupted)
-
-
-def took(duration: float) -> str:
-    """A duration, whatever a log says it was."""
-    return seconds(duration) if 0 <= duration < _LONGEST_TIME else "unknown time"
 
 
 def _level(level: str) -> str:

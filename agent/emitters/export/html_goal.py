@@ -5,12 +5,13 @@ from __future__ import annotations
 from json import dumps
 from typing import Any
 
-from agent.emitters.export.html_command import command_article, took
+from agent.emitters.export.html_command import command_article
 from agent.emitters.export.html_markdown import markdown_html
-from agent.emitters.export.html_text import clock, code, counted, line, name, stamp, words
-from agent.emitters.story_words import steps_of
+from agent.emitters.export.html_text import clock, code, line, name, stamp, words
+from agent.emitters.story_words import steps_of, took
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
+from agent.sizes import counted
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✗"}
 _GOOD = ("completed", "answered", "handed_off")

@@ -46,11 +46,6 @@ def stamp(time: str) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""
 
 
-def counted(number: int, what: str) -> str:
-    """`1 goal`, `1,204 goals`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def _cut(shown: str, length: int, limit: int) -> str:
     return shown if length <= limit else f"{shown} [… {length - limit:,} more characters]"
 

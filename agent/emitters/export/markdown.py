@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from agent.emitters.export.markdown_words import block, code, inline, table
 from agent.emitters.export.source import Source
-from agent.emitters.paint import safe
+from agent.emitters.paint import MARKS, STATUS_STYLE, safe
 from agent.emitters.rehearsal_text import change_lines, plain, totals_words
 from agent.emitters.story_output import recorded_lines
 from agent.emitters.story_words import (
-    MARKS,
-    STATUS_STYLE,
     decided_words,
     ending_words,
     origin_words,

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from agent.rejudging.judgements import Judgement
+from agent.sizes import counted
 
 _MOST_GROUPS = 2_000
 _MOST_SHOWN = 50
@@ -122,11 +123,11 @@ class Report:
         """One line: how many of each."""
         total = sum(self._changes.values())
         if not total:
-            return f"no commands in {_count(sessions, 'session')}"
+            return f"no commands in {counted(sessions, 'session')}"
         parts = [f"{self._changes[name]:,} {name}" for name in ("stricter", "looser", "same")]
         if self._changes["unrated"]:
             parts.append(f"{self._changes['unrated']:,} not rated then")
-        return f"{_count(total, 'command')} in {_count(sessions, 'session')}: {', '.join(parts)}"
+        return f"{counted(total, 'command')} in {counted(sessions, 'session')}: {', '.join(parts)}"
 
     def tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """(heading, rows), what matters most first."""
@@ -149,24 +150,24 @@ class Report:
             shown = sum(group.count for group in groups[:_MOST_SHOWN])
             rest = self._kinds[kind] - shown
             more = f", {rest:,} of them not shown (--json tells all)" if rest else ""
-            yield f"{_count(self._kinds[kind], 'command')} {kind}{more}", rows
+            yield f"{counted(self._kinds[kind], 'command')} {kind}{more}", rows
 
     def notes(self) -> list[str]:
         """What must be known to read it right."""
         notes = []
         if self._facts["none"]:
             notes.append(
-                f"{_count(self._facts['none'], 'command')} judged by text and folder alone: the log does not say what was known "
+                f"{counted(self._facts['none'], 'command')} judged by text and folder alone: the log does not say what was known "
                 "of files then"
             )
         if self._facts["part"]:
             notes.append(
-                f"{_count(self._facts['part'], 'command')} judged without what earlier commands had defined in the shell: it was too "
+                f"{counted(self._facts['part'], 'command')} judged without what earlier commands had defined in the shell: it was too "
                 "long to be kept"
             )
         if self._labels:
             notes.append(
-                f"{_count(self._labels, 'command')} of those that changed held a secret then, and were judged with its label"
+                f"{counted(self._labels, 'command')} of those that changed held a secret then, and were judged with its label"
             )
         if self._facts["today"]:
             notes.append("judged with what the disk says today, which is not what it said then")
@@ -185,7 +186,3 @@ def _decided(judgement: Judgement) -> str:
     then = judgement.text.then
     what = "ran" if then.ran else then.decision or "open"
     return f"{what}, {then.by}" if then.by else what
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
