@@ -18,6 +18,9 @@ _POSTGRES = {
     "text": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION", "bool": "BOOLEAN", "time": "TIMESTAMPTZ", "json": "JSONB",
 }  # fmt: skip
 
+_ROWS = 500
+_CHARACTERS = 4 * 1024 * 1024  # in memory at once, give or take a line
+
 
 class Store(Protocol):
     """One open database, in one transaction from its opening to `commit`. Methods raise IoError."""
@@ -88,12 +91,14 @@ class _Base:
     def add(self, table: str, rows: Iterable[Row]) -> int:
         count = 0
         batch: list[Row] = []
+        size = 0
         for row in rows:
             batch.append(row)
-            if len(batch) == 500:
+            size += sum(len(value) for value in row if isinstance(value, str))
+            if len(batch) == _ROWS or size > _CHARACTERS:  # a single line can have millions of them
                 self._run_many(insert(table, self._placeholder), batch)
                 count += len(batch)
-                batch = []
+                batch, size = [], 0
         if batch:
             self._run_many(insert(table, self._placeholder), batch)
         return count + len(batch)

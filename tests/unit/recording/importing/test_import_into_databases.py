@@ -253,3 +253,12 @@ def test_targets_that_are_none(tmp_path: Path, imported: Any) -> None:
     with pytest.raises(CoreError):
         imported("--to", str(tmp_path / "text"))
     open_store(f"sqlite://{tmp_path}/x.db").close()
+
+
+def test_long_lines_are_not_gathered_by_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(str(tmp_path / "a.sqlite3"))
+    sizes: list[int] = []
+    monkeypatch.setattr(store, "_run_many", lambda statement, rows: sizes.append(len(rows)))
+    assert store.add("logs", [("x" * 3_000_000,)] * 5 + [("y",)] * 600) == 605
+    assert sizes == [2, 2, 500, 101]
+    store.close()
