@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
-from agent.recording.bounds import MAX_LINE
-from agent.recording.sql.columns import line_columns
-from agent.recording.sql.long_lines import copy_without_long_lines, longest_line
+from agent.recording.sql.filling import Filling
+from agent.recording.sql.private_folder import PrivateFolder, remove_leftovers
+from agent.recording.sql.question import Planner, tables
+from agent.recording.sql.reading import filled
 from agent.recording.sql.sources import Source
-from agent.recording.sql.views import definitions
+from agent.recording.sql.staging import Staging
+from agent.recording.sql.views import views
 
 if TYPE_CHECKING:
     import duckdb
 
 DEFAULT_MEMORY = "200MB"
 _ROWS = 1_000
-_MAX_PATHS = 500
 
 
 class Answer:
@@ -57,20 +57,22 @@ class LogDatabase:
 
     def __init__(self, sources: Sequence[Source], *, memory: str = DEFAULT_MEMORY) -> None:
         self._duckdb = load_duckdb()
-        self._sources = sources
+        self._sources = sorted(sources, key=lambda source: (source.machine, source.session))
         self._memory = memory
-        self._too_long = 0
-        self._folder = ""
+        self._ignored = 0
+        self._stop = threading.Event()
+        self._filled: dict[str, frozenset[str]] = {}
+        self._private: PrivateFolder | None = None
+        self._planner: Planner | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     def __enter__(self) -> LogDatabase:
-        try:
-            self._folder = os.path.realpath(tempfile.mkdtemp(prefix="agent-shell-sql-"))  # 0700
-        except OSError as error:
-            raise IoError(f"no folder for temporary files: {error.strerror or error}", hint="set TMPDIR") from error
+        remove_leftovers()
+        self._private = PrivateFolder()
         try:
             self._connection = self._open()
-            self._bind(self._connection)
+            self._planner = Planner(self._duckdb, views())
+            self._prepare(self._connection)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -79,15 +81,19 @@ class LogDatabase:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._planner is not None:
+            self._planner.close()
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._private is not None:
+            self._private.remove()
 
     def ask(self, query: str) -> Answer:
         """Run one SELECT. Raises InvalidRequest for anything else, and with DuckDB's reason where it cannot be run."""
         connection = self._opened()
         self._check(query)
+        self._read_for(query)
         try:
             return Answer(self, connection.execute(query))
         except Exception as error:
@@ -97,6 +103,7 @@ class LogDatabase:
         """Run one SELECT into a new file at `path`, which must be in `self.folder`; how many rows. Raises like `ask`."""
         connection = self._opened()
         self._check(query)
+        self._read_for(query)
         try:
             # A line end, so that a comment at the end of the query does not swallow the bracket; it is one SELECT, as was checked.
             text = query.strip().rstrip(";")
@@ -110,18 +117,16 @@ class LogDatabase:
     @property
     def folder(self) -> str:
         """The private folder for temporary files."""
-        return self._folder
+        assert self._private is not None, "used outside of its `with`"
+        return self._private.path
 
     def ignored(self) -> int:
-        """How many lines are no events and so are in no view but `lines`. Reads the logs once more, one column of them."""
-        try:
-            row = self._opened().execute("SELECT count(*) FROM _types WHERE type IS NULL").fetchone()
-        except Exception as error:
-            raise self.in_words(error) from error
-        return self._too_long + (int(row[0]) if row else 0)
+        """How many of the lines that were read for the answer are no events and so are in no view but `lines`."""
+        return self._ignored
 
     def interrupt(self) -> None:
         """End the running query, from another thread."""
+        self._stop.set()
         if self._connection is not None:
             self._connection.interrupt()
 
@@ -138,6 +143,11 @@ class LogDatabase:
         if isinstance(error, self._duckdb.PermissionException):
             return InvalidRequest(
                 "a query can read the views, and no other file", hint="`agent-shell sessions sql --schema` lists them"
+            )
+        if isinstance(error, (OverflowError, ValueError, ImportError)) or "No module named" in text:
+            return InvalidRequest(  # Python has no such value, or DuckDB wants a package for it that nothing else needs
+                "the answer holds a value that cannot be shown",
+                hint="cast it: now()::VARCHAR, …::TIMESTAMP, …::VARCHAR",
             )
         if isinstance(error, self._duckdb.IOException):
             return IoError(
@@ -156,7 +166,7 @@ class LogDatabase:
     def _open(self) -> duckdb.DuckDBPyConnection:
         options: dict[str, Any] = {
             "memory_limit": self._memory,
-            "temp_directory": os.path.join(self._folder, "spill"),
+            "temp_directory": os.path.join(self.folder, "spill"),
             "threads": min(os.cpu_count() or 1, 2),  # each has buffers of its own
             "preserve_insertion_order": "false",
             "autoinstall_known_extensions": "false",
@@ -164,7 +174,7 @@ class LogDatabase:
             "allow_community_extensions": "false",
             "allow_persistent_secrets": "false",
             "python_enable_replacements": "false",
-            "enable_external_file_cache": "false",  # each log is read once a query
+            "enable_external_file_cache": "false",  # each file is read once
         }
         try:
             connection: duckdb.DuckDBPyConnection = self._duckdb.connect(":memory:", config=options)
@@ -174,50 +184,54 @@ class LogDatabase:
             ) from error
         return connection
 
-    def _bind(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Make the views; after that nothing but the logs and the private folder can be reached, and no setting be changed."""
-        links = os.path.join(self._folder, "logs")
-        os.mkdir(links, 0o700)
-        listing = os.path.join(self._folder, "sources.jsonl")
+    def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Make the empty views. From here on nothing but the private folder can be reached, and no setting be changed."""
+        listing = os.path.join(self.folder, "sources.jsonl")
         with open(listing, "wb") as file:
-            for place, source in enumerate(self._sources):
-                link = self._linked(links, place, source)
-                file.write(
-                    msgspec.json.encode([link, source.machine, _text(source.path), source.session or None]) + b"\n"
-                )
+            for number, source in enumerate(self._sources):
+                line = [str(number), source.machine, _text(source.path), source.session or None]
+                file.write(msgspec.json.encode(line) + b"\n")
         columns = "columns = {'s': 'VARCHAR[]'}, format = 'newline_delimited', records = false"
         connection.execute(
-            "CREATE TEMP TABLE _sources AS SELECT s[1] AS link, s[2] AS machine, s[3] AS file, s[4] AS session "
+            "CREATE TEMP TABLE _sources AS SELECT s[1]::BIGINT AS number, s[2] AS machine, s[3] AS file, s[4] AS session "
             f"FROM read_json({_quoted(glob.escape(listing))}, {columns})"
         )
-        self._jail(connection)
-        scans = _Scans(links if self._sources else "")
-        for statement in definitions(scans.keys, scans.objects()):
+        os.unlink(listing)
+        for statement in tables(views()):
             connection.execute(statement)
-
-    def _jail(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """The logs and the private folder, and nothing else.
-
-        DuckDB looks through the whole list of paths for each file it opens, so that of very many logs the folders are allowed.
-        """
-        paths = [os.path.realpath(source.path) for source in self._sources]
-        folders = [self._folder + "/"]
-        if len(paths) > _MAX_PATHS:
-            folders += [folder + "/" for folder in dict.fromkeys(os.path.dirname(path) for path in paths)]
-            paths = []
-        connection.execute(f"SET allowed_directories = [{', '.join(map(_quoted, folders))}]")
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, paths))}]")
+        connection.execute(f"SET allowed_directories = [{_quoted(self.folder + '/')}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
 
-    def _linked(self, links: str, place: int, source: Source) -> str:
-        """A link to a log under a name that no pattern character can be in: DuckDB would take a path for a pattern."""
-        link = os.path.join(links, f"{place:06d}.jsonl")
-        if source.size > MAX_LINE and longest_line(source.path) > MAX_LINE:
-            self._too_long += copy_without_long_lines(source.path, link)
-        else:
-            os.symlink(source.path, link)
-        return link
+    def _read_for(self, query: str) -> None:
+        """Fill what `query` needs of the views, from the logs. Raises InvalidRequest where it cannot be run, IoError."""
+        assert self._planner is not None
+        try:
+            needs = self._planner.needs(query)
+            missing = {
+                view: names | self._filled.get(view, frozenset())
+                for view, names in needs.items()
+                if view not in self._filled or not names <= self._filled[view]
+            }
+            self._ignored = 0 if missing else self._ignored
+            for group in ({"lines"} & missing.keys(), missing.keys() - {"lines"}):
+                if group:
+                    self._fill({view: missing[view] for view in group})
+        except Exception as error:
+            raise self.in_words(error) from error
+
+    def _fill(self, names: dict[str, frozenset[str]]) -> None:
+        """Fill these columns of these views anew, in one pass over the logs."""
+        connection = self._opened()
+        for view in names:
+            self._filled.pop(view, None)
+            connection.execute(f"TRUNCATE {view}")
+        filling = Filling(connection, {view: filled(view, columns) for view, columns in names.items()})
+        staging = Staging(filling.wanted, os.path.join(self.folder, "lines.jsonl"), self._stop.is_set)
+        for piece in staging.pieces(self._sources):
+            filling.add(piece, staging.number_key)
+        self._ignored += staging.ignored + filling.refused
+        self._filled |= names
 
     def _check(self, query: str) -> None:
         """Exactly one SELECT: whatever else DuckDB can do is no question."""
@@ -244,33 +258,6 @@ def load_duckdb() -> Any:
             "asking the logs in SQL needs DuckDB, which is not installed", hint="pip install 'agent-shell[audit]'"
         ) from error
     return duckdb
-
-
-class _Scans:
-    """FROM items that read the files in `folder` themselves; nothing where it is "".
-
-    What a column cannot hold is NULL, and so is a whole line that is no JSON object. A pattern stands for the files: to parse a list of
-    thousands, at every query, takes longer than to read them.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._files = _quoted(os.path.join(glob.escape(folder), "*.jsonl")) if folder else ""
-
-    def keys(self, names: Iterable[str]) -> str:
-        kinds = line_columns()
-        if not self._files:
-            nothing = ", ".join(f'NULL::{kinds[name]} AS "{name}"' for name in names)
-            return f"(SELECT {nothing}, NULL::VARCHAR AS filename WHERE false)"
-        columns = ", ".join(f"{_quoted(name)}: {_quoted(kinds[name])}" for name in names)
-        return f"read_json({self._files}, columns = {{{columns}}}, records = true, {_OPTIONS})"
-
-    def objects(self) -> str:
-        if not self._files:
-            return "(SELECT NULL::JSON AS json, NULL::VARCHAR AS filename WHERE false)"
-        return f"read_json_objects({self._files}, {_OPTIONS})"
-
-
-_OPTIONS = f"filename = true, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {MAX_LINE}"
 
 
 def _quoted(text: str) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-
 from agent.recording.sql.columns import ENVELOPE, Column, line_columns, types_with
 
 _WHERE = (
@@ -165,49 +162,6 @@ def views() -> dict[str, tuple[Column, ...]]:
         "events": events(),
         "lines": LINES,
     }
-
-
-def definitions(scan: Callable[[Iterable[str]], str], objects: str) -> list[str]:
-    """The statements that make the views, over the table `_sources`.
-
-    `scan` gives the FROM item that reads some keys of all lines: each view has one of its own, since every key costs time at
-    every file. `objects` is the one that reads whole lines.
-    """
-    every = [name for name in line_columns() if name not in ("session", "time")]
-    names = ", ".join(f'l."{name}"' for name in every)
-    return [
-        f"CREATE TEMP VIEW _types AS SELECT type FROM {scan(['type'])}",
-        f"CREATE TEMP VIEW events AS SELECT {_PLACE}, {names} {_joined(scan(line_columns()))}",
-        _grouped(scan, "sessions", SESSIONS, ("machine", "session")),
-        _grouped(scan, "goals", GOALS, ("machine", "session", "goal_id"), "WHERE goal_id <> ''"),
-        _grouped(scan, "commands", COMMANDS, ("machine", "session", "command_id"), f"WHERE type IN ({_COMMAND_TYPES}) AND command_id <> ''"),
-        f"CREATE TEMP VIEW outputs AS SELECT {_PLACE}, l.goal_id, l.command_id, l.stream, l.data AS text "
-        f"{_joined(scan(['type', 'time', 'session', 'goal_id', 'command_id', 'stream', 'data']))} AND l.type = 'command.output'",
-        f"CREATE TEMP VIEW lines AS SELECT s.machine, s.file, o.json FROM {objects} o JOIN _sources s ON o.filename = s.link",
-    ]  # fmt: skip
-
-
-_PLACE = "s.machine, s.file, coalesce(s.session, l.session) AS session, try_cast(l.time AS TIMESTAMP) AS time"
-
-
-def _joined(scan: str) -> str:
-    return f"FROM {scan} l JOIN _sources s ON l.filename = s.link WHERE l.type IS NOT NULL"
-
-
-_COMMAND_TYPES = ", ".join(
-    f"'command.{name}'" for name in ("proposed", "rated", "confirmed", "started", "finished")
-)  # what it printed is most of a log, and none of it is asked for here
-
-
-def _grouped(
-    scan: Callable[[Iterable[str]], str], name: str, columns: tuple[Column, ...], keys: tuple[str, ...], where: str = ""
-) -> str:
-    shown = ", ".join(f"{column.sql} AS {column.name}" if column.sql else column.name for column in columns)
-    words = set(re.findall(r"\w+", f"{shown} {where}"))
-    used = [key for key in line_columns() if key in words or key in ("type", "seq", "time", "session")]
-    rest = ", ".join(f'l."{key}"' for key in used if key not in ("session", "time"))
-    lines = f"SELECT {_PLACE}, {rest} {_joined(scan(used))}"
-    return f"CREATE TEMP VIEW {name} AS SELECT {shown} FROM ({lines}) {where} GROUP BY {', '.join(keys)}"
 
 
 def _some(types: tuple[str, ...]) -> str:

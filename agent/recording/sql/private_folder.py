@@ -1,0 +1,71 @@
+"""A private folder for temporary files, and an end for those that killed processes left behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import time
+
+from agent.protocol.errors import IoError
+
+PREFIX = "agent-shell-sql-"
+_LOCK = "lock"
+_NEW = 3600.0  # seconds: a folder without a lock may be one that is being made
+
+
+class PrivateFolder:
+    """0700 in the folder for temporary files; locked while it is in use, so that nobody else takes it for a leftover."""
+
+    def __init__(self) -> None:
+        """Make it. Raises IoError."""
+        try:
+            self.path = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+            # Locked before it has its name: a lock that can be taken is always that of a process that is gone.
+            new = os.path.join(self.path, "lock.new")
+            self._lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.rename(new, os.path.join(self.path, _LOCK))
+        except OSError as error:
+            raise IoError(f"no folder for temporary files: {error.strerror or error}", hint="set TMPDIR") from error
+
+    def file(self, name: str) -> str:
+        """The path of a file in it."""
+        return os.path.join(self.path, name)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of this user that no process holds any more. Never raises."""
+    try:
+        with os.scandir(tempfile.gettempdir()) as entries:
+            found = [entry.path for entry in entries if entry.name.startswith(PREFIX)]
+    except OSError:
+        return
+    for path in found:
+        if _is_abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_abandoned(path: str) -> bool:
+    try:
+        state = os.lstat(path)
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+            return False
+        try:
+            lock = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return time.time() - state.st_mtime > _NEW
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(lock)
+    except OSError:
+        return False  # in use, or not ours to judge
+    return True
