@@ -6,8 +6,9 @@ import shlex
 
 import pytest
 
-from agent.arguments import EXAMPLES, build_parser
+from agent.arguments import build_parser
 from agent.config.subcommands import SUBCOMMANDS
+from agent.help_examples import EXAMPLES
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))

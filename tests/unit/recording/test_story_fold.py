@@ -21,7 +21,7 @@ from agent.protocol.events import (
     UnknownEvent,
 )
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
-from agent.recording import story_command, story_fold
+from agent.recording import story_command, story_goal
 from agent.recording.reader import BadLine
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, SessionBegan, SessionEnded, ToolStory
 from agent.recording.story_fold import stories, taken_back
@@ -184,7 +184,7 @@ def test_a_command_whose_proposal_is_missing_is_not_lost() -> None:
 
 
 def test_a_long_goal_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(story_fold, "MOST_STEPS", 10)
+    monkeypatch.setattr(story_goal, "MOST_STEPS", 10)
     made = Session()
     made.begin_goal("many")
     for number in range(25):
@@ -211,7 +211,7 @@ def test_a_story_is_bounded_however_long_an_output_is(monkeypatch: pytest.Monkey
 
 
 def test_a_million_open_commands_hold_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(story_fold, "MOST_STEPS", 50)
+    monkeypatch.setattr(story_goal, "MOST_STEPS", 50)
     made = Session()
     made.begin_goal("never decided")
     for number in range(400):
