@@ -12,6 +12,7 @@ from agent.emitters.streams import Sink
 
 _GAP = 2
 _LEAST_FLEXIBLE = 20
+_LEAST_AT_ALL = 4
 
 
 class Cell(Struct, frozen=True):
@@ -47,7 +48,7 @@ def print_table(rows: Sequence[Mapping[str, Cell]], columns: Sequence[Column], o
                 break
             shown.remove(least)
         if flexible:
-            widths[flexible] = max(8, min(left, widths[flexible]))
+            widths[flexible] = max(_LEAST_AT_ALL, min(left, widths[flexible]))
     heading = {column.name: Cell(column.title, "bold") for column in shown}
     text = "\n".join(_line(row, shown, widths, out) for row in [heading, *rows])
     out.write((text + "\n").encode("utf-8", "replace"))

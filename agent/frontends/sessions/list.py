@@ -33,14 +33,14 @@ DEFAULT_LIMIT = 20
 
 _COMMON = (
     Column("status", "STATUS"),
-    Column("risk", "RISK", drop=1),
-    Column("time", "TIME", drop=4, right=True),
-    Column("cost", "COST", drop=6, right=True),
-    Column("where", "WHERE", drop=5),
+    Column("risk", "RISK", drop=2),
+    Column("time", "TIME", drop=5, right=True),
+    Column("cost", "COST", drop=7, right=True),
+    Column("where", "WHERE", drop=6),
     Column("goal", "GOAL", flexible=True),
 )
-_WHEN = (Column("when", "WHEN"), Column("ago", "", drop=3), Column("session", "SESSION"))
-_OF_SESSIONS = (*_WHEN, Column("goals", "GOALS", drop=2, right=True), *_COMMON)
+_WHEN = (Column("when", "WHEN", drop=1), Column("ago", "", drop=4), Column("session", "SESSION"))
+_OF_SESSIONS = (*_WHEN, Column("goals", "GOALS", drop=3, right=True), *_COMMON)
 _OF_GOALS = (*_WHEN, *_COMMON)
 
 

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 
 from agent.emitters.report import cell_width
@@ -91,9 +92,8 @@ async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ..
         program = os.path.basename(os.path.realpath(shutil.which(words[0]) or words[0]))
         script = _SCRIPT_LESS if program == "less" else _SCRIPT
         code = await processes.run_attached(("/bin/sh", "-c", script, pipe, *words))
-        os.close(
-            os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        )  # a writer that still waits for a reader gets one, and none
+        with suppress(FileNotFoundError):  # a writer that still waits for a reader gets one, and none
+            os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
         await asyncio.to_thread(writer.join)
         return code
     except OSError:
@@ -104,12 +104,13 @@ async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ..
 
 def _feed(pipe: str, lines: Iterable[str]) -> None:
     """The pager's input, in a thread of its own; ends quietly when the pager does."""
-    from contextlib import suppress
-
     from agent.emitters.streams import FdSink
 
     with suppress(OSError, ClientDisconnected):
         fd = os.open(pipe, os.O_WRONLY)
+        shutil.rmtree(
+            os.path.dirname(pipe), ignore_errors=True
+        )  # the pager has it; who closes the window now leaves nothing behind
         try:
             asyncio.run(write_lines(lines, FdSink(fd, is_tty=False, color=True)))
         finally:

@@ -157,3 +157,11 @@ def test_which_pager(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pager_words({"PAGER": "cat"}) == ()
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert pager_words({"PAGER": "not closed '"}) == ()
+
+
+def test_a_pager_that_reads_has_nothing_lying_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whoever closes the window now kills both, and nothing can be tidied up any more.
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    seen = tmp_path / "seen"
+    paged([f"line {number}" for number in range(50)], f"sh -c 'read first; ls {tmp_path} > {seen}; cat >/dev/null'")
+    assert seen.read_text() == "seen\n"

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from agent.emitters.report import cell_width
 from agent.emitters.streams import MemorySink
 from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
 from agent.frontends.sessions.layout import Cell, Column, print_table
@@ -151,10 +152,11 @@ def test_a_table_drops_what_matters_less() -> None:
         print_table([row], columns_, out)
         lines = out.text.splitlines()
         seen.append(lines[0].split())
-        from agent.emitters.report import cell_width
-
         assert max(map(cell_width, lines)) <= width
     assert seen == [["A", "B", "C", "D"], ["A", "B", "D"], ["A", "D"], ["A", "D"]]
+    narrow = MemorySink(is_tty=True, columns=16)
+    print_table([row], columns_, narrow)
+    assert max(map(cell_width, narrow.text.splitlines())) <= 16
     out = MemorySink(columns=20)
     print_table([row], columns_, out)
     assert "日本語" * 20 in out.text  # without a terminal nothing is cut
