@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 
 from msgspec import Struct
 
@@ -19,6 +20,7 @@ _TAIL_WINDOW = 64 * 1024
 _TAIL_LIMIT = 64 * 1024 * 1024
 _COUNT_WINDOW = 8 * 1024 * 1024
 _NEWLINE = 10
+_LOCK_TRIES, _LOCK_PAUSE = 5, 0.01  # seconds
 # Some file systems cannot sync; that is not a fault of the disk.
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 _REASONS = {
@@ -208,8 +210,13 @@ def _own(fd: int, path: str) -> None:
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode):
         raise RecordingError(f"the session log {path} is not a regular file", hint="choose another --session-id")
+    if info.st_nlink > 1:
+        raise RecordingError(
+            f"the session log {path} has another name, too: whatever is written here would be written there",
+            hint="put a copy in its place (cp it, and mv the copy over it), or choose another --session-id",
+        )
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(fd)
     except BlockingIOError:
         raise RecordingError(
             f"another process is writing the session log {path}",
@@ -224,6 +231,17 @@ def _own(fd: int, path: str) -> None:
             raise RecordingError(
                 f"the session log {path} can be read by others and its mode cannot be changed: {reason_of(error)}"
             ) from error
+
+
+def _lock(fd: int) -> None:
+    """Raises BlockingIOError where somebody else goes on holding it: who only looks whether a log is in use does so for an instant."""
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_still(fd: int, path: str) -> bool:

@@ -50,9 +50,17 @@ class StagedLog:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._fd = self._disk.open(new, flags, PRIVATE_FILE)
         os.fchmod(self._fd, PRIVATE_FILE)
+        self._keep_owner(path)
         self.paths.append(new)
         self._number = 0
         self._torn = []
+
+    def _keep_owner(self, path: str) -> None:
+        """A log that root tidies up for somebody stays theirs."""
+        old, new = os.stat(path, follow_symlinks=False), os.fstat(self._fd)
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            with suppress(OSError):
+                os.fchown(self._fd, old.st_uid, old.st_gid)
 
     def file(self, path: str) -> None:
         """Take over one file."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
+from agent.protocol.errors import RecordingError
 from agent.protocol.events import Notice, SessionPruned
 from agent.recording.integrity import verify
 from agent.recording.integrity.heads import HeadKeeper, read_heads
@@ -176,3 +179,36 @@ def test_a_pipe_in_the_place_of_a_new_text_holds_nothing_up(place) -> None:
     keeper.close()
     os.mkfifo(staged_path(str(path)))
     place.one()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_log_that_root_rewrites_stays_its_owners(place) -> None:
+    path = place.write()
+    os.chown(path, 12345, 12345)
+    (session,) = list_sessions(place.sessions)
+    rewrite_session(session, place.heads, shouted, note=lambda _: Notice(text="done"), now="2026")
+    assert "NUMBER 1" in told(place)
+    info = path.stat()
+    assert (info.st_uid, info.st_gid, info.st_mode & 0o777) == (12345, 12345, 0o600)
+
+
+def test_a_file_with_another_name_is_not_written_to(place, tmp_path) -> None:
+    path = place.write()
+    precious = tmp_path / "precious"
+    precious.write_text("root:x:0:0\n")
+    path.unlink()
+    os.link(precious, path)
+    with pytest.raises(RecordingError, match="another name"):
+        place.open()
+    assert precious.read_text() == "root:x:0:0\n"
+
+
+def test_who_only_looks_whether_a_log_is_in_use_stops_no_writer(place) -> None:
+    path = place.write()
+    fd = os.open(path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    timer = threading.Timer(0.015, os.close, (fd,))
+    timer.start()
+    place.write()
+    timer.join()
+    assert place.one().state == "whole"
