@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.protocol.errors import ConfigError
+from agent.recording.folder import make_folder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -128,6 +129,7 @@ def _read(path: str) -> bytes:
 
 def _write_new(path: str, data: bytes, mode: int = 0o600) -> None:
     try:
+        make_folder(os.path.dirname(os.path.abspath(path)))
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         with open(fd, "wb") as file:
             os.fchmod(fd, mode)

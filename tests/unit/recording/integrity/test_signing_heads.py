@@ -39,6 +39,12 @@ def check(place, key: str) -> Checked:
     return place.one(signatures=signatures_with(f"{key}.pub", place.heads))
 
 
+def test_the_folder_of_a_key_is_made_and_private(tmp_path: Path) -> None:
+    make_key(str(tmp_path / "config" / "agent-shell" / "sign.pem"))
+    assert (tmp_path / "config" / "agent-shell" / "sign.pem.pub").exists()
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.rglob("*") if path.is_dir()} == {0o700}
+
+
 def test_a_key_is_private_and_never_written_over(key: str) -> None:
     assert os.stat(key).st_mode & 0o777 == 0o600
     assert "PRIVATE" not in Path(f"{key}.pub").read_text()
