@@ -19,11 +19,8 @@ from agent.emitters.export.typing import keystrokes
 from agent.emitters.paint import paint, safe, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events import (
-    CommandConfirmed,
     CommandFinished,
     CommandOutput,
-    CommandProposed,
-    CommandRated,
     CommandStarted,
     Event,
     GoalFinished,
@@ -33,7 +30,6 @@ from agent.protocol.events import (
     Notice,
     PlannerStarted,
     Record,
-    RehearsalFinished,
     RehearsalStarted,
     RunFinished,
     RunStarted,
@@ -44,16 +40,13 @@ from agent.protocol.events import (
     event_type,
 )
 from agent.protocol.outcomes import CapturedStream
+from agent.recording.story_command import OF_COMMAND
 
 MOST_OUTPUT = 1024 * 1024
 """Characters of one command's output that are shown; the report and the log have the rest."""
 
 _THINKING = "⠋ thinking…"
 _MOST_HELD = 100
-_OF_COMMAND = (
-    CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted,
-    RehearsalFinished,
-)  # fmt: skip
 
 
 def screen_script(records: Iterable[object], look: Look | None = None, *, goal: int = 0) -> Iterator[Frame]:
@@ -100,7 +93,7 @@ class _Script:
         if self._shown_at is None:
             self._shown_at = at
         event = record.event
-        if isinstance(event, _OF_COMMAND):
+        if isinstance(event, OF_COMMAND):
             self._command(event, record, at)
         else:
             self._other(event, record, at)
