@@ -433,6 +433,11 @@ KnownEvent = (
 Event = KnownEvent | UnknownEvent
 
 UNRECORDED = (AssistantDelta,)
+OF_COMMAND = (
+    CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted,
+    RehearsalFinished,
+)  # fmt: skip
+"""What can happen to one command; each has its `command_id`."""
 
 
 class Record(Struct, frozen=True, kw_only=True):

@@ -20,11 +20,6 @@ from agent.protocol.events import (
 from agent.recording.fold_command import command_state
 from agent.recording.story import CommandStory, Decision, OutputPiece, Rating, RehearsalStory
 
-OF_COMMAND = (
-    CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted,
-    RehearsalFinished,
-)  # fmt: skip
-
 MOST_OUTPUT = 4 * 1024 * 1024
 """Characters of recorded output that a story keeps of one command: the writer keeps far fewer."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from agent.protocol.events import (
+    OF_COMMAND,
     GoalFinished,
     GoalStarted,
     PlannerFinished,
@@ -20,7 +21,6 @@ from agent.recording.story import (
     SessionBegan,
     SessionEnded,
 )
-from agent.recording.story_command import OF_COMMAND
 from agent.recording.story_goal import GoalFold
 from agent.recording.story_marks import bad_line, mark_of, stray
 

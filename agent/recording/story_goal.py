@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import structs
 
 from agent.protocol.events import (
+    OF_COMMAND,
     AssistantMessage,
     CommandProposed,
     Event,
@@ -27,7 +28,7 @@ from agent.recording.story import (
     Step,
     ToolStory,
 )
-from agent.recording.story_command import OF_COMMAND, CommandFold
+from agent.recording.story_command import CommandFold
 from agent.recording.story_marks import mark_of
 from agent.recording.story_objects import as_json
 

@@ -6,29 +6,20 @@ from msgspec import Struct, structs
 
 from agent.protocol.decisions import Verdict
 from agent.protocol.events import (
-    CommandConfirmed,
-    CommandFinished,
-    CommandOutput,
+    OF_COMMAND,
     CommandProposed,
     CommandRated,
-    CommandStarted,
     Event,
     Failed,
     GoalFinished,
     GoalStarted,
     PlannerFinished,
     Record,
-    RehearsalFinished,
-    RehearsalStarted,
     ToolFinished,
     ToolStarted,
     Warned,
 )
 from agent.replaying.cases import Case
-
-OF_COMMANDS = (
-    CommandProposed, CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted, RehearsalFinished,
-)  # fmt: skip
 
 
 class RanDry(BaseException):
@@ -84,7 +75,7 @@ class Tape:
                 self._at = place + 1
                 self.time = self.case.records[place].time
                 break
-        if isinstance(event, OF_COMMANDS):
+        if isinstance(event, OF_COMMAND):
             self._follow_command(event)
 
     def _follow_command(self, event: object) -> None:
@@ -166,7 +157,7 @@ def _by_command(case: Case) -> dict[str, list[Event]]:
     found: dict[str, list[Event]] = {}
     goal_id = next(record.goal_id for record in case.records if isinstance(record.event, GoalStarted))
     for event in case.events:
-        if isinstance(event, OF_COMMANDS):
+        if isinstance(event, OF_COMMAND):
             key = event.command_id
             if goal_id and key.startswith(f"{goal_id}."):
                 key = key.removeprefix(goal_id)

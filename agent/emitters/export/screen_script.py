@@ -19,6 +19,7 @@ from agent.emitters.export.typing import keystrokes
 from agent.emitters.paint import paint, safe, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events import (
+    OF_COMMAND,
     CommandFinished,
     CommandOutput,
     CommandStarted,
@@ -40,7 +41,6 @@ from agent.protocol.events import (
     event_type,
 )
 from agent.protocol.outcomes import CapturedStream
-from agent.recording.story_command import OF_COMMAND
 
 MOST_OUTPUT = 1024 * 1024
 """Characters of one command's output that are shown; the report and the log have the rest."""
