@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
 from agent.recording.integrity.chain import line_hash
+from agent.recording.opening import without_waiting
 
 
 class Line(Struct):
@@ -48,15 +49,11 @@ def is_object(line: bytes) -> bool:
 
 def raw_lines(path: str, limit: int) -> Iterator[bytes]:
     """The lines of a file without their newlines; one longer than `limit` comes in pieces of that size. Raises OSError."""
-    with open(path, "rb", opener=_without_waiting) as file:
+    with open(path, "rb", opener=without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
         while line := file.readline(limit):
             yield line[:-1] if line.endswith(b"\n") else line
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not hold us up
 
 
 def name_of(path: str) -> str:

@@ -54,7 +54,7 @@ def rewrite_session(
     `torn` changes bytes that a crash left and that are no record. A log that did not verify before never will again. Raises
     RecordingError where it is being written, cannot be read or cannot be written, IoError.
     """
-    paths = session.paths or (session.path,)
+    paths = session.files
     with _locked(session, heads, disk):
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, change, torn, disk)
@@ -94,7 +94,7 @@ def bury_session(
     disk: Disk = REAL_DISK,
 ) -> Checked:
     """Replace a session by its tombstone; what it was before. Raises as `rewrite_session`."""
-    paths = session.paths or (session.path,)
+    paths = session.files
     with _locked(session, heads, disk):
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, lambda record: record, None, disk)
@@ -135,7 +135,7 @@ def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[None]:
     """Hold the writer's lock, and finish what was interrupted."""
     file = LogFile(session.path, disk)
     try:
-        finish_rewriting(session.session_id, heads, session.paths or (session.path,), disk)
+        finish_rewriting(session.session_id, heads, session.files, disk)
         file.close()  # the log may be another file now
         file = LogFile(session.path, disk)
         yield
@@ -163,7 +163,7 @@ def _put_in_place(
     try:
         sync_folder(folder, disk)
         keeper.announce(before.log, staged.log, staged.link, doubt)
-        moves, staged.paths = list(zip(staged.paths, session.paths or (session.path,), strict=False)), []
+        moves, staged.paths = list(zip(staged.paths, session.files, strict=False)), []
         for path in reversed(remove):  # what is left is found again only without a gap
             disk.unlink(path)
         if remove:
@@ -179,7 +179,7 @@ def _put_in_place(
 
 def _keep_times(session: SessionFile, staged: StagedLog) -> None:
     """A log that is tidied up is not the one that was written last. Raises OSError."""
-    times = [os.stat(path).st_mtime_ns for path in session.paths or (session.path,)]
+    times = [os.stat(path).st_mtime_ns for path in session.files]
     for path, time in zip(staged.paths, [*times[: len(staged.paths) - 1], max(times)], strict=False):
         os.utime(path, ns=(time, time))
 

@@ -84,7 +84,7 @@ def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None
     signed = _signed(signatures, session.session_id)
     wanted = {link.seq for head in before for link in (head.kept, head.synced)} | {each.link.seq for each in signed}
     walk = Walk(session.session_id, wanted)
-    paths = session.paths or (session.path,)
+    paths = session.files
     being_replaced = is_announced(before, paths)
     for number, path in enumerate(paths, 1):
         parsed = parse_segment(os.path.basename(path))
@@ -131,7 +131,7 @@ class _End:
         self.note = ""
         self.unknown = False
         self._walk = walk
-        self._file = (session.paths or (session.path,))[-1]
+        self._file = session.files[-1]
         self._line = walk.last_line
 
     def empty(self, heads: Sequence[Head]) -> None:
