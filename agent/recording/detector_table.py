@@ -100,7 +100,7 @@ DETECTORS: tuple[Detector, ...] = (
              anywhere=True, also=("curl", "wget", "http")),
     Detector("sshpass", ("sshpass",), r"\bsshpass\s{1,4}-p\s{0,4}[\"']?([^\s\"']{1,500})", anywhere=True),
     Detector("mysql-password", ("mysql", "mariadb"),
-             r"\b(?:mysql|mariadb)[a-z_-]{0,12}(?:\s{1,4}(?!-p)\S{1,200}){0,8}\s{1,4}-p[\"']?([^\s\"']{3,500})", anywhere=True),
+             r"\b(?:mysql|mariadb)[a-z_-]{0,12}(?:\s{1,4}(?!-p)\S{1,200}){0,8}\s{1,4}-p[\"']?([^\s\"';|&)]{3,500})", anywhere=True),
     Detector("docker-auth", ("\"auth\"",), r"\"auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/=]{8,})\"", anywhere=True),
     Detector("password-hash", ("$1$", "$2", "$5$", "$6$", "$7$", "$y$", "$gy$", "$apr1$", "$argon2"),
              r"\$(?:1|2[abxy]|5|6|7|y|gy|apr1|argon2(?:id|i|d))\$[A-Za-z0-9./$=,+-]{20,}", anywhere=True),

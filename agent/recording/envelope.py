@@ -57,6 +57,8 @@ class Envelope:
         labels: dict[str, str] = find(event.report.command) if find else {}
         if not labels:
             return event
+        if learn := getattr(self._redactor, "learn_from", None):
+            learn(event.report.command)
         forms = {form: label for secret, label in labels.items() for form in (secret, os.path.normpath(secret))}
         longest_first = sorted(forms.items(), key=lambda each: -len(each[0]))
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from msgspec import structs
 
-from agent.protocol.errors import IoError, RecordingError
+from agent.protocol.errors import InvalidRequest, IoError, RecordingError
 from agent.protocol.events import (
     FORMAT_VERSION,
     CommandConfirmed,
@@ -236,6 +236,11 @@ def open_session(
         path = find_log(place, name) or os.path.join(place, file_name(now, name))
     except OSError as error:
         raise RecordingError(f"the session folder {place} cannot be read: {reason_of(error)}") from error
+    if session_id and redactor is not None and not os.path.lexists(path) and redactor.redact(name) != name:
+        raise InvalidRequest(
+            "that session id looks like a secret, and it would stand in every line and in file names",
+            hint="choose another one",
+        )
     log = _open_log(path, name, heads, disk)
     witness = Witness(heads, name, place, disk=disk, signer=signer)
     recorder = JsonlRecorder(log, Envelope(name, clock, redactor), witness, rotate_bytes=rotate_bytes)

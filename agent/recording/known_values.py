@@ -59,22 +59,25 @@ class KnownValues:
 
     def _prepare(self) -> None:
         found: dict[str, Form] = {}
-        for kind, value in self._values:
+        for kind, value in list(self._values):  # one may be added while another thread searches
             for text in encoded_forms(value):
                 found.setdefault(text, Form(text, kind, value))
             for line in value.splitlines() if "\n" in value else ():
                 if len(line) >= _MIN_LINE and "-----" not in line:
                     found.setdefault(line, Form(line, kind, line))
-        self._forms = tuple(sorted(found.values(), key=lambda form: (-len(form.text), form)))
-        self._wide, self._narrow, self._short = {}, {}, []
-        for form in self._forms:
+        forms = tuple(sorted(found.values(), key=lambda form: (-len(form.text), form)))
+        wide: dict[int, list[Form]] = {}
+        narrow: dict[int, list[Form]] = {}
+        short: list[Form] = []
+        for form in forms:
             raw = form.text.encode("utf-8", "surrogatepass")
             if len(raw) >= 2 * _WIDE - 1:
-                _index(self._wide, raw, _WIDE, form)
+                _index(wide, raw, _WIDE, form)
             elif len(raw) >= 2 * _NARROW - 1:
-                _index(self._narrow, raw, _NARROW, form)
+                _index(narrow, raw, _NARROW, form)
             else:
-                self._short.append(form)
+                short.append(form)
+        self._wide, self._narrow, self._short, self._forms = wide, narrow, short, forms
 
     def find(self, text: str, raw: bytes) -> list[tuple[int, int, str, str]]:
         """(start, end, kind, secret) of each place. `raw` is the text in UTF-8."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from agent.recording.context_values import is_mixed, is_random_word
 from agent.recording.detector_table import DETECTORS
 from agent.recording.detectors import Hit, find_tokens
 from agent.recording.disguises import unwrapped, views
@@ -15,6 +16,8 @@ from agent.recording.named_values import find_named_values, is_secret_name, is_s
 
 _LABEL_START = "[redacted:"
 _MAX_PASSES = 16
+_MOST_LEARNED, _SHORTEST_LEARNED = 50, 10
+_AFTER_VALUE = ";)}|&,"  # what a shell reads as the end of a word, should a detector have taken it for a part
 # Also where personal data is not looked for: labels of logs that were written with it are kept.
 _PERSONAL = ("email", "phone", "card", "ssn", "iban")
 
@@ -46,6 +49,7 @@ class SecretRedactor:
         self._key = key or os.urandom(16)
         self._known = KnownValues()
         self._personal = personal
+        self._learned: set[str] = set()
         self._kinds = {"password", "secret-value", "unsettled", *_PERSONAL, *(detector.kind for detector in DETECTORS)}
         for name, value in (known_values or {}).items():
             self.add_known(name, value)
@@ -94,6 +98,19 @@ class SecretRedactor:
             for _, _, kind, secret in self.find(text)
             if len(secret) >= MIN_KNOWN and _LABEL_START not in secret
         }
+
+    def learn_from(self, command: str) -> None:
+        """Know by value what a command is given as a secret: `export TOKEN=…` once, and later it stands in a text without its name.
+
+        Only what can be no ordinary word, and no more than so many: each costs a little in every text.
+        """
+        for _, _, kind, secret in self.find(command):
+            value = secret.rstrip(_AFTER_VALUE)
+            if len(self._learned) >= _MOST_LEARNED or value in self._learned or len(value) < _SHORTEST_LEARNED:
+                continue
+            if kind not in _PERSONAL and (is_mixed(value) or is_random_word(value)):
+                self._learned.add(value)
+                self.add_known(kind, value)
 
     def redact_field(self, name: str, text: str) -> str:
         """Like `redact` for a text that stands under `name`: a field called password is a secret whatever it looks like."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport, Verdict
-from agent.protocol.events import CommandRated, Known, encode
+from agent.protocol.errors import InvalidRequest
+from agent.protocol.events import CommandRated, Known, Notice, SessionStarted, encode
 from agent.recording.clock import SystemClock
 from agent.recording.envelope import Envelope
+from agent.recording.jsonl import open_session
 from agent.recording.redaction import SecretRedactor
 
 SECRET = "Q7x1mRk2Zx9Lw4Tn8Vb"
@@ -87,3 +91,52 @@ def test_a_label_is_no_secret_of_a_command() -> None:
     redactor = SecretRedactor(key=b"k")
     command = redactor.redact(f"curl -u bob:{SECRET} https://h; mysql -p{SECRET}; export A_TOKEN={SECRET}")
     assert redactor.labels_in(command) == {}
+
+
+def rated(command: str) -> CommandRated:
+    report = RiskReport(command=command, level=Level.LOW)
+    return CommandRated(
+        command_id="1", stage="proposed", report=report, verdict=Verdict(action="allow", reason="", rule="")
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [f"export API_TOKEN={SECRET}", f"mysql -p{SECRET}; true", f"f() {{ curl -u bob:{SECRET} https://h; }}"],
+)
+def test_a_secret_that_a_command_was_given_is_known_from_then_on(command) -> None:
+    redactor = SecretRedactor(key=b"k")
+    envelope = Envelope("a", SystemClock(), redactor)
+    assert SECRET in encode(envelope.seal(Notice(text=f"got {SECRET}"), seq=1)).decode()
+    envelope.seal(rated(command), seq=2)
+    for text in (f"got {SECRET}", f"got {base64.b64encode(SECRET.encode()).decode()}"):
+        said = encode(envelope.seal(Notice(text=text), seq=3)).decode()
+        assert text.removeprefix("got ") not in said
+        assert "redacted" in said
+
+
+def test_a_password_that_is_a_word_is_not_blacked_out_everywhere() -> None:
+    redactor = SecretRedactor(key=b"k")
+    for command in ("mysql --password production", "export DB_PASSWORD=localhost", "tool --token=documentation"):
+        redactor.learn_from(command)
+    assert redactor.redact("production on localhost: documentation") == "production on localhost: documentation"
+
+
+def test_only_so_many_are_learned() -> None:
+    redactor = SecretRedactor(key=b"k")
+    for number in range(200):
+        redactor.learn_from(f"export API_TOKEN=Q7x1mRk2Zx9Lw{number:04}Vb")
+    assert len(redactor.known_forms) < 50 * 30
+
+
+def test_a_session_id_that_is_a_secret_is_refused(tmp_path) -> None:
+    token = "ghp_" + "q7Rk2Zx9Lw4Tn8Vb3Ym6Hc1Jd5Pf0Sg7Aa2E"
+    with pytest.raises(InvalidRequest, match="looks like a secret"):
+        open_session(
+            str(tmp_path),
+            clock=SystemClock(),
+            redactor=SecretRedactor(key=b"k"),
+            started=SessionStarted(session_id=""),
+            session_id=token,
+        )
+    assert not list(tmp_path.glob("*.jsonl"))
