@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events import LogContinued, LogRepaired, LogRotated, LogScrubbed, Record, SessionPruned
 from agent.recording.bounds import MAX_LINE
 from agent.recording.event_text import CLOSED_FIELDS, map_text
+from agent.recording.integrity.heads import belongs_elsewhere
 from agent.recording.integrity.lines import raw_lines
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session
 from agent.recording.integrity.witness import Signer
@@ -105,6 +107,13 @@ def scrub(
             raise RecordingError(
                 f"the log of {found.session.session_id} does not verify, so what it says now cannot be vouched for",
                 hint="`sessions verify` says what is wrong; --force scrubs it all the same",
+            )
+        session = found.session
+        if not force and belongs_elsewhere(heads, session.session_id, done.before.log, os.path.dirname(session.path)):
+            raise RecordingError(
+                f"{session.path} is a copy, or was moved: what is known of its end belongs to a log in another folder,"
+                " which would not verify any more",
+                hint="scrub that one; --force scrubs this one all the same",
             )
         return LogScrubbed(
             secrets=dict(counted) or found.secrets,

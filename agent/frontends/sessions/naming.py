@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from agent.config.paths import default_session_dir
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.events import Record
+from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, list_sessions
 
 if TYPE_CHECKING:
@@ -104,6 +106,17 @@ def _stem(session: SessionFile) -> str:
     return f"{session.date}-{session.session_id}"
 
 
+def _id_inside(path: str) -> str:
+    """The id that the first line tells, where the file's name does not; "" where that is none."""
+    from agent.recording.reader import read_log
+
+    record = next(iter(read_log(path)), None)
+    try:
+        return check_id(record.session) if isinstance(record, Record) else ""
+    except InvalidRequest:
+        return ""
+
+
 def _by_path(wanted: str, folder: str) -> SessionFile:
     """The log at a path; one of the session folder comes with all its files."""
     from agent.recording.naming import parse_segment, segment_paths
@@ -129,7 +142,7 @@ def _by_path(wanted: str, folder: str) -> SessionFile:
     sizes = [os.stat(each) for each in paths]
     return SessionFile(
         path=path,
-        session_id=session_id or os.path.basename(path).removesuffix(".jsonl"),
+        session_id=session_id or _id_inside(path) or os.path.basename(path).removesuffix(".jsonl"),
         date=date,
         size=sum(each.st_size for each in sizes),
         modified=max(each.st_mtime for each in sizes),

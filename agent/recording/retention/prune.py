@@ -7,7 +7,7 @@ import os
 
 from agent.protocol.errors import CoreError, InvalidState, IoError
 from agent.protocol.events import SessionPruned
-from agent.recording.integrity.heads import find_head, head_path
+from agent.recording.integrity.heads import belongs_elsewhere, find_head, head_path
 from agent.recording.integrity.rewriting import bury_session
 from agent.recording.integrity.signatures import drop_signatures
 from agent.recording.integrity.slots import BLANK, PAIR, newest
@@ -31,6 +31,13 @@ def prune(chosen: Chosen, heads: str, *, now: str, force: bool = False, signer: 
                 expected="a log that verifies",
                 found=before.problems[0].text,
                 hint="`agent-shell sessions verify` tells more; --force prunes it",
+            )
+        session = survey.session
+        if not force and belongs_elsewhere(heads, session.session_id, before.log, os.path.dirname(session.path)):
+            raise InvalidState(
+                expected="a log of this folder",
+                found="a copy, or one that was moved: what is known of its end belongs to a log in another folder",
+                hint="that one would not verify any more; --force prunes it all the same",
             )
         return SessionPruned(
             before=before.end.hash,

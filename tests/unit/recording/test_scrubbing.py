@@ -140,6 +140,20 @@ def test_it_is_replaced_and_the_chain_tells_of_it(place: Place, capsys: pytest.C
     assert path.read_bytes() == again
 
 
+def test_a_copy_is_left_alone_for_the_sake_of_the_log_that_it_is_of(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = place.write("one", Notice(text=f"a {TOKEN}"))
+    copy = place.base / path.name
+    copy.write_bytes(path.read_bytes())
+    assert place.scrub("--yes", str(copy)) == 1
+    assert "is a copy, or was moved" in capsys.readouterr().err
+    assert TOKEN in copy.read_text()
+    assert place.sound() == [True]
+    assert place.scrub("--yes", "--force", str(copy)) == 0
+    assert TOKEN not in copy.read_text()
+
+
 def test_a_folder_that_is_not_there_is_not_made(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
     assert place.scrub("--dry-run") == 0
     assert "0 sessions looked through" in capsys.readouterr().out

@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from agent.frontends.sessions.naming import find_session, is_outside
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.events import encode
 from tests.support.pictured_session import pictured
 from tests.support.session_folder import SessionFolder
 
@@ -53,6 +55,14 @@ def test_a_log_from_elsewhere_is_marked(folder: SessionFolder, tmp_path: Path) -
     session = find_session(folder.services(), str(elsewhere))
     assert (session.session_id, session.paths, session.size) == ("evidence", (str(elsewhere),), 3)
     assert is_outside(folder.services(), session)
+
+
+def test_a_log_under_another_name_is_still_its_session(folder: SessionFolder, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "evidence.jsonl"
+    elsewhere.write_bytes(folder.put(pictured()[:2], "p").read_bytes())
+    assert find_session(folder.services(), str(elsewhere)).session_id == pictured()[0].session
+    elsewhere.write_bytes(encode(structs.replace(pictured()[0], session="../../etc/passwd")))
+    assert find_session(folder.services(), str(elsewhere)).session_id == "evidence"
 
 
 def test_several_that_fit_are_listed(folder: SessionFolder) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -87,6 +88,17 @@ def test_a_pruned_session_leaves_a_tombstone_that_verifies(world: World) -> None
     assert (record.event.events, record.event.goals, record.event.proven) == (before["a"].events, 1, True)
     assert record.event.reason == "older than 1 hours"
     assert world.prune("--older-than", "1h", "--yes") == (0, "nothing is to go\n", "")
+
+
+def test_copies_are_not_pruned_for_the_sake_of_the_logs_that_they_are_of(world: World) -> None:
+    world.log("a")
+    original, world.sessions = world.sessions, str(world.root / "backup")
+    shutil.copytree(original, world.sessions)
+    code, _, err = world.prune("--older-than", "1h", "--yes")
+    assert (code, world.alive()) == (1, ["a"])
+    assert "belongs to a log in another folder" in err
+    world.sessions = original
+    assert all(checked.sound for checked in world.verify())
 
 
 def test_a_tombstone_is_not_the_session_that_was_written_last(world: World) -> None:
