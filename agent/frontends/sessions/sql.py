@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +63,39 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         raise InvalidRequest("Parquet is not for a terminal", hint="name a file with -o")
     sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
     database = LogDatabase(sources, memory=options.memory_limit)
+    with _ending(database.interrupt) as ended_by:
+        try:
+            await asyncio.to_thread(_answer, database, options.query, wanted, options.output)
+        except asyncio.CancelledError:
+            database.interrupt()
+            raise
+        except InvalidRequest:
+            if not ended_by:
+                raise
+    return 128 + ended_by[0] if ended_by else 0
+
+
+@contextmanager
+def _ending(stop: Callable[[], None]) -> Iterator[list[signal.Signals]]:
+    """While this lasts, a signal that ends programs calls `stop`, so that no copy is left behind; a second one ends at once."""
+    loop = asyncio.get_running_loop()
+    ended_by: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        ended_by.append(number)
+        stop()
+        for each in installed:
+            loop.remove_signal_handler(each)
+
+    endings = (signal.SIGTERM, signal.SIGHUP)
+    installed = [number for number in endings if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in installed:
+        loop.add_signal_handler(number, end, number)
     try:
-        await asyncio.to_thread(_answer, database, options.query, wanted, options.output)
-    except asyncio.CancelledError:
-        database.interrupt()
-        raise
-    return 0
+        yield ended_by
+    finally:
+        for number in installed:
+            loop.remove_signal_handler(number)
 
 
 def _answer(database: LogDatabase, query: str, wanted: str, output: str | None) -> None:

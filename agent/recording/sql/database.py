@@ -39,6 +39,7 @@ class Answer:
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Every row, once. Raises InvalidRequest where a value cannot be computed, IoError where memory does not suffice."""
         while True:
+            self._database.go_on()
             try:
                 some = self._result.fetchmany(_ROWS)
             except Exception as error:
@@ -124,8 +125,13 @@ class LogDatabase:
         """How many of the lines that were read for the answer are no events and so are in no view but `lines`."""
         return self._ignored
 
+    def go_on(self) -> None:
+        """Raises InvalidRequest after `interrupt`."""
+        if self._stop.is_set():
+            raise InvalidRequest("the query was interrupted")
+
     def interrupt(self) -> None:
-        """End the running query, from another thread."""
+        """End the running query, and all that is asked after it, from another thread."""
         self._stop.set()
         if self._connection is not None:
             self._connection.interrupt()
@@ -210,28 +216,31 @@ class LogDatabase:
             needs = self._planner.needs(query)
             missing = {
                 view: names | self._filled.get(view, frozenset())
-                for view, names in needs.items()
+                for view, names in needs.columns.items()
                 if view not in self._filled or not names <= self._filled[view]
             }
             self._ignored = 0 if missing else self._ignored
             for group in ({"lines"} & missing.keys(), missing.keys() - {"lines"}):
                 if group:
-                    self._fill({view: missing[view] for view in group})
+                    self._fill({view: missing[view] for view in group}, needs.types)
         except Exception as error:
             raise self.in_words(error) from error
+        self.go_on()
 
-    def _fill(self, names: dict[str, frozenset[str]]) -> None:
-        """Fill these columns of these views anew, in one pass over the logs."""
+    def _fill(self, names: dict[str, frozenset[str]], types: frozenset[str] | None) -> None:
+        """Fill these columns of these views anew, in one pass over the logs; `events` perhaps with some types only."""
         connection = self._opened()
         for view in names:
             self._filled.pop(view, None)
             connection.execute(f"TRUNCATE {view}")
-        filling = Filling(connection, {view: filled(view, columns) for view, columns in names.items()})
-        staging = Staging(filling.wanted, os.path.join(self.folder, "lines.jsonl"), self._stop.is_set)
+        filling = Filling(connection, {view: filled(view, columns) for view, columns in names.items()}, types)
+        staging = Staging(filling.wanted, os.path.join(self.folder, "lines.jsonl"), self.go_on)
         for piece in staging.pieces(self._sources):
             filling.add(piece, staging.number_key)
         self._ignored += staging.ignored + filling.refused
         self._filled |= names
+        if types is not None:
+            self._filled.pop("events", None)  # another query may need more
 
     def _check(self, query: str) -> None:
         """Exactly one SELECT: whatever else DuckDB can do is no question."""

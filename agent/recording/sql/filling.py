@@ -20,8 +20,13 @@ _PART = 64 * 1024 * 1024  # bytes of staged lines that are grouped at once
 class Filling:
     """Adds pieces to `columns` of views. `wanted`: what of the lines it needs; `refused`: lines that DuckDB could not read."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, columns: dict[str, list[Column]]) -> None:
-        self.wanted = reduce(Wanted.join, (wanted_for(view, some) for view, some in columns.items()))
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        columns: dict[str, list[Column]],
+        types: frozenset[str] | None = None,
+    ) -> None:
+        self.wanted = reduce(Wanted.join, (wanted_for(view, some, types) for view, some in columns.items()))
         self.refused = 0
         self._connection = connection
         self._columns = columns
@@ -46,11 +51,12 @@ class Filling:
     def _keep(self, piece: Piece, lines: str) -> None:
         statement = "INSERT INTO _lines" if self._waiting else "CREATE OR REPLACE TEMP TABLE _lines AS"
         added = self._connection.execute(f"{statement} {lines}").fetchone()
-        counted = self._connection.execute("DELETE FROM _lines WHERE type IS NULL").fetchone()
-        self.refused += piece.lines - (int(added[0]) if added else 0) + (int(counted[0]) if counted else 0)
+        self.refused += piece.lines - (int(added[0]) if added else 0)
         self._waiting += piece.size
 
     def _group(self) -> None:
+        counted = self._connection.execute("SELECT count(*) FROM _lines WHERE type IS NULL").fetchone()
+        self.refused += int(counted[0]) if counted else 0
         parts = -(-self._waiting // _PART)
         for view, columns in self._columns.items():
             for part in range(parts if view not in ("events", "outputs") else 1):

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from agent.recording.sql.columns import Column
 
-_PRUNING = "unused_columns"
+_PRUNING = frozenset({"unused_columns"})
+_FILTERING = frozenset({"unused_columns", "filter_pushdown"})
+_TYPE = re.compile(r"\(?type ?= ?'([a-z._-]+)'\)?")
+
+
+class Needs(msgspec.Struct):
+    """What a query reads: of each view some columns, and of `events` perhaps only those of some types (None: of all)."""
+
+    columns: dict[str, frozenset[str]]
+    types: frozenset[str] | None = None
 
 
 class Planner:
@@ -22,38 +33,54 @@ class Planner:
         )
         for statement in tables(views):
             self._connection.execute(statement)
-        # All else that makes a plan quicker is left out: it can hide a column, or a whole view, that a query names.
-        names = [str(row[0]) for row in self._connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()]
-        self._connection.execute(f"SET disabled_optimizers = '{','.join(name for name in names if name != _PRUNING)}'")
+        names = self._connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()
+        self._optimizers = {str(row[0]) for row in names}
         self._connection.execute("SET temp_directory = ''")
         self._connection.execute("SET enable_external_access = false")
-        self._connection.execute("SET lock_configuration = true")
 
-    def needs(self, query: str) -> dict[str, frozenset[str]]:
-        """The columns of each view that `query`, one SELECT, reads. Raises DuckDB's error where it cannot be run."""
+    def needs(self, query: str) -> Needs:
+        """What `query`, one SELECT, reads. Raises DuckDB's error where it cannot be run."""
         try:
-            rows = self._connection.execute(f"EXPLAIN (FORMAT json) {query}").fetchall()
+            scans = list(self._scans(query, _PRUNING))
         except self._duckdb.Error:
             self._connection.execute(query)  # says the same, with the right place in the text
             raise
-        found: dict[str, frozenset[str]] = {}
-        for row in rows:
-            for root in msgspec.json.decode(row[-1]):
-                self._collect(root, found)
-        return found
+        columns: dict[str, frozenset[str]] = {}
+        for view, about in scans:
+            columns[view] = columns.get(view, frozenset()) | self._read_by(view, about)
+        return Needs(columns, self._types(query) if "events" in columns else None)
+
+    def _types(self, query: str) -> frozenset[str] | None:
+        """The types of events that are all the query looks at; None where that cannot be told."""
+        types: set[str] = set()
+        for view, about in self._scans(query, _FILTERING):
+            if view == "events":
+                filters = about.get("Filters", ())
+                found = [_TYPE.fullmatch(each) for each in ([filters] if isinstance(filters, str) else filters)]
+                of_this = [each[1] for each in found if each]
+                if not of_this:
+                    return None
+                types.add(of_this[0])
+        return frozenset(types) or None
 
     def close(self) -> None:
         self._connection.close()
 
-    def _collect(self, root: dict[str, Any], found: dict[str, frozenset[str]]) -> None:
-        waiting = [root]
+    def _scans(self, query: str, optimizers: frozenset[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each place where the plan of the query reads a view, made with these optimizers alone.
+
+        All others are left out: they can hide a column, or a whole view, that a query names.
+        """
+        self._connection.execute(f"SET disabled_optimizers = '{','.join(sorted(self._optimizers - optimizers))}'")
+        rows = self._connection.execute(f"EXPLAIN (FORMAT json) {query}").fetchall()
+        waiting = [root for row in rows for root in msgspec.json.decode(row[-1])]
         while waiting:
             node = waiting.pop()
             waiting += node.get("children", ())
             about = node.get("extra_info", {})
             view = str(about.get("Table", "")).rpartition(".")[2].strip('"')
             if view in self._columns:
-                found[view] = found.get(view, frozenset()) | self._read_by(view, about)
+                yield view, about
 
     def _read_by(self, view: str, about: dict[str, Any]) -> frozenset[str]:
         columns = about.get("Projections")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from enum import Enum
+from enum import IntEnum
 
 import msgspec
 
-from agent.recording.sql.columns import Column, event_types, line_columns, types_with
+from agent.recording.sql.columns import Column, event_types, line_columns
 from agent.recording.sql.views import views
 
 _HEAD = frozenset({"type", "time", "session", "goal_id", "command_id"})
@@ -29,66 +29,63 @@ _OWN = {
 }
 
 
-class Take(Enum):
-    """What of a line is copied."""
+class Take(IntEnum):
+    """What of a line is copied. More of it does for all that less of it is enough for."""
 
     NOTHING = 0
-    HEAD = 1
-    WHOLE = 2
+    SESSION = 1  # its head, where it is the first one of a session in a row
+    GOAL = 2  # … or of a goal
+    COMMAND = 3  # … or of a command
+    HEAD = 4
+    WHOLE = 5
+
+
+_HEADS = {"sessions": Take.SESSION, "goals": Take.GOAL, "commands": Take.COMMAND}
 
 
 class Wanted(msgspec.Struct):
     """What a question needs of the lines.
 
-    `takes`: by event type, `other` for types that are not there. `every_head`: otherwise, of heads of one command in a row the first is
-    enough. `keys`: of the lines. `raw`: lines as texts, and nothing else.
+    `takes`: by event type, `other` for types that are not there. `keys`: of the lines. `raw`: lines as texts, and nothing else.
     """
 
     takes: dict[str, Take]
     other: Take = Take.NOTHING
-    every_head: bool = False
     keys: frozenset[str] = frozenset()
     raw: bool = False
 
     def join(self, another: Wanted) -> Wanted:
         """What both need."""
-        kinds = self.takes.keys() | another.takes.keys()
-        most = {
-            kind: max(self.takes.get(kind, self.other), another.takes.get(kind, another.other), key=_much)
-            for kind in kinds
+        takes = {
+            kind: max(self.takes.get(kind, self.other), another.takes.get(kind, another.other))
+            for kind in self.takes.keys() | another.takes.keys()
         }
-        other = max(self.other, another.other, key=_much)
-        return Wanted(most, other, self.every_head or another.every_head, self.keys | another.keys)
+        return Wanted(takes, max(self.other, another.other), self.keys | another.keys)
 
 
-def _much(take: Take) -> int:
-    return take.value
-
-
-def wanted_for(view: str, columns: Iterable[Column]) -> Wanted:
-    """What `view` needs when only `columns` of it are asked for."""
+def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | None = None) -> Wanted:
+    """What `view` needs when only `columns` of it are asked for; of `events` perhaps only those of some `types`."""
     columns = list(columns)
     if view == "lines":
         return Wanted({}, Take.WHOLE, raw=True)
     if view == "events":
-        return Wanted({}, Take.WHOLE, keys=_keys(columns) | {"type", "time", "session"})
+        takes = {} if types is None else dict.fromkeys(types, Take.WHOLE)
+        return Wanted(
+            takes, Take.WHOLE if types is None else Take.NOTHING, _keys(columns) | {"type", "time", "session"}
+        )
     if view == "outputs":
         return Wanted({"command.output": Take.WHOLE}, keys=_keys(columns) | {"type", "time", "session"})
-    known = event_types()
-    heads = _COMMAND_TYPES if view == "commands" else known
-    takes = {kind: Take.HEAD if kind in heads else Take.NOTHING for kind in known}
-    every = False
+    head = _HEADS[view]
+    whole: set[str] = set()
     for column in columns:
         kinds = re.findall(r"type = '([^']+)'", column.sql)
-        if not kinds:
-            fields = _keys([column]) - _HEAD
-            kinds = [kind for field in fields for kind in types_with(field)]
-            every = every or "min(time)" in column.sql or "max(time)" in column.sql or "count(*)" in column.sql
-        takes.update((kind, Take.WHOLE) for kind in kinds if takes[kind] is not Take.NOTHING)
-    other = (
-        Take.NOTHING if view == "commands" else Take.WHOLE
-    )  # what a newer version wrote has fields that nobody knows
-    return Wanted(takes, other, every, _keys(columns) | _HEAD | {"seq"})
+        whole.update(kinds)
+        if not kinds and re.search(r"time\)|\*", column.sql):  # it grows from all lines, but from their heads
+            head = Take.HEAD
+    other = Take.NOTHING if view == "commands" else head
+    takes = {kind: head if kind in _COMMAND_TYPES else other for kind in event_types()}
+    takes |= {kind: Take.WHOLE for kind in whole if takes[kind]}
+    return Wanted(takes, other, _keys(columns) | _HEAD | {"seq"})
 
 
 def rows_of(view: str, columns: Iterable[Column], source: str, part: tuple[int, int]) -> str:

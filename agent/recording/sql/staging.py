@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from agent.protocol.errors import InvalidRequest, IoError
+from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
 from agent.recording.sql.reading import Take, Wanted
 from agent.recording.sql.sources import Source
@@ -44,31 +44,56 @@ class Piece(msgspec.Struct):
     whole: bool = False
 
 
+class _Last:
+    """Whose the lines were that were taken last from a log."""
+
+    __slots__ = ("command", "goal", "session")
+
+    def __init__(self) -> None:
+        self.session: str | None = "\n"  # no line has this one
+        self.goal: str | None = None
+        self.command: str | None = None
+
+    def is_first(self, head: Head, take: Take) -> bool:
+        """Whether the line tells of a session, goal or command that the lines before did not tell of."""
+        if head.session != self.session:
+            return True
+        if take >= Take.GOAL and head.goal_id and head.goal_id != self.goal:
+            return True
+        return bool(take >= Take.COMMAND and head.command_id and head.command_id != self.command)
+
+    def taken(self, head: Head) -> None:
+        if head.session != self.session:
+            self.session, self.goal, self.command = head.session, head.goal_id, head.command_id
+            return
+        self.goal = head.goal_id or self.goal
+        self.command = head.command_id or self.command
+
+
 class Staging:
     """One pass over `sources`, of which those of one session follow each other.
 
     `ignored`: lines that are no events, without those that DuckDB refuses later. A log cannot write `number_key`: nobody knows it before.
     """
 
-    def __init__(self, wanted: Wanted, path: str, stopped: Callable[[], bool]) -> None:
+    def __init__(self, wanted: Wanted, path: str, go_on: Callable[[], None]) -> None:
         self.number_key = f"_{secrets.token_hex(16)}"
         self.ignored = 0
         self._wanted = wanted
         self._path = path
-        self._stopped = stopped
+        self._go_on = go_on
         self._decode = msgspec.json.Decoder(Head).decode
         self._encode = msgspec.json.Encoder().encode
 
     def pieces(self, sources: Sequence[Source]) -> Iterator[Piece]:
-        """Every piece; its file is overwritten by the next one. Raises IoError, InvalidRequest when it was stopped."""
+        """Every piece; its file is overwritten by the next one. Raises IoError, and what `go_on` raises."""
         piece, file = self._new()
         try:
             for number, source in enumerate(sources):
                 prefix = f'{{"{self.number_key}":{number},'.encode()
-                last: list[str | None] = [None, None, None]
+                last = _Last()
                 for lines, plain in _blocks(source.path, self._skip):
-                    if self._stopped():
-                        raise InvalidRequest("the query was interrupted")
+                    self._go_on()
                     taken = self._raw(lines, number) if self._wanted.raw else self._taken(lines, plain, prefix, last)
                     if not taken:
                         continue
@@ -102,19 +127,18 @@ class Staging:
         """Each line as a text."""
         taken = []
         for line in lines:
-            if line.strip(_SPACE):
+            if stripped := line.strip(_SPACE):
                 try:
-                    text: str | None = line.decode()
+                    text: str | None = stripped.decode()
                 except UnicodeDecodeError:
                     text = None
                 taken.append(self._encode({self.number_key: number, "line": text}))
         return taken
 
-    def _taken(self, lines: list[bytes], plain: bool, prefix: bytes, last: list[str | None]) -> list[bytes]:
+    def _taken(self, lines: list[bytes], plain: bool, prefix: bytes, last: _Last) -> list[bytes]:
         """What is to be copied of `lines`; `plain`: they are ASCII. `last`: whose the line before was, in the same log."""
         taken: list[bytes] = []
         decode, encode, takes, other = self._decode, self._encode, self._wanted.takes, self._wanted.other
-        every = self._wanted.every_head
         for line in lines:
             try:
                 head = decode(line)
@@ -128,12 +152,11 @@ class Staging:
             take = takes.get(kind, other)
             if take is Take.WHOLE or not (plain or _is_text(line)):
                 taken.append(prefix + (line[1:] if line[0] == 0x7B else line.lstrip(_SPACE)[1:]))
-                last[:] = head.session, head.goal_id, head.command_id
-            elif take is Take.HEAD:
-                whose = [head.session, head.goal_id, head.command_id]
-                if every or whose != last:
-                    taken.append(prefix + encode(head)[1:])
-                    last[:] = whose
+            elif take is Take.HEAD or (take is not Take.NOTHING and last.is_first(head, take)):
+                taken.append(prefix + encode(head)[1:])
+            else:
+                continue
+            last.taken(head)
         return taken
 
     def _doubtful(self, line: bytes, prefix: bytes, taken: list[bytes]) -> None:

@@ -13,6 +13,8 @@ _WHERE = (
 _RANK = "CASE report->>'level' WHEN 'high' THEN 3 WHEN 'medium' THEN 2 WHEN 'low' THEN 1 END"
 _LEVEL = "CASE max({rank}) FILTER (WHERE type = 'command.rated') WHEN 3 THEN 'high' WHEN 2 THEN 'medium' WHEN 1 THEN 'low' END"
 
+_WITH_SAFETY_OFF = " OR ".join(f"type = '{kind}'" for kind in types_with("safety_off"))
+
 
 def _last(value: str, kind: str, extra: str = "") -> str:
     """The value of the last event of `kind` (in a group)."""
@@ -40,7 +42,7 @@ SESSIONS = (
     Column("program", "VARCHAR", "name and version of the program", _last("program", "session.started")),
     Column("frontend", "VARCHAR", "repl, cli …", _last("frontend", "session.started")),
     Column("is_root", "BOOLEAN", "begun, or gone on with, as root", "bool_or(is_root) FILTER (WHERE type = 'session.started')"),
-    Column("safety_off", "BOOLEAN", "--safety-off at any time", "coalesce(bool_or(safety_off), false)"),
+    Column("safety_off", "BOOLEAN", "--safety-off at any time", f"coalesce(bool_or(safety_off) FILTER (WHERE {_WITH_SAFETY_OFF}), false)"),
     Column("name", "VARCHAR", "the name it was given", _last("name", "session.named")),
     Column("origin", "JSON", "the session that it was branched from", _last("try_cast(origin AS JSON)", "session.started")),
     Column("crashed", "BOOLEAN", "a process of it ended without warning",
