@@ -81,7 +81,7 @@ def test_standard_input_closed_without_a_goal(world: World) -> None:
     assert "code 0" in done.stdout
 
 
-@pytest.mark.parametrize("home", [None, "", "/nowhere/at/all", "relative", "/dev/null"])
+@pytest.mark.parametrize("home", [None, "", "/proc/nowhere/at/all", "relative", "/dev/null"])
 def test_a_home_that_is_not_there(world: World, home: str | None) -> None:
     ended = world.run("exec", "--approve", "low", "echo hi", env={"HOME": home})
     assert (ended.code, ended.stdout) == (0, "hi\n"), ended.stderr

@@ -71,9 +71,9 @@ def test_half_an_export_leaves_nothing(folder: SessionFolder, tmp_path: Path, mo
     assert [path.name for path in tmp_path.iterdir()] == ["sessions"]
 
 
-def test_a_place_that_cannot_be_written(folder: SessionFolder) -> None:
+def test_a_place_that_cannot_be_written(folder: SessionFolder, tmp_path: Path) -> None:
     with pytest.raises(IoError, match="cannot write"):
-        folder.run("export", "--format", "json", "-o", "/nowhere/at/all/out")
+        folder.run("export", "--format", "json", "-o", str(tmp_path / "nowhere" / "out"))
 
 
 def test_a_format_is_needed(folder: SessionFolder) -> None:
