@@ -20,6 +20,8 @@ _MAX_CELL = 200
 _NARROWEST = 8
 Row = Sequence[Any]
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def write_table(columns: Sequence[str], numeric: Sequence[bool], rows: Iterable[Row], out: Sink) -> int:
     """A heading and one line a row, numbers to the right; how many rows. On a terminal wide columns give way to its width.
@@ -45,12 +47,15 @@ def write_table(columns: Sequence[str], numeric: Sequence[bool], rows: Iterable[
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
-    """RFC 4180 with a heading; how many rows. On a terminal control characters are made visible. Raises EmitError."""
+    """RFC 4180 with a heading; how many rows. On a terminal control characters are made visible. Raises EmitError.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it: whoever wrote a log is not to run in it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     count = -1
     for row in itertools.chain([columns], rows):
-        writer.writerow([_plain(value) for value in row])
+        writer.writerow([_cell(value) for value in row])
         line = text.getvalue()
         out.write((safe(line) if out.is_screen else line).encode("utf-8", "replace"))
         text.seek(0)
@@ -107,6 +112,11 @@ def _cell(value: Any) -> str:
         return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
     text = safe(_plain(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
     return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+
+
+def _cell(value: Any) -> str:
+    text = _plain(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
 
 def _plain(value: Any) -> str:

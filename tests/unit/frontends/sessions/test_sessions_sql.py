@@ -169,5 +169,13 @@ def test_csv_on_a_terminal_is_inert_and_elsewhere_exact() -> None:
         assert (b"\x1b" in stream.getvalue()) is not is_screen
 
 
+def test_no_text_of_a_log_becomes_a_formula() -> None:
+    stream = io.BytesIO()
+    row = ["=cmd|' /c calc'!A1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "a=1", -1, -1.5, ""]
+    write_csv([str(place) for place in range(len(row))], [row], StreamSink(stream, is_tty=False, color=False))
+    told = next(iter(list(csv.reader(io.StringIO(stream.getvalue().decode(), newline="")))[1:]))
+    assert told == ["'=cmd|' /c calc'!A1", "'+1", "'-1", "'@SUM(1)", "'\t=1", "'\r=1", "a=1", "-1", "-1.5", ""]
+
+
 def test_import_is_found_under_a_name_that_a_module_can_have() -> None:
     assert action("import").__name__ == "agent.frontends.sessions.import_"  # type: ignore[attr-defined]
