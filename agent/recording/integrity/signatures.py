@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -51,6 +52,8 @@ def drop_signatures(heads: str, session_id: str, log: str) -> None:
         return
     path = signed_path(heads, session_id)
     draft = f"{path}.{os.getpid()}"
+    with suppress(FileNotFoundError):
+        os.unlink(draft)  # what a process of that number left when it was killed
     _append(draft, b"".join(msgspec.json.encode(each) + b"\n" for each in kept))
     os.replace(draft, path)
 

@@ -172,3 +172,16 @@ def test_without_a_keyring_it_says_what_to_install(monkeypatch) -> None:
     with pytest.raises(ConfigError) as caught:
         make_key("keyring")
     assert "agent-shell[sign]" in caught.value.hint
+
+
+def test_what_a_killed_process_left_of_a_draft_comes_back_nowhere(tmp_path) -> None:
+    from agent.recording.integrity.signatures import Signature, add_signature, drop_signatures, read_signatures
+
+    heads = str(tmp_path)
+    for log in ("old", "new"):
+        add_signature(heads, Signature(session="a", log=log, seq=1, hash="0", time="2026"))
+    (tmp_path / f"a~signed.jsonl.{os.getpid()}").write_text(
+        '{"session":"a","log":"old","seq":9,"hash":"0","time":"2026"}\n'
+    )
+    drop_signatures(heads, "a", "old")
+    assert [each.log for each in read_signatures(heads, "a")] == ["new"]
