@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.processes import marked
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
 ENVELOPE = {"v", "seq", "time", "session", "run", "goal_id", "type"}
@@ -141,19 +143,7 @@ class World:
 
     def survivors(self) -> dict[int, str]:
         """Pid -> command line of living processes that carry the mark."""
-        found = {}
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                environ = Path(f"/proc/{entry}/environ").read_bytes()
-                state = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()[0]
-                line = Path(f"/proc/{entry}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if self.mark.encode() in environ and state not in (b"Z", b"X"):
-                found[int(entry)] = line.replace(b"\0", b" ").decode("utf-8", "replace")
-        return found
+        return marked(self.mark)
 
     def no_orphans(self) -> None:
         """Nothing that the program started lives on (what was killed needs a moment to be gone)."""

@@ -11,7 +11,6 @@ import asyncio
 import functools
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +23,7 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Consent, Level, RiskReport
 from agent.protocol.errors import CoreError
 from agent.protocol.rehearsals import Rehearsal
+from tests.support.processes import killed_after
 from tests.support.tree_operations import differences, listing
 
 BEFORE = (
@@ -62,27 +62,6 @@ class Shell:
 def facts(text: str) -> dict[str, Any]:
     report = RiskReport(command=text, level=Level.LOW)
     return {"command_id": "c", "command": text, "report": report, "consent": Consent(by="person")}
-
-
-def killed_after(count: int, work: Callable[[Callable[[str], None]], object]) -> bool:
-    """Do `work` in a child that kills itself after `count` moments; whether it came to that."""
-    child = os.fork()
-    if child == 0:
-        left = [count]
-
-        def watch(_moment: str) -> None:
-            left[0] -= 1
-            if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            work(watch)
-        except BaseException:
-            os._exit(3)
-        os._exit(0)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, -signal.SIGKILL), status
-    return status != 0
 
 
 async def crash(work: str, state: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import os
 import secrets
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.jobs.table import JobTable
@@ -15,6 +14,7 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
+from tests.support.processes import marked
 
 
 def approved(command: str, timeout: float | None = None) -> ApprovedCommand:
@@ -66,19 +66,7 @@ class Marker:
 
     def survivors(self) -> dict[int, str]:
         """Pid -> command line of living processes that inherited the marker."""
-        found = {}
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit():
-                continue
-            try:
-                environ = Path(f"/proc/{entry}/environ").read_bytes()
-                state = Path(f"/proc/{entry}/stat").read_bytes().rpartition(b")")[2].split()[0]
-                line = Path(f"/proc/{entry}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if self.name.encode() in environ and state not in (b"Z", b"X"):
-                found[int(entry)] = line.replace(b"\0", b" ").decode()
-        return found
+        return marked(self.name)
 
     def end(self) -> None:
         for pid in self.survivors():

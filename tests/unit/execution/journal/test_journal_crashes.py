@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +12,7 @@ from agent.execution.journal.records import Run
 from agent.execution.journal.store import Journals
 from agent.execution.rehearsal.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
+from tests.support.processes import killed_after
 from tests.support.tree_operations import differences, listing
 
 RUN = Run("something", "/", "2026-01-01T00:00:00Z")
@@ -38,27 +38,6 @@ def world() -> Iterator[OverlayWorld]:
     made = OverlayWorld(FAITHFUL)
     yield made
     made.close()
-
-
-def killed_after(count: int, work: Callable[[Callable[[str], None]], object]) -> bool:
-    """Do `work` in a child that kills itself after `count` moments; whether it came to that."""
-    child = os.fork()
-    if child == 0:
-        left = [count]
-
-        def watch(_moment: str) -> None:
-            left[0] -= 1
-            if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        try:
-            work(watch)
-        except BaseException:
-            os._exit(3)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)
-    return os.WIFSIGNALED(status)
 
 
 class Case:
