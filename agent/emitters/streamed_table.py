@@ -52,11 +52,13 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     A text that a spreadsheet would take for a formula has an apostrophe before it: whoever wrote a log is not to run in it.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(
+        text, lineterminator="\r\n"
+    )  # what stands in it is what gets quoted: a lone return begins no row
     count = -1
     for row in itertools.chain([columns], rows):
         writer.writerow([_cell(value) for value in row])
-        line = text.getvalue()
+        line = text.getvalue()[:-2] + "\n"
         out.write((safe(line) if out.is_screen else line).encode("utf-8", "replace"))
         text.seek(0)
         text.truncate()
