@@ -57,7 +57,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     )  # what stands in it is what gets quoted: a lone return begins no row
     count = -1
     for row in itertools.chain([columns], rows):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow([_csv_cell(value) for value in row])
         line = text.getvalue()[:-2] + "\n"
         out.write((safe(line) if out.is_screen else line).encode("utf-8", "replace"))
         text.seek(0)
@@ -116,7 +116,7 @@ def _cell(value: Any) -> str:
     return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
 
 
-def _cell(value: Any) -> str:
+def _csv_cell(value: Any) -> str:
     text = _plain(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
