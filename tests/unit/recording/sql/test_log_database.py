@@ -124,6 +124,16 @@ def test_an_error_says_what_and_where(database: LogDatabase) -> None:
     assert "LINE 1" in raised.value.hint
 
 
+@pytest.mark.parametrize("query", ["SELECT [now()]", "SELECT INTERVAL '99999999 years'"])
+def test_a_value_that_python_has_not_is_an_error_in_words(database: LogDatabase, query: str) -> None:
+    try:
+        rows = ask(database, query)
+    except InvalidRequest as error:
+        assert "cast it" in error.hint and "Traceback" not in error.message
+    else:
+        assert rows  # with a package that knows time zones
+
+
 def test_lines_that_are_no_events_are_counted_and_break_nothing(tmp_path: Path) -> None:
     deep = "[" * 50_000 + "]" * 50_000
     lines: list[str | bytes] = [
