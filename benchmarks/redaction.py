@@ -30,7 +30,7 @@ from tests.support.redaction_harmless import harmless
 PEER = "detect-secrets"
 PEER_VERSION = "1.5.0"
 SEEDS = (11, 12, 13)
-ADAPTER = Path(__file__).parent / "peers" / "adapters" / "detect_secrets_lines.py"
+ADAPTER = Path(__file__).parent / "peers" / "detect_secrets_lines.py"
 
 
 def outputs(count: int = 400) -> list[str]:
