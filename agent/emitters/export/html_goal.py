@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from json import dumps
 from typing import Any
 
@@ -31,7 +32,7 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
     status = line(goal.status.replace("_", " "), 40)
     said = goal.goal if goal.origin != "shell" else f"!{goal.goal.removeprefix('!')}"
     message = ""
-    if goal.message and goal.status not in _GOOD:
+    if goal.message and goal.status not in _GOOD and not any(goal.message in text for text in _said(goal)):
         message = f'<p class="note">{words(goal.message, 1_000)}</p>'
     mono = ' class="mono"' if goal.origin == "shell" else ""
     part = f" <small>part {goal.part}</small>" if goal.part > 1 or goal.more else ""
@@ -48,6 +49,13 @@ def goal_section(goal: GoalStory, number: int, first_command: int, *, full: bool
         at += isinstance(step, CommandStory)
     parts.append("</section>")
     return "".join(parts)
+
+
+def _said(goal: GoalStory) -> Iterator[str]:
+    """What the steps of the goal tell the person themselves."""
+    for step in goal.steps:
+        if isinstance(step, (Said, PlannerStep)):
+            yield step.text
 
 
 def anchor(goal: GoalStory, number: int) -> str:

@@ -13,12 +13,14 @@ import pytest
 from agent.emitters.export import html_report as page
 from agent.emitters.export.html_ansi import AnsiHtml, settled
 from agent.emitters.export.html_changes import edit_block
+from agent.emitters.export.html_goal import goal_section
 from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_report import Checked, html_report, verdict
 from agent.protocol.events import Record, SessionStarted, decode, encode
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem
+from agent.recording.story import GoalStory, Said
 from agent.recording.story_fold import stories, taken_back
 from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured
 
@@ -295,3 +297,13 @@ def test_a_very_long_goal_comes_in_parts_of_one_number() -> None:
     assert ids == ["g1", "g1-2", "g1-3", "g2"]
     assert "<b>2</b> goals" in html
     assert "<b>2,100</b> commands run" in html
+
+
+def test_a_message_that_a_step_tells_is_not_told_twice() -> None:
+    def shown(*steps: Said) -> str:
+        goal = GoalStory(
+            goal_id="g", goal="x", began="", ended="", status="blocked_by_policy", message="refused it", steps=steps
+        )
+        return goal_section(goal, 1, 1, full=False)
+
+    assert shown().count("refused it") == shown(Said(time="", text="policy refused it")).count("refused it") == 1
