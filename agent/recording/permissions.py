@@ -46,6 +46,8 @@ def repair(loose: Loose) -> str:
             return "it belongs to somebody else"
         if not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
             return "it is neither a file nor a folder"
+        if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
+            return "it has another name, too, whose mode would change with it"
         os.fchmod(descriptor, stat.S_IMODE(info.st_mode) & 0o700)
     except OSError as error:
         return f"its mode cannot be changed: {error.strerror or error}"
@@ -99,5 +101,7 @@ def _look(path: str, kind: str) -> Loose | None:
         return Loose(path, kind, mode, f"belongs to user {info.st_uid}", False)
     if not mode & 0o077:
         return None
+    if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
+        return Loose(path, kind, mode, "has another name, too, whose mode would change with it", False)
     rights = [word for word, bits in (("written", 0o022), ("read", 0o044), ("entered or run", 0o011)) if mode & bits]
     return Loose(path, kind, mode, f"can be {' and '.join(rights)} by others", True)

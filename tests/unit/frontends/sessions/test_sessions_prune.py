@@ -296,3 +296,15 @@ def test_permissions_are_told_and_repaired(world: World, tmp_path: Path) -> None
     assert [path.stat().st_mode & 0o777 for path in (log, head, outside)] == [0o600, 0o600, 0o644]
     (Path(world.sessions) / "2026-03-04-link.jsonl").unlink()
     assert world.run(permissions)[0] == 0
+
+
+def test_a_file_with_another_name_keeps_its_mode(world: World, tmp_path: Path) -> None:
+    world.log("a")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("of somebody")
+    elsewhere.chmod(0o644)
+    os.link(elsewhere, os.path.join(world.sessions, "2026-03-04-linked.jsonl"))
+    code, out, err = world.run(permissions, "--repair")
+    assert code == 1
+    assert "has another name" in out and "second name" in err
+    assert elsewhere.stat().st_mode & 0o777 == 0o644
