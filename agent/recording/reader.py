@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events import Record, decode
@@ -41,6 +41,16 @@ class SessionFile(Struct, frozen=True):
     def files(self) -> tuple[str, ...]:
         """`paths`, also where only the first is known."""
         return self.paths or (self.path,)
+
+
+def as_it_is_now(session: SessionFile) -> SessionFile:
+    """The session with the files that came since it was listed, and without those that went: a writer may have rotated in between."""
+    parsed = parse_segment(os.path.basename(session.path))
+    if parsed is None or parsed[2] != 1:
+        return session
+    paths = segment_paths(session.path)
+    behind_a_gap = tuple(path for path in session.files if path not in paths and os.path.lexists(path))
+    return structs.replace(session, paths=paths + behind_a_gap)
 
 
 def read_session(session: SessionFile | str) -> Iterator[Record | BadLine]:

@@ -22,7 +22,7 @@ from agent.recording.integrity.verify import Checked, verify_session
 from agent.recording.integrity.witness import Signer
 from agent.recording.logfile import LogFile, reason_of
 from agent.recording.naming import staged_path
-from agent.recording.reader import SessionFile
+from agent.recording.reader import SessionFile, as_it_is_now
 
 
 class Rewritten(Struct, frozen=True, kw_only=True):
@@ -54,8 +54,9 @@ def rewrite_session(
     `torn` changes bytes that a crash left and that are no record. A log that did not verify before never will again. Raises
     RecordingError where it is being written, cannot be read or cannot be written, IoError.
     """
-    paths = session.files
-    with _locked(session, heads, disk):
+    with _locked(session, heads, disk) as current:
+        session = current
+        paths = session.files
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, change, torn, disk)
         try:
@@ -94,8 +95,9 @@ def bury_session(
     disk: Disk = REAL_DISK,
 ) -> Checked:
     """Replace a session by its tombstone; what it was before. Raises as `rewrite_session`."""
-    paths = session.files
-    with _locked(session, heads, disk):
+    with _locked(session, heads, disk) as current:
+        session = current
+        paths = session.files
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, lambda record: record, None, disk)
         try:
@@ -131,14 +133,15 @@ def finish_rewriting(session_id: str, heads: str | None, paths: Sequence[str], d
 
 
 @contextmanager
-def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[None]:
-    """Hold the writer's lock, and finish what was interrupted."""
+def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[SessionFile]:
+    """Hold the writer's lock, and finish what was interrupted; the session as it is then: it may have gone on since it was listed."""
     file = LogFile(session.path, disk)
     try:
+        session = as_it_is_now(session)
         finish_rewriting(session.session_id, heads, session.files, disk)
         file.close()  # the log may be another file now
         file = LogFile(session.path, disk)
-        yield
+        yield as_it_is_now(session)
     except OSError as error:
         raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
     finally:

@@ -14,8 +14,8 @@ from agent.recording.integrity.heads import folder_name, is_announced, known_ids
 from agent.recording.integrity.slots import Head
 from agent.recording.integrity.standing import standing
 from agent.recording.integrity.walk import Problem, Walk
-from agent.recording.naming import parse_segment, segment_paths, staged_path
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.naming import parse_segment, staged_path
+from agent.recording.reader import SessionFile, as_it_is_now, list_sessions
 
 PRUNED = "session.pruned"
 _TRIES = 4
@@ -66,17 +66,11 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
     for _ in range(_TRIES):
         before = _heads(heads, session.session_id)
         checked = _verify_once(session, heads, signatures)
-        if checked.sound or _heads(heads, session.session_id) == before:
+        now = as_it_is_now(session)
+        if checked.sound or (now.files == session.files and _heads(heads, session.session_id) == before):
             break
-        session = _as_it_is_now(
-            session
-        )  # it was written or replaced under the walk: what was found may be neither the one nor the other
+        session = now  # it was written or replaced under the walk: what was found may be neither the one nor the other
     return checked
-
-
-def _as_it_is_now(session: SessionFile) -> SessionFile:
-    parsed = parse_segment(os.path.basename(session.path))
-    return structs.replace(session, paths=segment_paths(session.path)) if parsed and parsed[2] == 1 else session
 
 
 def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None) -> Checked:

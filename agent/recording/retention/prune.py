@@ -26,6 +26,12 @@ def prune(chosen: Chosen, heads: str, *, now: str, force: bool = False, signer: 
     survey = chosen.survey
 
     def tombstone(before: Checked) -> SessionPruned:
+        if before.bytes > survey.session.size:
+            raise InvalidState(
+                expected="a log that did not grow since it was looked at",
+                found=f"{survey.session.session_id} went on meanwhile",
+                hint="prune again: it may be too young now",
+            )
         if not before.sound and not force:
             raise InvalidState(
                 expected="a log that verifies",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agent.protocol.errors import RecordingError
+from agent.protocol.errors import InvalidState, RecordingError
 from agent.protocol.events import Notice, SessionPruned
 from agent.recording.integrity import verify
 from agent.recording.integrity.heads import HeadKeeper, read_heads
@@ -212,3 +212,42 @@ def test_who_only_looks_whether_a_log_is_in_use_stops_no_writer(place) -> None:
     place.write()
     timer.join()
     assert place.one().state == "whole"
+
+
+@pytest.mark.parametrize("bury", [False, True])
+def test_a_log_that_went_on_since_it_was_listed_is_rewritten_with_all_its_files(place, bury) -> None:
+    place.write(12, rotate_bytes=SMALL)
+    (listed,) = list_sessions(place.sessions)
+    place.write(12, rotate_bytes=SMALL)
+    (now,) = list_sessions(place.sessions)
+    assert len(now.paths) > len(listed.paths)
+    if bury:
+        bury_session(listed, place.heads, lambda _: SessionPruned(before="", events=0, bytes=0), now="2026")
+        assert len(place.files()) == 1
+    else:
+        rewrite_session(listed, place.heads, shouted, note=lambda _: Notice(text="done"), now="2026")
+        assert not [text for text in told(place) if text.startswith("number")]
+    assert place.one().sound
+
+
+def test_a_log_that_went_on_since_it_was_listed_is_verified_with_all_its_files(place) -> None:
+    place.write(12, rotate_bytes=SMALL)
+    (listed,) = list_sessions(place.sessions)
+    place.write(12, rotate_bytes=SMALL)
+    assert verify.verify_session(listed, place.heads).state == "whole"
+    place.files()[-1].unlink()
+    assert not verify.verify_session(listed, place.heads).sound
+
+
+def test_a_session_that_went_on_since_it_was_chosen_is_not_pruned(place) -> None:
+    from agent.recording.retention.plan import Chosen
+    from agent.recording.retention.prune import prune
+    from agent.recording.retention.survey import survey
+
+    place.write()
+    (listed,) = list_sessions(place.sessions)
+    looked_at = survey(listed)
+    place.write()
+    with pytest.raises(InvalidState, match="went on"):
+        prune(Chosen(survey=looked_at, reason="old"), place.heads, now="2026")
+    assert "number 1" in told(place)
