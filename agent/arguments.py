@@ -205,6 +205,14 @@ def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
     def error(message: str) -> NoReturn:
         for stand_in, word in reversed(getattr(parser, "stand_ins", {}).items()):
             message = message.replace(repr(stand_in), repr(word)).replace(stand_in, word)
+        told, _, choice = message.partition(": invalid choice: '")
+        if choice:
+            from difflib import get_close_matches
+
+            choices = [str(each) for action in parser._actions for each in action.choices or ()]
+            wrong = choice.partition("'")[0]
+            near = get_close_matches(wrong, choices, n=1, cutoff=0.6)
+            message = f"{told}: there is no '{wrong}' (did you mean {near[0]}?)" if near else message
         unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0]
         if unknown != message and unknown.startswith("-"):
             from difflib import get_close_matches

@@ -31,6 +31,8 @@ def test_words(sub: str, arguments: list[str], name: str, value: object) -> None
         ("sessions", ["list", "--", "-2"], "unrecognized arguments: -2"),
         ("sessions", ["show", "--", "-2", "-3"], "unrecognized arguments: -3"),
         ("config", ["--", "-x"], "invalid choice: '-x'"),
+        ("sessions", ["exprt"], "argument ACTION: there is no 'exprt' (did you mean export?)"),
+        ("sessions", ["list", "--status", "complete"], "there is no 'complete' (did you mean completed?)"),
         ("exec", ["--cwd", "--", "ls"], "argument --cwd: expected one argument"),
     ],
 )
