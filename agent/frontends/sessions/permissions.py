@@ -61,4 +61,6 @@ def _tell(found: list[Loose], rows: list[dict[str, object]], *, repaired: bool) 
     if not repaired and any(each.can_repair for each in found):
         complain("agent-shell: `agent-shell sessions permissions --repair` takes others' rights away")
     if any(not each.can_repair for each in found):
-        complain(f"agent-shell: what is a link, has a second name or is not yours stays as it is (you are user {os.geteuid()})")
+        complain(
+            f"agent-shell: what is a link, has a second name or is not yours stays as it is (you are user {os.geteuid()})"
+        )
