@@ -49,7 +49,7 @@ class Task:
     sql: str = ""
     bound: float = 0.0
     times_peer: float = 4.0
-    """How many times the cheapest peer's seconds are enough: a query of ours also counts the lines that are no events."""
+    """How many times the cheapest peer's seconds are enough. A query of ours also counts the lines that are no events."""
 
 
 TASKS = (
@@ -60,6 +60,7 @@ TASKS = (
         """xargs -0 jq -r 'select(.type == "goal.finished") | .status' | sort | uniq -c""",
         sql="SELECT status, count(*) FROM {auto} WHERE type = 'goal.finished' GROUP BY 1",
         bound=_MEMORY,
+        times_peer=2,
     ),
     Task(
         "commands by risk and who decided",
@@ -69,6 +70,7 @@ TASKS = (
         sql="SELECT r.report.level, c.\"by\", count(*) FROM {auto} r JOIN {auto} c USING (session, command_id) "
         "WHERE r.type = 'command.rated' AND c.type = 'command.confirmed' GROUP BY ALL",
         bound=_MEMORY,
+        times_peer=2,
     ),
     Task("the index, from nothing", ("list", "--json", "--limit", "1")),
     Task(

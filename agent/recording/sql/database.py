@@ -23,7 +23,7 @@ from agent.recording.sql.views import views
 if TYPE_CHECKING:
     import duckdb
 
-DEFAULT_MEMORY = "200MB"
+DEFAULT_MEMORY = "150MB"
 _ROWS = 1_000
 
 

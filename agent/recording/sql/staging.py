@@ -18,7 +18,7 @@ from agent.recording.bounds import MAX_LINE
 from agent.recording.sql.reading import Take, Wanted
 from agent.recording.sql.sources import Source
 
-PIECE = 24 * 1024 * 1024
+PIECE = 16 * 1024 * 1024
 """Bytes after which a file is full."""
 _BLOCK = 1024 * 1024
 _SPACE = b" \t\r"

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,7 +144,7 @@ def test_without_a_query_or_duckdb(asked: Any, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ConfigError) as raised:
         asked("SELECT 1")
     assert raised.value.hint == "pip install 'agent-shell[audit]'"
-    assert module.DEFAULT_MEMORY == "200MB"
+    assert module.DEFAULT_MEMORY == "150MB"
 
 
 class _Screen(StreamSink):
@@ -179,3 +180,17 @@ def test_no_text_of_a_log_becomes_a_formula() -> None:
 
 def test_import_is_found_under_a_name_that_a_module_can_have() -> None:
     assert action("import").__name__ == "agent.frontends.sessions.import_"  # type: ignore[attr-defined]
+
+
+def test_a_signal_ends_it_and_leaves_no_copy(asked: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = module.LogDatabase.ask
+
+    def signalled(database: Any, query: str) -> Any:
+        os.kill(os.getpid(), signal.SIGTERM)
+        database._stop.wait(30)
+        return before(database, query)
+
+    monkeypatch.setattr(module.LogDatabase, "ask", signalled)
+    assert asked("SELECT * FROM goals") == (143, "", "")
+    assert os.listdir(tmp_path) == []

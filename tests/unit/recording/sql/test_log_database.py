@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest, NotFound
+from agent.recording.sql import filling, staging
 from agent.recording.sql.columns import line_columns
 from agent.recording.sql.database import LogDatabase
 from agent.recording.sql.sources import Source, find_sources
@@ -202,14 +203,52 @@ def test_memory_is_bounded_in_words(folders: list[Path]) -> None:
         pass
 
 
-def test_many_logs_are_reached_by_their_folders(tmp_path: Path) -> None:
+def test_no_log_can_be_reached_by_a_query(tmp_path: Path) -> None:
     event = json.dumps({**LINE, "type": "notice"}) + "\n"
     for number in range(520):
         (tmp_path / f"2026-03-04-s{number}.jsonl").write_text(event)
     with LogDatabase(find_sources([str(tmp_path)], default="", here="here")) as database:
         assert ask(database, "SELECT count(DISTINCT session) FROM events") == [(520,)]
-        with pytest.raises(InvalidRequest):
-            ask(database, "FROM read_text('/etc/passwd')")
+        for path in ("/etc/passwd", str(tmp_path / "2026-03-04-s1.jsonl")):
+            with pytest.raises(InvalidRequest):
+                ask(database, f"FROM read_text('{path}')")
+
+
+def test_pieces_and_columns_change_no_answer(
+    database: LogDatabase, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "PIECE", 2_000)
+    monkeypatch.setattr(filling, "_PART", 3_000)
+    with LogDatabase(find_sources([str(folders[0].parents[1])], default="", here="here")) as pieces:
+        for view in ("sessions", "goals", "commands"):
+            names = [column.name for column in views()[view]]
+            rows = ask(database, f"SELECT {', '.join(names)} FROM {view}")
+            for name, wanted in zip(names, zip(*rows, strict=True), strict=True):
+                pieces._filled.clear()  # each column alone, so that nothing else is read
+                got = [row[0] for row in ask(pieces, f"SELECT {name} FROM {view}")]
+                assert sorted(map(repr, got)) == sorted(map(repr, wanted)), (view, name)
+
+
+def test_what_killed_processes_left_goes_and_what_is_in_use_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, new = tmp_path / "agent-shell-sql-left", tmp_path / "agent-shell-sql-new"
+    left.mkdir()
+    (left / "lock").touch()
+    new.mkdir()
+    (tmp_path / "agent-shell-sql-link").symlink_to(tmp_path)
+    with LogDatabase([]) as first, LogDatabase([]) as second:
+        assert os.path.isdir(first.folder) and os.path.isdir(second.folder)
+        assert not left.exists() and new.exists()
+    assert sorted(os.listdir(tmp_path)) == ["agent-shell-sql-link", "agent-shell-sql-new"]
+
+
+def test_after_an_interrupt_nothing_is_answered(folders: list[Path]) -> None:
+    with LogDatabase(find_sources([str(folders[0])], default="", here="here")) as database:
+        database.interrupt()
+        with pytest.raises(InvalidRequest, match="interrupted"):
+            ask(database, "FROM goals")
 
 
 def test_sources(tmp_path: Path, folders: list[Path]) -> None:
