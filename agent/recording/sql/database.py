@@ -14,8 +14,8 @@ import msgspec
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
 from agent.recording.sql.filling import Filling
 from agent.recording.sql.private_folder import PrivateFolder, remove_leftovers
-from agent.recording.sql.question import Planner, tables
-from agent.recording.sql.reading import filled
+from agent.recording.sql.question import Planner
+from agent.recording.sql.reading import empty, filled
 from agent.recording.sql.sources import Source
 from agent.recording.sql.staging import Staging
 from agent.recording.sql.views import views
@@ -203,8 +203,9 @@ class LogDatabase:
             f"FROM read_json({_quoted(glob.escape(listing))}, {columns})"
         )
         os.unlink(listing)
-        for statement in tables(views()):
-            connection.execute(statement)
+        for view in views():
+            for statement in empty(view, filled(view, ())):
+                connection.execute(statement)
         connection.execute(f"SET allowed_directories = [{_quoted(self.folder + '/')}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -230,9 +231,10 @@ class LogDatabase:
     def _fill(self, names: dict[str, frozenset[str]], types: frozenset[str] | None) -> None:
         """Fill these columns of these views anew, in one pass over the logs; `events` perhaps with some types only."""
         connection = self._opened()
-        for view in names:
+        for view, wanted in names.items():
             self._filled.pop(view, None)
-            connection.execute(f"TRUNCATE {view}")
+            for statement in empty(view, filled(view, wanted)):
+                connection.execute(statement)
         filling = Filling(connection, {view: filled(view, columns) for view, columns in names.items()}, types)
         staging = Staging(filling.wanted, os.path.join(self.folder, "lines.jsonl"), self.go_on)
         for piece in staging.pieces(self._sources):

@@ -28,6 +28,7 @@ class Filling:
     ) -> None:
         self.wanted = reduce(Wanted.join, (wanted_for(view, some, types) for view, some in columns.items()))
         self.refused = 0
+        self._types = types
         self._connection = connection
         self._columns = columns
         self._waiting = 0  # bytes of lines that are not in the views yet
@@ -60,7 +61,7 @@ class Filling:
         parts = -(-self._waiting // _PART)
         for view, columns in self._columns.items():
             for part in range(parts if view not in ("events", "outputs") else 1):
-                self._connection.execute(rows_of(view, columns, "_lines", (part, parts)))
+                self._connection.execute(rows_of(view, columns, "_lines", (part, parts), self._types))
         self._connection.execute("DROP TABLE _lines")
         self._waiting = 0
 

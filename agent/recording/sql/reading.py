@@ -88,26 +88,32 @@ def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | Non
     return Wanted(takes, other, _keys(columns) | _HEAD | {"seq"})
 
 
-def rows_of(view: str, columns: Iterable[Column], source: str, part: tuple[int, int]) -> str:
+def rows_of(
+    view: str, columns: Iterable[Column], source: str, part: tuple[int, int], types: frozenset[str] | None = None
+) -> str:
     """The statement that adds the rows of `view` which grow from the lines in `source`, filled in `columns` only.
 
-    Of a view that groups, `part` (of so many) of the groups.
+    Of a view that groups, `part` (of so many) of the groups; of `events` perhaps only some `types`.
     """
     columns = list(columns)
     names = ", ".join(f'"{column.name}"' for column in columns)
     if view == "lines":
-        return f"INSERT INTO lines (machine, file, json) SELECT machine, file, try_cast(line AS JSON) FROM {source}"
+        return (
+            f"INSERT INTO _lines_rows (machine, file, json) SELECT machine, file, try_cast(line AS JSON) FROM {source}"
+        )
     if view not in _GROUPS:
         kind = " AND type = 'command.output'" if view == "outputs" else ""
+        if view == "events" and types is not None:
+            kind = f" AND type IN ({', '.join(map(repr, sorted(types)))})"
         values = ", ".join(column.sql or f'"{column.name}"' for column in columns)
-        return f"INSERT INTO {view} ({names}) SELECT {values} FROM {source} WHERE type IS NOT NULL{kind}"
+        return f"INSERT INTO _{view}_rows ({names}) SELECT {values} FROM {source} WHERE type IS NOT NULL{kind}"
     keys, where = _GROUPS[view]
     values = ", ".join(column.sql or column.name for column in columns)
     conditions = ["type IS NOT NULL", *([where] if where else [])]
     if part[1] > 1:
         conditions.append(f"hash({keys[-1]}) % {part[1]} = {part[0]}")
     return (
-        f"INSERT INTO {view} ({names}) SELECT {values} FROM {source} WHERE {' AND '.join(conditions)} "
+        f"INSERT INTO _{view}_rows ({names}) SELECT {values} FROM {source} WHERE {' AND '.join(conditions)} "
         f"GROUP BY {', '.join(keys)}"
     )
 
@@ -116,6 +122,17 @@ def filled(view: str, names: Iterable[str]) -> list[Column]:
     """The columns of `view` that are in `names`, and those that its rows cannot be told apart without."""
     needed = {*names, *(_GROUPS[view][0] if view in _GROUPS else ("machine",))}
     return [column for column in views()[view] if column.name in needed]
+
+
+def empty(view: str, columns: Iterable[Column]) -> list[str]:
+    """The statements that make `view` without rows, with room for `columns`: the others are NULL, and would cost memory for nothing."""
+    kept = {column.name: f'"{column.name}"' for column in columns}
+    shown = (kept.get(column.name, f'NULL::{column.type} AS "{column.name}"') for column in views()[view])
+    declared = ", ".join(f'"{column.name}" {column.type}' for column in columns)
+    return [
+        f"CREATE OR REPLACE TEMP TABLE _{view}_rows ({declared})",
+        f"CREATE OR REPLACE TEMP VIEW {view} AS SELECT {', '.join(shown)} FROM _{view}_rows",
+    ]
 
 
 def staged(scan: str, number: str, wanted: Wanted) -> str:
