@@ -16,6 +16,8 @@ _COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608
 _SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 23)})"  # noqa: S608
 _TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?, ?, ?, ?)"
 
+_taken = [0, 0, 0]  # connection, and the rows from and to which it was full; only where a search begins
+
 
 def write_goal(connection: sqlite3.Connection, session: int, goal: Goal) -> None:
     """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`."""
@@ -64,9 +66,15 @@ def _command_texts(goal: Goal) -> tuple[str, str]:
 
 
 def _free_row(connection: sqlite3.Connection, at: int) -> int:
+    """A row from `at` on. Goals that claim one and the same time would each be looked past, so where the last one went is kept."""
     row = max(at, 1)
+    if _taken[0] == id(connection) and _taken[1] <= row <= _taken[2]:
+        first, row = _taken[1], _taken[2] + 1
+    else:
+        first = row
     while connection.execute("SELECT 1 FROM goals WHERE id = ?", (row,)).fetchone():
         row += 1
+    _taken[:] = (id(connection), first, row)
     return row
 
 

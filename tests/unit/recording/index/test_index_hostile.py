@@ -16,7 +16,7 @@ from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import Line, read_line
-from agent.recording.index.rows import write_goal, write_session
+from agent.recording.index.rows import _free_row, write_goal, write_session
 from agent.recording.index.search import search
 from agent.recording.index.values import COMMANDS_KEPT, OUTPUTS_KEPT, Session
 
@@ -171,3 +171,14 @@ def test_any_fields_of_any_type(lines: list[tuple[str, dict[str, object]]]) -> N
         raise AssertionError(lines) from error
     finally:
         database.close()
+
+
+def test_goals_of_one_time_are_not_each_looked_past() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE goals (id INTEGER PRIMARY KEY)")
+    asked: list[str] = []
+    connection.set_trace_callback(asked.append)
+    for _ in range(300):
+        connection.execute("INSERT INTO goals VALUES (?)", (_free_row(connection, 5),))
+    assert connection.execute("SELECT min(id), max(id), count(*) FROM goals").fetchone() == (5, 304, 300)
+    assert len(asked) < 1000
