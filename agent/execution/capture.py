@@ -3,51 +3,73 @@
 from __future__ import annotations
 
 import codecs
-from collections import deque
+import os
 
 from agent.protocol.outcomes import CapturedStream
 
 _CONTINUATION = range(0x80, 0xC0)
 _LONGEST_CHARACTER = 4
-_SMALL, _LARGE = 4096, 65536  # chunks smaller than the one are gathered until they are as large as the other
 
 
 class HeadTail:
-    """The first `head_bytes` and the last `tail_bytes` of what is fed; memory at most head + tail + one chunk.
+    """The first `head_bytes` and the last `tail_bytes` of what is fed, in head + tail bytes of memory.
 
-    Large chunks are kept as they are and never copied: at full speed copying would cost as much as reading.
+    The tail is a ring. `read` fills it straight from a descriptor: at full speed every copy and every allocation counts.
     """
 
     def __init__(self, head_bytes: int, tail_bytes: int) -> None:
         self._head_size = head_bytes
         self._tail_size = tail_bytes
         self._head = bytearray()
-        self._tail: deque[bytes | bytearray] = deque()
-        self._held = 0  # bytes in the tail's chunks
+        self._ring = memoryview(b"")  # made when the head is full: most streams are short
+        self._next = 0  # where in the ring the next byte goes
         self.total = 0
+
+    @property
+    def in_tail(self) -> bool:
+        """Whether what comes now goes to the tail, so that `read` may be used."""
+        return self._tail_size > 0 and self.total >= self._head_size
 
     def feed(self, data: bytes) -> None:
         """Add a chunk of any size."""
-        self.total += len(data)
         room = self._head_size - len(self._head)
+        self.total += len(data)
         if room > 0:
             self._head += data[:room]
             data = data[room:]
-            if not data:
-                return
-        tail = self._tail
-        if len(data) < _SMALL and tail and isinstance(tail[-1], bytearray) and len(tail[-1]) < _LARGE:
-            tail[-1] += data
-        else:
-            tail.append(bytearray(data) if len(data) < _SMALL else data)
-        self._held += len(data)
-        while tail and self._held - len(tail[0]) >= self._tail_size:
-            self._held -= len(tail.popleft())
+        if len(data) > self._tail_size:
+            data = data[len(data) - self._tail_size :]
+        if not data:
+            return
+        ring, start = self._tail(), self._next
+        fits = min(len(data), len(ring) - start)
+        ring[start : start + fits] = data[:fits]
+        ring[: len(data) - fits] = data[fits:]
+        self._next = (start + len(data)) % len(ring)
+
+    def read(self, fd: int, most: int) -> int:
+        """Read up to `most` bytes into the tail; how many came, 0 at the end. Only while `in_tail`; OSError as of `os.read`."""
+        ring, start = self._tail(), self._next
+        end = start + min(most, len(ring))
+        size = os.readv(fd, [ring[start:end]] if end <= len(ring) else [ring[start:], ring[: end - len(ring)]])
+        self._next = (start + size) % len(ring)
+        self.total += size
+        return size
+
+    def latest(self, size: int) -> bytes:
+        """The last `size` bytes that went to the tail, as many as it has at most."""
+        ring, start = self._ring, self._next - size
+        return bytes(ring[start : self._next]) if start >= 0 else bytes(ring[start:]) + bytes(ring[: self._next])
+
+    def _tail(self) -> memoryview:
+        if not self._ring:
+            self._ring = memoryview(bytearray(self._tail_size))
+        return self._ring
 
     def result(self) -> CapturedStream:
         """Decode what is kept as UTF-8; no character is torn by the cuts, invalid bytes become U+FFFD."""
         head = bytes(self._head)
-        tail = b"".join(self._tail)[max(0, self._held - self._tail_size) :]
+        tail = self.latest(min(self.total - len(head), len(self._ring)))
         dropped = self.total - len(head) - len(tail)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         head_text = decoder.decode(head, final=not tail and not dropped)

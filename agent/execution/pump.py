@@ -21,6 +21,10 @@ from agent.execution.wait_hint import WAITS, WaitHint
 from agent.protocol.ports import OutputSink
 
 READ_SIZE = 256 * 1024
+FLOOD = 1024 * 1024  # bytes after which what comes without a pause is a flood
+FLOOD_PAUSE = 0.01  # seconds without output that end one
+FLOOD_PIECE = 64 * 1024  # bytes that are worth a turn of their own; smaller pieces of a flood are let gather
+FLOOD_NAP = 0.0003  # seconds they have for it: to wake us for every few kB would cost the command more than its writing
 SHARED_READ_SIZE = 32 * 1024  # where both streams have something: small turns keep their order and starve neither
 IDLE = 0.05  # seconds without output after which a background job may keep the pipe for itself
 DRAIN_LIMIT = 0.5  # seconds after which even a busy background job is left alone
@@ -87,7 +91,10 @@ class Pump:
         self._presses: list[float] = []
         self._size = terminals.size(channels.real.fd) if channels.real else (0, 0)
         self._used_terminal = channels.pass_through
-        self._hint = None if channels.pass_through else WaitHint(channels.master)
+        self._hint = WaitHint(channels.master) if channels.master is not None and not channels.pass_through else None
+        self._shown = sink is not None or self._hint is not None
+        self._total = self._came = 0  # bytes of output so far, and in this turn
+        self._flow, self._flow_at = 0, self._started  # bytes since the last pause, and when the latest of them came
         self._ending = Ending()
         self._ended = False
 
@@ -124,6 +131,8 @@ class Pump:
     def _loop(self) -> None:
         while not self._ended:
             self._serve(self._selector.select(self._patience()))
+            if self._flooded():
+                time.sleep(FLOOD_NAP)
             self._frames.flush_if_due()
             if self._keys:
                 self._flush_keys()
@@ -135,6 +144,7 @@ class Pump:
     def _serve(self, ready: list[tuple[selectors.SelectorKey, int]]) -> None:
         """Handle what is ready, in the order in which it became so."""
         self._crowded = len(ready) > 1
+        self._came = 0
         for key, _events in ready:
             key.data(key.fd)
 
@@ -178,32 +188,50 @@ class Pump:
         self._ended = True
 
     def _on_output(self, fd: int) -> None:
+        stream = self._channels.outputs[fd]
+        capture = self._captures[stream]
+        most = SHARED_READ_SIZE if self._crowded else READ_SIZE
+        data = b""
         try:
-            data = os.read(fd, SHARED_READ_SIZE if self._crowded else READ_SIZE)
+            if capture.in_tail:
+                size = capture.read(fd, most)
+            else:
+                data = os.read(fd, most)
+                size = len(data)
+                capture.feed(data)
         except BlockingIOError:
             return  # a keeper that goes on with the command in the background was quicker
-        if not data:
+        if not size:
             self._selector.unregister(fd)
             del self._open[fd]
             return
-        self._take(self._channels.outputs[fd], data)
+        self._count(size)
+        if self._shown:
+            self._show(stream, data or capture.latest(size))
 
-    def _take(self, stream: str, data: bytes) -> None:
-        """Keep a piece of output and hand it on."""
-        self._captures[stream].feed(data)
-        self._count()
+    def _show(self, stream: str, data: bytes) -> None:
+        """Hand on a piece of output."""
         self._frames.add(stream, data, time.monotonic() - self._started)
         if self._hint is not None:
             self._hint.shown(data)
 
-    def _count(self) -> None:
+    def _count(self, size: int) -> None:
         """End a command that writes more than it may."""
+        self._came += size
+        self._total += size
         limit = self._channels.output_limit
-        if limit is None or self._ending.over_output:
-            return
-        if sum(capture.total for capture in self._captures.values()) > limit:
+        if limit is not None and self._total > limit and not self._ending.over_output:
             self._ending.over_output = True
             self._stop()
+
+    def _flooded(self) -> bool:
+        """Whether output comes faster than in pieces worth a turn."""
+        if not self._came:
+            return False
+        now = time.monotonic()
+        self._flow = self._came if now - self._flow_at > FLOOD_PAUSE else self._flow + self._came
+        self._flow_at = now
+        return self._flow > FLOOD and self._came < FLOOD_PIECE
 
     def _on_master(self, fd: int) -> None:
         try:
@@ -218,11 +246,13 @@ class Pump:
         real = self._channels.real
         raw = terminals.is_raw(fd)
         if self._channels.screen and not raw:
-            self._take("stdout", data)
+            self._captures["stdout"].feed(data)
+            self._count(len(data))
+            self._show("stdout", data)
             return
         if self._channels.pass_through:
             self._captures["stdout"].feed(data)
-            self._count()
+            self._count(len(data))
         if real is None:
             return
         self._frames.flush()  # what came before through the sink belongs above it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,5 +64,28 @@ def test_memory_is_bounded_for_tiny_chunks() -> None:
     capture = HeadTail(10, 100)
     for _ in range(10_000):
         capture.feed(b"x")
-    assert len(capture._tail) <= 200
+    assert len(capture._ring) == 100
     assert capture.result().dropped_bytes == 9890
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.integers(0, 50), st.integers(1, 50))
+def test_reading_from_a_pipe_keeps_the_same(chunks: list[bytes], head: int, tail: int) -> None:
+    capture = HeadTail(head, tail)
+    read_end, write_end = os.pipe()
+    try:
+        for chunk in chunks:
+            os.write(write_end, chunk)
+            left = len(chunk)
+            while left:
+                if capture.in_tail:
+                    size = capture.read(read_end, 7)
+                    assert capture.latest(size) == chunk[len(chunk) - left :][:size]
+                else:
+                    data = os.read(read_end, 7)
+                    size = len(data)
+                    capture.feed(data)
+                left -= size
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+    assert capture.result() == captured(chunks, head, tail)
