@@ -16,16 +16,34 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
     message: str
 
 
+class Alternative(Struct, frozen=True, kw_only=True):
+    """Another command for the same goal, and how the goal has to be read for it."""
+
+    command: str
+    reason: str = ""
+
+
 class Command(Struct, frozen=True, kw_only=True, tag="command"):
     """One shell command, with the planner's reason, its own confidence (0..1) and its opinion of the risk.
 
-    None of them lowers a level; an opinion can raise it.
+    None of them lowers a level; an opinion can raise it. `reading`: how the goal was understood, in its parts ("find · files ·
+    *.log"); `unused`: words of the goal that the command does nothing about; `alternatives`: what else it may have meant, the likeliest first.
     """
 
     command: str
     reason: str = ""
     confidence: float | None = None
     opinion: Opinion | None = None
+    reading: str = ""
+    unused: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+
+
+class PlanStep(Struct, frozen=True, kw_only=True):
+    """One step of a plan: what it is for in words, and its command where that is known before the steps before it ran."""
+
+    goal: str
+    command: str = ""
 
 
 class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
