@@ -15,15 +15,15 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "find goals, messages, commands and outputs in all sessions",
     ),
     "show": (
-        "[--full] [--goal N] [--json] [--no-pager] [ID]",
+        "[--full] [--goal N] [--own] [--json] [--no-pager] [ID]",
         "the story of a session: goals, commands, decisions, outputs, changes",
     ),
     "replay": (
-        "[--speed X] [--idle SECONDS] [--step] [--goal N] [--run | --check [--update]] [--json] [ID...]",
+        "[--speed X] [--idle SECONDS] [--step] [--goal N] [--own] [--run | --check [--update]] [--json] [ID...]",
         "watch a session again with its timing, run it again, or check that today's engine does the same",
     ),
     "export": (
-        "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [ID]",
+        "--format asciicast|html|markdown|json|sh [-o FILE] [--force] [--own] [ID]",
         "a session as a recording, report, document or script",
     ),
     "stats": (

@@ -31,6 +31,7 @@ from agent.recording.story import (
     Step,
     ToolStory,
 )
+from agent.sizes import counted
 
 _WIDEST = 110  # columns that prose is wrapped at, at most
 _WEIGHT_STYLE = {"info": "dim", "warning": "yellow", "error": "red"}
@@ -52,7 +53,7 @@ class StoryText:
         self._began: SessionBegan | None = None
         self._folder = ""
         self._approve = ""
-        self._goals = 0
+        self._goals = self._taken_over = 0
         self._statuses: Counter[str] = Counter()
         self._time = 0.0
         self._usage = Usage()
@@ -69,6 +70,7 @@ class StoryText:
         for item in items:
             if isinstance(item, GoalStory):
                 self._goals += item.part == 1
+                self._taken_over += item.part == 1 and item.taken_from != ""
                 if not self._only or self._goals == self._only:
                     yield from self._goal(item)
             elif not self._only:
@@ -215,7 +217,8 @@ class StoryText:
             f"{count:,} {safe_line(status.replace('_', ' '), 40)}" for status, count in self._statuses.most_common(8)
         ]
         words = [
-            "1 goal" if self._goals == 1 else f"{self._goals:,} goals",
+            counted(self._goals, "goal")
+            + (f", {self._taken_over:,} from before the branch" if self._taken_over else ""),
             *counts,
             took(self._time),
             *usage_words(self._usage),

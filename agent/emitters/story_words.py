@@ -64,7 +64,12 @@ def origin_words(began: SessionBegan) -> str:
     if origin.how == "replay":
         return f"runs commands of session {session} again"
     why = {"retry": " to retry a goal", "undo-turn": " to leave out a goal"}.get(origin.how, "")
-    return f"branched from session {session}{why}; what came before is in that one, up to its record {origin.seq:,}"
+    return f"branched from session {session}{why}, after its record {origin.seq:,}"
+
+
+def from_words(goal: GoalStory) -> str:
+    """Whose goal it is, where the session that is told only took it over; "" for its own."""
+    return f"from session {safe_line(goal.taken_from, 80)}" if goal.taken_from else ""
 
 
 def steps_of(goal: GoalStory) -> Iterator[Step]:
@@ -78,7 +83,7 @@ def steps_of(goal: GoalStory) -> Iterator[Step]:
 
 def goal_words(goal: GoalStory, since: str, folder: str = "") -> list[str]:
     """What stands under the goal, after its status. `folder`: the one that was named last."""
-    words = []
+    words = [from_words(goal)] if goal.taken_from else []
     if goal.duration:
         words.append(took(goal.duration))
     words.append(clock(goal.began, since))

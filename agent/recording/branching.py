@@ -7,13 +7,14 @@ is left out, and said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct, structs
 
-from agent.protocol.errors import IoError
+from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.events import (
     CommandFinished,
     CommandStarted,
@@ -31,6 +32,7 @@ from agent.protocol.events import (
 from agent.recording.bounds import MAX_LINE
 from agent.recording.integrity.chain import line_hash
 from agent.recording.integrity.lines import read_line
+from agent.recording.naming import check_id
 from agent.recording.opening import open_log
 from agent.recording.reader import SessionFile, list_sessions
 
@@ -73,20 +75,32 @@ class Turns(Struct, frozen=True):
     end: Origin
 
 
-def lineage(folder: str, session: SessionFile) -> Lineage:
-    """Follow the origins of `session` through the logs in `folder`. Raises IoError where its own log cannot be read."""
+def branched_from(session: SessionFile) -> bool:
+    """Whether the session says that it took over the records of another one. Raises IoError."""
+    return origin_of(first_line(session)) is not None
+
+
+def lineage_beside(session: SessionFile, known: Sequence[SessionFile] | None = None) -> Lineage:
+    """The same as `lineage`, with the origins looked for in the folder where its log lies."""
+    return lineage(os.path.dirname(os.path.abspath(session.path)), session, known)
+
+
+def lineage(folder: str, session: SessionFile, known: Sequence[SessionFile] | None = None) -> Lineage:
+    """Follow the origins of `session` through the logs in `folder` (`known`, where those were listed before). Raises IoError where its own
+    log cannot be read.
+    """
     first = first_line(session)
     parts = [Part(session, line_hash(first) if first else "")]
     notes: list[str] = []
     seen = {parts[0].log}
-    known: list[SessionFile] | None = None
+    by_id: dict[str, list[SessionFile]] | None = None
     origin = origin_of(first)
     while origin is not None:
         if len(parts) > MOST_BRANCHES:
             notes.append(f"older than {MOST_BRANCHES:,} branchings ago: left out")
             break
-        known = list_sessions(folder) if known is None else known
-        part, note = _part(origin, known)
+        by_id = _by_id(list_sessions(folder) if known is None else known) if by_id is None else by_id
+        part, note = _part(origin, by_id)
         if note:
             notes.append(note)
         if part is None:
@@ -123,10 +137,21 @@ def origin_of(line: bytes) -> Origin | None:
     return origin if origin is not None and origin.how in TAKEN_OVER else None
 
 
-def _part(origin: Origin, known: Iterable[SessionFile]) -> tuple[Part | None, str]:
+def _by_id(known: Iterable[SessionFile]) -> dict[str, list[SessionFile]]:
+    found: dict[str, list[SessionFile]] = {}
+    for session in known:
+        found.setdefault(session.session_id, []).append(session)
+    return found
+
+
+def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part | None, str]:
     """The part that `origin` means, and what is to be said of it."""
+    try:
+        check_id(origin.session)
+    except InvalidRequest:  # a made-up log: it may be of any length, and name any path
+        return None, "this session says that it was branched from one whose id no session can have: left out"
     missing = f"the session {origin.session}, from which this one was branched"
-    candidates = [session for session in known if session.session_id == origin.session]
+    candidates = known.get(origin.session, [])
     if not candidates:
         return None, f"{missing}, is not there any more: what it held is left out"
     problem = ""
@@ -149,12 +174,14 @@ def _part(origin: Origin, known: Iterable[SessionFile]) -> tuple[Part | None, st
 
 def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
     """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
+    if len(session.files) > 1 and any(_is(line, origin) for line in _raw(_likely_file(session, origin.seq))):
+        return True, ""
     standing = ""
     for line in _raw(session.files):
         keys = read_line(line)
         if keys is None:
             continue
-        if keys.seq == origin.seq and (not origin.hash or line_hash(line) == origin.hash):
+        if _is(line, origin):
             return True, ""
         if keys.type in ("log.scrubbed", "session.pruned"):
             event = record.event if (record := _record(line)) is not None else None
@@ -163,6 +190,20 @@ def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
             if isinstance(event, LogScrubbed):
                 standing = "scrubbed"
     return False, standing
+
+
+def _is(line: bytes, origin: Origin) -> bool:
+    keys = read_line(line)
+    return keys is not None and keys.seq == origin.seq and (not origin.hash or line_hash(line) == origin.hash)
+
+
+def _likely_file(session: SessionFile, seq: int) -> tuple[str, ...]:
+    """The file that has the record `seq`, so that not all of a very long session is read to find it."""
+    for path in reversed(session.files):
+        keys = next((keys for line in _raw((path,)) if (keys := read_line(line)) is not None), None)
+        if keys is not None and keys.seq <= seq:
+            return (path,)
+    return ()
 
 
 class _Turns:

@@ -235,6 +235,7 @@ class GoalStory(Struct, frozen=True, kw_only=True):
 
     Only the last part has the ending. `finished` is false where the log has none: `status` is then "interrupted", `ended` the last
     record's time and `duration` 0. `files` and `context` are the names of what was given with the goal.
+    `taken_from`: the session that it is from, where the one that is told was branched from that; "" for its own goals.
     """
 
     goal_id: str
@@ -260,6 +261,7 @@ class GoalStory(Struct, frozen=True, kw_only=True):
     finished: bool = True
     part: int = 1
     more: bool = False
+    taken_from: str = ""
 
     @property
     def commands(self) -> tuple[CommandStory, ...]:

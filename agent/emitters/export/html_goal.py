@@ -9,7 +9,7 @@ from typing import Any
 from agent.emitters.export.html_command import command_article
 from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_text import clock, code, line, name, stamp, words
-from agent.emitters.story_words import steps_of, took
+from agent.emitters.story_words import from_words, steps_of, took
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
 from agent.sizes import counted
@@ -97,7 +97,12 @@ def _step(step: Step, number: int, *, full: bool) -> str:
 
 def _meta(goal: GoalStory) -> str:
     planner = goal.planner + (f" {goal.model}" if goal.model and goal.model != goal.planner else "")
-    parts = [took(goal.duration) if goal.duration else "", line(planner, 80), spent(goal.usage)]
+    parts = [
+        line(from_words(goal), 100),
+        took(goal.duration) if goal.duration else "",
+        line(planner, 80),
+        spent(goal.usage),
+    ]
     if goal.commands:
         parts.append(counted(len(goal.commands), "command"))
     if goal.private:

@@ -12,6 +12,7 @@ from agent.emitters.story_output import recorded_lines
 from agent.emitters.story_words import (
     decided_words,
     ending_words,
+    from_words,
     origin_words,
     steps_of,
     took,
@@ -83,6 +84,7 @@ def _goal(goal: GoalStory, number: int) -> Iterator[str]:
         words = [f"{mark} **{inline(goal.status.replace('_', ' '), 60)}**"]
         words += [f"exit {goal.exit_code}"] if goal.exit_code and goal.finished else []
         words += ["its ending is not in the log"] if not goal.finished else [took(goal.duration)]
+        words += [inline(from_words(goal), 100)] if goal.taken_from else []
         words += [code(goal.began, 40)] + [inline(word, 80) for word in usage_words(goal.usage)]
         words += [f"planner {inline(goal.planner, 60)} {inline(goal.model, 80)}".rstrip()] if goal.planner_calls else []
         words += ["private"] if goal.private else []

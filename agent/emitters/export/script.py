@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agent.emitters.export.script_text import comment, keeps_shell, note, quoted, statement
 from agent.emitters.export.source import Source
-from agent.emitters.story_words import decided_words, took
+from agent.emitters.story_words import decided_words, from_words, took
 from agent.recording.story import CommandStory, GoalStory, SessionBegan
 from agent.version import __version__
 
@@ -33,7 +33,7 @@ def script(source: Source) -> Iterator[bytes]:
             yield _text(note(f"a shell was opened at {item.time} in {item.cwd}"))
         elif isinstance(item, GoalStory):
             number += item.part == 1
-            yield _text("\n" + note(f"goal {number}: {item.goal}"))
+            yield _text("\n" + note(f"goal {number}{f' ({from_words(item)})' if item.taken_from else ''}: {item.goal}"))
             status = "told in parts" if item.more else f"{item.status}, exit {item.exit_code}"
             yield _text(note(f"{item.began} · {status}"))
             for command in item.commands:

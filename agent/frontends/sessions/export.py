@@ -13,11 +13,12 @@ from agent.config.paths import state_dir
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.source import Source
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import HELP, find_session, is_outside
+from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, is_outside
 from agent.frontends.sessions.show import told
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.reader import SessionFile, read_session
+from agent.recording.story_lineage import whole_records
 
 if TYPE_CHECKING:
     import argparse
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="write there, readable by you alone; - is standard output"
     )
     parser.add_argument("--force", action="store_true", help="replace FILE where it exists")
+    parser.add_argument("--own", action="store_true", help=OWN_HELP)
     parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
 
 
@@ -47,8 +49,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     session = find_session(services, options.session)
     source = Source(
         session=session,
-        items=lambda: told(services, session, thorough=True),
-        lines=lambda: read_session(session),
+        items=lambda: told(services, session, thorough=True, own=options.own),
+        lines=lambda: read_session(session) if options.own else whole_records(session),
         outside=is_outside(services, session),
         verify=lambda: _verified(services, session),
     )

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 from agent.config.paths import default_session_dir
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
-from agent.protocol.events import Record
+from agent.protocol.events import GoalStarted, Record
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
 
 NEWEST = "last"
 HELP = "which session: its id or the beginning of it, last, -2 for the one before, or the path of a log; default: the newest"
+OWN_HELP = "of a branch only its own goals, without those that it took over; goals then count from the branch on"
 
 _MOST_CANDIDATES = 8
 
@@ -49,6 +51,27 @@ def find_session(services: Services, wanted: str | None, known: Sequence[Session
     if back:
         return _newest(sessions, back, wanted)
     return _by_name(sessions, wanted, folder)
+
+
+def goal_number(
+    session: SessionFile, wanted: int | None, *, own: bool = False, beside: Sequence[SessionFile] | None = None
+) -> int:
+    """The number of the goal that is wanted, 0 for all; -1 is the last one. Goals that a branch took over count, unless `own`.
+
+    `beside`: the sessions of the folder where its log lies, where they were listed before. Raises NotFound, IoError.
+    """
+    if wanted is None:
+        return 0
+    from agent.recording.story_lineage import whole_records
+
+    count = 0
+    for record in read_session(session) if own else whole_records(session, beside):
+        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
+        if 0 < wanted == count:
+            return wanted
+    if wanted < 0 <= count + wanted:
+        return count + 1 + wanted
+    raise NotFound("goal", str(wanted), hint=f"the session has {counted(count, 'goal')}")
 
 
 def is_outside(services: Services, session: SessionFile) -> bool:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import HELP, find_session
-from agent.protocol.errors import InvalidRequest, NotFound
-from agent.protocol.events import GoalStarted, Record
+from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, goal_number
+from agent.protocol.errors import InvalidRequest
 from agent.recording.reader import SessionFile, read_session
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step", action="store_true", help="stop at each goal, prompt and command until a key is pressed"
     )
+    parser.add_argument("--own", action="store_true", help=OWN_HELP)
     parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
     parser.add_argument(
         "--check", action="store_true", help="feed it to today's engine, run nothing, and tell what would differ"
@@ -65,29 +65,35 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if len(options.sessions) > 1:
         raise InvalidRequest("one session at a time can be watched or run again", hint="name one, or add --check")
     session = find_session(services, options.sessions[0] if options.sessions else None)
-    goal = _number(session, options.goal)
+    goal = goal_number(session, options.goal, own=options.own)
     if options.run:
         from agent.frontends.sessions.replay_run import run_again
 
-        first = _number(session, options.first)
+        first = goal_number(session, options.first, own=options.own)
         return await run_again(
-            services, session, goal=goal, first=first, keep_going=options.keep_going, sure=options.yes
+            services,
+            session,
+            goal=goal,
+            first=first,
+            before=_not_its_own(session, goal or first, own=options.own),
+            keep_going=options.keep_going,
+            sure=options.yes,
         )
     out = sink_of(sys.stdout)
     idle = options.idle if math.isfinite(options.idle) else None
     if services.settings.json:
-        return _print_json(_frames(session, Look(animate=False, color=False, idle=idle), goal), out)
+        return _print_json(_frames(session, Look(animate=False, color=False, idle=idle), goal, options.own), out)
     if not out.is_tty or not sys.stdin.isatty():
         columns = out.size()[0] if out.is_screen else 100
         look = Look(columns=columns, rows=out.size()[1], animate=False, color=out.color, idle=idle)
-        await _print(_frames(session, look, goal), out)
+        await _print(_frames(session, look, goal, options.own), out)
         return 0
     from agent.frontends.sessions.replay_view import Controls
 
     columns, rows = out.size()
     look = Look(columns=min(columns, _WIDEST), rows=rows - 1, color=out.color, idle=idle)
     controls = Controls(speed=options.speed, step=options.step)
-    return await _watch(_frames(session, look, goal), out, controls, first=goal or 1)
+    return await _watch(_frames(session, look, goal, options.own), out, controls, first=goal or 1)
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -107,10 +113,28 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InvalidRequest(f"{lost[0]} belongs to --run", hint=f"add --run, or leave {lost[0]} out")
 
 
-def _frames(session: SessionFile, look: Look, goal: int) -> Iterator[Frame]:
+def _frames(session: SessionFile, look: Look, goal: int, own: bool) -> Iterator[Frame]:
     from agent.emitters.export.screen_script import screen_script
+    from agent.recording.story_lineage import whole_records
 
-    return screen_script(read_session(session), look, goal=goal)
+    return screen_script(read_session(session) if own else whole_records(session), look, goal=goal)
+
+
+def _not_its_own(session: SessionFile, wanted: int, *, own: bool) -> int:
+    """How many goals the session took over, which are not run with it. Raises InvalidRequest where `wanted` is one of them."""
+    if own:
+        return 0
+    from agent.recording.story_lineage import goals_before
+
+    before = 0
+    for session_id, count in goals_before(session):
+        if 0 < wanted - before <= count:
+            raise InvalidRequest(
+                f"goal {wanted} of {session.session_id} was taken over from {session_id}, and is not run with it",
+                hint=f"agent-shell sessions replay --run {session_id} runs what that session ran",
+            )
+        before += count
+    return before
 
 
 async def _watch(frames: Iterator[Frame], out: Sink, controls: Controls, *, first: int) -> int:
@@ -160,20 +184,6 @@ def _print_json(frames: Iterator[Frame], out: Sink) -> int:
 
     print_rows(rows(), json=True, out=out)
     return 0
-
-
-def _number(session: SessionFile, wanted: int | None) -> int:
-    """The number of the goal that is wanted, 0 for all. Raises NotFound."""
-    if wanted is None:
-        return 0
-    count = 0
-    for record in read_session(session):
-        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
-        if 0 < wanted == count:
-            return wanted
-    if wanted < 0 <= count + wanted:
-        return count + 1 + wanted
-    raise NotFound("goal", str(wanted), hint=f"the session has {count:,} goal{'' if count == 1 else 's'}")
 
 
 def _positive(text: str) -> float:

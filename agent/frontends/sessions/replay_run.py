@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import structs
+
 from agent.emitters.console import complain
 from agent.emitters.memory import NullEmitter
 from agent.emitters.report import print_rows
@@ -36,19 +38,22 @@ async def run_again(
     *,
     goal: int = 0,
     first: int = 0,
+    before: int = 0,
     keep_going: bool = False,
     sure: bool = False,
     out: Sink | None = None,
 ) -> int:
-    """Run what ran then, in order: only goal `goal`, or from goal `first` on. Stops where an exit code is another than it was then, or
-    where a command does not run, unless `keep_going`. `sure`: without the question at the beginning; each command is asked for as ever.
+    """Run what ran then, in order: only goal `goal`, or from goal `first` on (they count from `before` + 1). Stops where an
+    exit code is another than it was then, or where a command does not run, unless `keep_going`. `sure`: without the question at the
+    beginning; each command is asked for as ever.
 
     0 where all ended as they did then, 1 where one did not, 5 refused, 6 not confirmed, 130 cancelled. Raises CoreError.
     """
     from agent.replaying.steps import steps
 
     name = shown_name(session.session_id)
-    found = [step for step in steps(read_records(session)) if goal in (0, step.goal) and step.goal >= first]
+    numbered = (structs.replace(step, goal=before + step.goal) for step in steps(read_records(session)))
+    found = [step for step in numbered if goal in (0, step.goal) and step.goal >= first]
     wanted = [step for step in found if not step.left_out]
     for step in found:
         if step.left_out:

@@ -24,7 +24,7 @@ from agent.frontends.sessions.finding import (
 from agent.frontends.sessions.list import limit_of
 from agent.frontends.sessions.when import absolute, add_times, ago, iso
 from agent.frontends.shown import shown_line
-from agent.protocol.errors import InvalidRequest
+from agent.protocol.errors import InvalidRequest, IoError
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
@@ -176,8 +176,21 @@ def _for_programs(hit: Hit) -> dict[str, Any]:
 
 
 def _how_to_show(hit: Hit) -> str:
-    goal = f" --goal {hit.number}" if hit.number > 1 else ""
-    return f"agent-shell sessions show{goal} {hit.session}"
+    """Numbers of the index count the goals of one log; those of `show` also what a branch took over, unless it is told not to."""
+    if hit.number < 2:
+        return f"agent-shell sessions show {hit.session}"
+    own = " --own" if _is_branch(hit.path) else ""
+    return f"agent-shell sessions show{own} --goal {hit.number} {hit.session}"
+
+
+def _is_branch(path: str) -> bool:
+    from agent.recording.branching import branched_from
+    from agent.recording.reader import SessionFile
+
+    try:
+        return branched_from(SessionFile(path=path, session_id="", date="", size=0, modified=0.0))
+    except IoError:
+        return False
 
 
 def _print(found: Found, out: Sink, home: str) -> None:

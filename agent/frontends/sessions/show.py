@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import HELP, find_session, is_outside, session_folder
-from agent.protocol.errors import NotFound
+from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
 from agent.recording.reader import SessionFile, list_sessions, read_session
 from agent.recording.story import GoalStory, Item
 from agent.recording.story_fold import stories
+from agent.recording.story_lineage import whole_story
 from agent.recording.story_undone import undone_states
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which session, how much of it, and how."""
     parser.add_argument("--full", action="store_true", help="whole outputs, findings, diffs and planner replies")
     parser.add_argument("--goal", type=int, metavar="N", help="only the Nth goal; -1 is the last one")
+    parser.add_argument("--own", action="store_true", help=OWN_HELP)
     parser.add_argument("--no-pager", action="store_true", help="print, however long it is")
     parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
 
@@ -34,9 +35,10 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     known = list_sessions(session_folder(services))
     session = find_session(services, options.session, known)
     out = sink_of(sys.stdout)
-    number = _number(session, options.goal)
+    beside = None if is_outside(services, session) else known
+    number = goal_number(session, options.goal, own=options.own, beside=beside)
     if services.settings.json:
-        await _objects(session, told(services, session, known), number, out)
+        await _objects(session, told(services, session, known, own=options.own), number, out)
         return 0
 
     def lines() -> Iterator[str]:
@@ -45,7 +47,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
             yield from text.place(session.files, outside=is_outside(services, session))
-        yield from text.lines(told(services, session, known))
+        yield from text.lines(told(services, session, known, own=options.own))
 
     from agent.frontends.sessions.pager import show_lines
 
@@ -54,15 +56,27 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
 
 def told(
-    services: Services, session: SessionFile, known: Sequence[SessionFile] | None = None, *, thorough: bool = False
+    services: Services,
+    session: SessionFile,
+    known: Sequence[SessionFile] | None = None,
+    *,
+    thorough: bool = False,
+    own: bool = False,
 ) -> Iterator[Item]:
-    """The session's story, with what is known of runs that were taken back (`thorough`: all that can be known). `known`: the sessions of
-    the folder, where they were listed before. Raises IoError.
+    """The session's story with what it took over from those that it was branched from (`own`: without), and with what is known of runs
+    that were taken back (`thorough`: all that can be known). `known`: the sessions of the folder, where they were listed before.
+    Raises IoError.
     """
-    others: Sequence[SessionFile] = ()
+    beside: Sequence[SessionFile] | None = None
     if not is_outside(services, session):
-        others = list_sessions(session_folder(services)) if known is None else known
-    return stories(read_session(session), undone=undone_states(session, others, thorough=thorough))
+        beside = list_sessions(session_folder(services)) if known is None else known
+
+    def undone(of: SessionFile) -> dict[str, str]:
+        return undone_states(of, beside or (), thorough=thorough)
+
+    if own:
+        return stories(read_session(session), undone=undone(session))
+    return whole_story(session, undone, beside)
 
 
 def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
@@ -71,29 +85,6 @@ def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
     for item in items:
         number += isinstance(item, GoalStory) and item.part == 1
         yield number, item
-
-
-def _number(session: SessionFile, wanted: int | None) -> int:
-    """The number of the goal that is wanted, 0 for all. Raises NotFound."""
-    if wanted is None:
-        return 0
-    if wanted > 0 and wanted <= _goals(session, wanted):
-        return wanted
-    count = _goals(session)
-    if wanted < 0 and count + wanted >= 0:
-        return count + 1 + wanted
-    raise NotFound("goal", str(wanted), hint=f"the session has {count:,} goal{'' if count == 1 else 's'}")
-
-
-def _goals(session: SessionFile, most: int | None = None) -> int:
-    from agent.protocol.events import GoalStarted, Record
-
-    count = 0
-    for record in read_session(session):
-        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
-        if count == most:
-            break
-    return count
 
 
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:

@@ -148,10 +148,10 @@ def test_what_a_command_tells_is_not_told_again_as_a_warning() -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("branch", "branched from session one; what came before is in that one, up to its record 7"),
+        ("branch", "branched from session one, after its record 7"),
         (
             "undo-turn",
-            "branched from session one to leave out a goal; what came before is in that one, up to its record 7",
+            "branched from session one to leave out a goal, after its record 7",
         ),
         ("replay", "runs commands of session one again"),
     ],

@@ -120,7 +120,7 @@ def test_a_name_that_is_no_name_is_not_there(tmp_path: Path, name: str) -> None:
     write(tmp_path, "two", started("two", Origin(session=name, seq=1)), *goal("b"))
     line = of(tmp_path, "two")
     assert texts(line) == ["b"]
-    assert "not there" in line.notes[0]
+    assert "no session can have" in line.notes[0]
 
 
 def test_where_to_branch_is_known_of_each_goal(tmp_path: Path) -> None:
