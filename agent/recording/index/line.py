@@ -143,24 +143,32 @@ def kept(text: str, limit: int) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-_MINUTES: dict[str, int] = {}
+_DAYS: dict[str, int] = {}
 
 
 def microseconds(stamp: str) -> int | None:
     """Since the epoch, for a `time` of a log (`2026-11-22T07:49:31.552971Z`); None for anything else."""
     if len(stamp) != STAMP_LENGTH or stamp[26] != "Z" or not stamp.isascii():
         return None
-    minute = stamp[:16]
-    begins = _MINUTES.get(minute)
+    day = stamp[:10]
     try:
+        begins = _DAYS.get(day)
         if begins is None:
-            begins = calendar.timegm(time.strptime(minute, "%Y-%m-%dT%H:%M"))
-            if len(_MINUTES) > 10_000:
-                _MINUTES.clear()
-            _MINUTES[minute] = begins
-        second, fraction = stamp[17:19], stamp[20:26]
-        if stamp[16] != ":" or stamp[19] != "." or not (second.isdigit() and fraction.isdigit()):
+            begins = _begin_of(day)
+        hour, minute, second, fraction = stamp[11:13], stamp[14:16], stamp[17:19], stamp[20:26]
+        if stamp[10:20:3] != "T::." or not (hour + minute + second + fraction).isdigit():
             return None
-        return max(0, (begins + int(second)) * 1_000_000 + int(fraction))
+        if hour > "23" or minute > "59":
+            return None
+        return max(0, (begins + int(hour) * 3600 + int(minute) * 60 + int(second)) * 1_000_000 + int(fraction))
     except (ValueError, OverflowError):
         return None
+
+
+def _begin_of(day: str) -> int:
+    """Seconds since the epoch. Parsing is dear, and a log has few days. Raises ValueError, OverflowError."""
+    begins = calendar.timegm(time.strptime(day, "%Y-%m-%d"))
+    if len(_DAYS) > 10_000:
+        _DAYS.clear()
+    _DAYS[day] = begins
+    return begins

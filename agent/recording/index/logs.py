@@ -14,6 +14,7 @@ from agent.recording.bounds import MAX_LINE
 from agent.recording.opening import without_links
 
 _CHECKED = 4096
+_BUFFER = 65_536
 
 
 class FileState(Struct):
@@ -57,30 +58,34 @@ def goes_on(now: FileState, before: FileState) -> bool:
         return False
 
 
-def new_lines(state: FileState) -> Iterator[bytes | None]:
+def opened(state: FileState) -> BinaryIO:
+    """The file, for the two below. Raises OSError."""
+    return open(state.path, "rb", buffering=_BUFFER, opener=without_links)
+
+
+def new_lines(file: BinaryIO, state: FileState) -> Iterator[bytes | None]:
     """Each whole line from `state.read` on, None for one that is too long. `state` moves on with every line. Raises OSError."""
-    with open(state.path, "rb", opener=without_links) as file:
-        file.seek(state.read)
-        while line := file.readline(MAX_LINE + 1):
-            length = len(line)
-            whole: bytes | None = line
-            while not line.endswith(b"\n"):
-                whole = None
-                line = file.readline(MAX_LINE)
-                if not line:
-                    return  # not at its end yet
-                length += len(line)
-            state.read += length
-            yield whole
+    file.seek(state.read)
+    while line := file.readline(MAX_LINE + 1):
+        length = len(line)
+        whole: bytes | None = line
+        while not line.endswith(b"\n"):
+            whole = None
+            line = file.readline(MAX_LINE)
+            if not line:
+                return  # not at its end yet
+            length += len(line)
+        state.read += length
+        yield whole
 
 
-def settle(state: FileState) -> None:
+def settle(file: BinaryIO, state: FileState) -> None:
     """Note what has been read, so that `goes_on` can tell later. Raises OSError."""
-    with open(state.path, "rb", opener=without_links) as file:
-        state.first, state.last = _checks(file, state.read)
+    state.first, state.last = _checks(file, state.read)
 
 
 def _checks(file: BinaryIO, read: int) -> tuple[str, str]:
+    file.seek(0)
     first = file.read(min(read, _CHECKED))
     file.seek(max(0, read - _CHECKED))
     last = file.read(min(read, _CHECKED))

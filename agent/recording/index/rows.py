@@ -84,17 +84,17 @@ def _remove_goal(connection: sqlite3.Connection, row: int) -> None:
     connection.execute("DELETE FROM goals WHERE id = ?", (row,))
 
 
-def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session | None]:
-    """The number of the session whose first file is `path`, made where it has none, and its state as it was stored."""
+def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session | None, bool]:
+    """The number of the session whose first file is `path`, its state as it was stored, and whether the row was made just now."""
     found = connection.execute("SELECT id, state FROM sessions WHERE path = ?", (path,)).fetchone()
     if found is None:
         cursor = connection.execute("INSERT INTO sessions (path) VALUES (?)", (path,))
         assert cursor.lastrowid is not None
-        return cursor.lastrowid, None
+        return cursor.lastrowid, None, True
     try:
-        return found[0], msgspec.msgpack.decode(found[1], type=Session) if found[1] else None
+        return found[0], msgspec.msgpack.decode(found[1], type=Session) if found[1] else None, False
     except msgspec.MsgspecError:
-        return found[0], None
+        return found[0], None, False
 
 
 def write_session(connection: sqlite3.Connection, number: int, path: str, size: int, session: Session) -> None:

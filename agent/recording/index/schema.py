@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x41534958  # "ASIX"
 
 TABLES: dict[str, str] = {
@@ -11,6 +11,7 @@ TABLES: dict[str, str] = {
         "CREATE TABLE files (path TEXT PRIMARY KEY, session INTEGER, part INTEGER, inode INTEGER, size INTEGER, "
         "modified INTEGER, read INTEGER, first TEXT, last TEXT)"
     ),
+    "files_by_session": "CREATE INDEX files_by_session ON files (session, part)",
     "sessions": (
         "CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE, session TEXT, date TEXT, began INTEGER, "
         "ended INTEGER, cwd TEXT, frontend TEXT, name TEXT, goal TEXT, goals INTEGER, failed INTEGER, edited INTEGER, "

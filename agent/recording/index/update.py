@@ -1,6 +1,7 @@
 """Bring the index up to date with the logs: only new bytes are read; a log that is not the one it was is read anew.
 
-Work is done in pieces of about a second, each a transaction, so that others get their turn, and what was done is kept.
+Work is done in pieces of about a second, each a transaction, so that others get their turn, and what was done is kept: who is
+interrupted, or has waited for long enough, goes on from there the next time.
 """
 
 from __future__ import annotations
@@ -10,133 +11,112 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 
+from msgspec import Struct
+
+from agent.recording.index.changes import has_changed, nothing_new, stored_files, unread_bytes
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import read_line
-from agent.recording.index.logs import FileState, goes_on, new_lines, settle, state_of, unchanged
+from agent.recording.index.logs import FileState, goes_on, new_lines, opened, settle, state_of, unchanged
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
 from agent.recording.index.values import Session
-from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile, list_sessions
 
 PIECE_SECONDS = 1.0
 NEWEST_FIRST = 200
 """How many of the newest sessions are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
-_LINES_AT_A_TIME = 2_000
+_LINES_AT_A_TIME = 500
+_BYTES_AT_A_TIME = 4 * 1024 * 1024
 
 Told = Callable[[int, int], None]
 
 
-def update(
-    database: Database, folder: str, *, told: Told | None = None, stop: Callable[[], bool] | None = None
-) -> None:
-    """Read what is new in the logs of `folder`. `told(done, of)` is called between pieces with numbers of sessions.
+class _Piece(Struct):
+    """One piece of work: until when (monotonic), and how many bytes of logs were read in it."""
 
-    `stop` ends it between pieces. Raises IoError where the folder cannot be read, sqlite3.Error.
+    connection: sqlite3.Connection
+    ends: float
+    bytes: int = 0
+
+
+def update(
+    database: Database,
+    folder: str,
+    *,
+    told: Told | None = None,
+    stop: Callable[[], bool] | None = None,
+    seconds: float | None = None,
+) -> list[SessionFile]:
+    """Read what is new in the logs of `folder`; the sessions that are not read to their end. `told(done, of)` is called between pieces
+    with numbers of bytes.
+
+    `stop` ends it between pieces, and so do `seconds` of time, after at least one piece. Raises IoError where the folder cannot be
+    read, sqlite3.Error.
     """
     connection = database.connection
-    if _nothing_new(connection, folder):
-        return
+    if nothing_new(connection, folder):
+        return []
     sessions = list_sessions(folder)
-    stored = _stored(connection)
+    stored = stored_files(connection)
     gone = stored.keys() - {os.path.basename(session.path) for session in sessions}
-    left = [session for session in sessions if _has_changed(session, stored)]
+    left = [session for session in sessions if has_changed(session, stored)]
     left = left[-NEWEST_FIRST:] + left[:-NEWEST_FIRST]
-    total = len(left)
+    total, done = sum(unread_bytes(session, stored) for session in left), 0
+    ends = None if seconds is None else time.monotonic() + seconds
+    first = True
     while left or gone:
-        if stop is not None and stop():
-            return
+        now = time.monotonic()
+        if (stop is not None and stop()) or (ends is not None and now >= ends and not first):
+            return left
+        first = False
         if told is not None:
-            told(total - len(left), total)
+            told(min(done, total), total)
+        piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends))
         connection.execute("BEGIN IMMEDIATE")
         try:
-            left = _piece(connection, left, gone)
+            left = _work(piece, left, gone)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
             raise
         gone = set()
+        done += piece.bytes
+    return []
 
 
-def _nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
-    """Whether every log is as it was, by one look at the folder. Any doubt is left to the long way round."""
-    known: dict[str, tuple[int, int, int]] = {
-        path: (inode, size, modified)
-        for path, inode, size, modified in connection.execute("SELECT path, inode, size, modified FROM files")
-    }
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if not entry.name.endswith(".jsonl"):
-                    continue
-                before = known.pop(entry.name, None)
-                if before is None and parse_segment(entry.name) is not None:
-                    return False
-                info = entry.stat(follow_symlinks=False)
-                if before is not None and before != (info.st_ino, info.st_size, info.st_mtime_ns):
-                    return False
-    except OSError:
-        return False
-    return not known
-
-
-def _stored(connection: sqlite3.Connection) -> dict[str, list[FileState]]:
-    """What is known of each session's files, in order, by the name of its first file."""
-    found: dict[str, list[FileState]] = {}
-    query = (
-        "SELECT sessions.path, files.path, inode, size, modified, read, first, last FROM files "
-        "JOIN sessions ON sessions.id = files.session ORDER BY files.session, part"
-    )
-    for path, *state in connection.execute(query):
-        found.setdefault(path, []).append(FileState(*state))
-    return found
-
-
-def _has_changed(session: SessionFile, stored: dict[str, list[FileState]]) -> bool:
-    known = stored.get(os.path.basename(session.path))
-    paths = session.files
-    if known is None or len(known) != len(paths):
-        return True
-    for path, before in zip(paths, known, strict=True):
-        now = state_of(path)
-        if now is None or os.path.basename(path) != before.path or not unchanged(now, before):
-            return True
-    return False
-
-
-def _piece(connection: sqlite3.Connection, changed: list[SessionFile], gone: Iterable[str]) -> list[SessionFile]:
+def _work(piece: _Piece, changed: list[SessionFile], gone: Iterable[str]) -> list[SessionFile]:
     """Forget what is gone and read what has changed, for a while; what is left to be read."""
-    ends = time.monotonic() + PIECE_SECONDS
     for path in gone:
-        found = connection.execute("SELECT id FROM sessions WHERE path = ?", (path,)).fetchone()
+        found = piece.connection.execute("SELECT id FROM sessions WHERE path = ?", (path,)).fetchone()
         if found:
-            forget_session(connection, found[0])
+            forget_session(piece.connection, found[0])
     for place, session in enumerate(changed):
-        if not _take_in(connection, session, ends):
+        if not _take_in(piece, session):
             return changed[place:]
-        if time.monotonic() > ends:
+        if time.monotonic() > piece.ends:
             return changed[place + 1 :]
     return []
 
 
-def _take_in(connection: sqlite3.Connection, found: SessionFile, ends: float) -> bool:
+def _take_in(piece: _Piece, found: SessionFile) -> bool:
     """Read what is new in one session, until it is read or the time is over; whether it is read."""
-    name = os.path.basename(found.path)
-    number, session = session_row(connection, name)
+    connection, name = piece.connection, os.path.basename(found.path)
+    number, session, is_new = session_row(connection, name)
     states = [state for path in found.files if (state := state_of(path)) is not None]
-    before = _known(connection, number)
-    if session is None or not _take_up(states, before):
+    before = [] if is_new else _known(connection, number)
+    if not is_new and (session is None or not _take_up(states, before)):
         forget_session(connection, number)
-        number, session = session_row(connection, name)
+        number, session, is_new = session_row(connection, name)
         before = []
     if session is None:
         session = Session(session=found.session_id, date=found.date)
     gatherer = Gatherer(session)
     seen, whole = max(len(before) - 1, 0), True
     while seen < len(states) and whole:
-        whole = _read(connection, number, gatherer, states[seen], ends)
+        whole = _read(piece, number, gatherer, states[seen])
         seen += 1
-    connection.execute("DELETE FROM files WHERE session = ?", (number,))
+    if not is_new:
+        connection.execute("DELETE FROM files WHERE session = ?", (number,))
     connection.executemany(
         "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -167,22 +147,27 @@ def _take_up(states: list[FileState], before: list[FileState]) -> bool:
     return True
 
 
-def _read(connection: sqlite3.Connection, number: int, gatherer: Gatherer, state: FileState, ends: float) -> bool:
+def _read(piece: _Piece, number: int, gatherer: Gatherer, state: FileState) -> bool:
     """Take in the new lines of one file; whether that was all of them."""
-    whole = True
+    begun, looked, whole = state.read, state.read, True
     try:
-        for count, line in enumerate(new_lines(state), 1):
-            gatherer.take(read_line(line) if line is not None else None)
-            if gatherer.done:
-                for goal in gatherer.done:
-                    write_goal(connection, number, goal)
-                gatherer.done.clear()
-            if count % _LINES_AT_A_TIME == 0 and time.monotonic() > ends:
-                whole = False
-                break
-        settle(state)
+        with opened(state) as file:
+            for count, line in enumerate(new_lines(file, state), 1):
+                gatherer.take(read_line(line) if line is not None else None)
+                if gatherer.done:
+                    for goal in gatherer.done:
+                        write_goal(piece.connection, number, goal)
+                    gatherer.done.clear()
+                if count % _LINES_AT_A_TIME == 0 or state.read - looked > _BYTES_AT_A_TIME:
+                    looked = state.read
+                    if time.monotonic() > piece.ends:
+                        whole = False
+                        break
+            settle(file, state)
     except OSError:
         return True  # it went away, or cannot be read: there is nothing to be found in it now
+    finally:
+        piece.bytes += state.read - begun
     if not whole:
         state.size, state.modified = state.read, 0  # as if it had grown since
     return whole
