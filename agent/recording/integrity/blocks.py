@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
 
-_BLOCK = 256 * 1024
+_BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the processor
 
 
 def blocks(path: str) -> Iterator[tuple[bytes, bool]]:

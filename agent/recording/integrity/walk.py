@@ -254,7 +254,7 @@ class Walk:
             lines = piece.split(b"\n")
             if not ended or not without_twins(piece):
                 for place, line in enumerate(lines, number + 1):
-                    key = twin_key(line) if len(line) <= MAX_LINE else None
+                    key = None if len(line) > MAX_LINE or without_twins(line) else twin_key(line)
                     if key is not None:
                         self._say(place, f"has the key {key!r} twice: readers may see different events in it")
             number += len(lines) - 1

@@ -1,0 +1,108 @@
+"""Keys that stand twice are found in whatever way a line is written, and what has none is passed over quickly."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.recording.integrity import walk
+from agent.recording.integrity.twins import twin_key, without_twins
+from tests.support.log_place import Place
+
+
+class Pairs(list[Any]):
+    """An object, perhaps with twins."""
+
+
+# few letters, so that keys meet; those that are escaped, and those that structure is made of
+TEXTS = st.text(alphabet='ab:"\\,{} é\n', max_size=4)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.lists(st.tuples(TEXTS, inner), max_size=4).map(Pairs),
+    max_leaves=12,
+)
+
+
+def text_in(text: str, dice: random.Random) -> str:
+    """A string of JSON: each character as it is, or escaped."""
+    out = []
+    for letter in text:
+        ways = [f"\\u{ord(letter):04x}", f"\\u{ord(letter):04X}"]
+        ways.append(json.dumps(letter, ensure_ascii=False)[1:-1])
+        out.append(dice.choice(ways))
+    return f'"{"".join(out)}"'
+
+
+def written(value: Any, dice: random.Random) -> str:
+    def gap() -> str:
+        return dice.choice(["", "", " ", "\t", "  "])
+
+    if isinstance(value, Pairs):
+        items = [f"{text_in(key, dice)}{gap()}:{gap()}{written(item, dice)}" for key, item in value]
+        return "{" + gap() + f"{gap()},{gap()}".join(items) + gap() + "}"
+    if isinstance(value, list):
+        return "[" + gap() + f",{gap()}".join(written(item, dice) for item in value) + gap() + "]"
+    return text_in(value, dice) if isinstance(value, str) else json.dumps(value)
+
+
+@settings(max_examples=250, deadline=None)
+@given(dice=st.randoms(use_true_random=False), values=st.lists(VALUES, min_size=1, max_size=3))
+def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, values: list[Any]) -> None:
+    lines = [written(value, dice).encode() for value in values]
+    twins = [twin_key(line) for line in lines]
+    assert without_twins(b"\n".join(lines) + b"\n") == all(key is None for key in twins)
+    for line, key in zip(lines, twins, strict=True):
+        assert without_twins(line) == (key is None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        rb'{"a": 1, "\u0061": 2}',
+        rb'{"a": 1, "a": 2, "b": "\u003a"}',
+        rb'{"a": 1, "a": "\u0022\u0022", "b": "\u003A\\\""}',
+        rb'{"a": {"b": [{"c": 1, "c": 1}]}}',
+        rb'{"n": NaN, "a": 1, "a": 2}',
+        rb'{"n": 1e999, "a": 1, "a": 2}',
+        rb'{"n": "\ud800", "a": 1, "a": 2}',
+        b'{"a": 1, "a": ' + b"1" * 5000 + b"}",
+    ],
+)
+def test_what_may_hide_a_twin_does_not(line: bytes) -> None:
+    assert not without_twins(line)
+    assert twin_key(line)
+
+
+def test_an_object_over_several_lines_hides_nothing() -> None:
+    piece = b'[\n{"a": 1, "a": 2}\n]\n'
+    assert not without_twins(piece)
+
+
+def test_a_log_of_another_writer_takes_the_quick_way(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where fields are unknown, and where one line is of the kind that needs the slow one."""
+    path = place.write(30, heads=None)
+    records = [{**json.loads(line), "since": {"é": [1.50, 10**25, '":']}} for line in path.read_text().splitlines()]
+    texts = [json.dumps(record, indent=None, separators=(" , ", "\t: ")) for record in records]
+    texts[7] = texts[7].replace("1.5 ", "NaN ")
+    path.write_text("\n".join(texts) + "\n")
+    slow: list[bytes] = []
+
+    def counted(line: bytes) -> str | None:
+        slow.append(line)
+        return twin_key(line)
+
+    monkeypatch.setattr(walk, "twin_key", counted)
+    assert not [each for each in place.one().problems if "twice" in each.text]
+    assert slow == [texts[7].encode()]
+    texts[9] = texts[9].replace('"since"', '"seq" : 1, "since"')
+    path.write_text("\n".join(texts) + "\n")
+    assert [each.line for each in place.one().problems if "twice" in each.text] == [10]
