@@ -8,6 +8,7 @@ from typing import Any
 
 from agent.config.load import Loaded
 from agent.config.paths import config_dir
+from agent.config.private_folder import make_folder
 from agent.config.table import SETTINGS
 from agent.emitters.console import complain, complain_about, say
 from agent.protocol.errors import ConfigError, CoreError
@@ -83,7 +84,7 @@ async def _edit(loaded: Loaded) -> int:
     if not sys.stdin.isatty():
         raise ConfigError("editing needs a terminal", hint=f"the file is {path}")
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path) or ".")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(_TEMPLATE)

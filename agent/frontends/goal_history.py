@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from prompt_toolkit.history import History
 
+from agent.config.private_folder import make_folder
 from agent.frontends.line import is_recorded
 
 _TAIL = 512 * 1024
@@ -64,7 +65,7 @@ class GoalHistory(History):
 
         data = json.dumps(string).encode("ascii") + b"\n"
         try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            make_folder(os.path.dirname(self._path))
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
             descriptor = os.open(self._path, flags, 0o600)
             try:

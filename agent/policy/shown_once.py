@@ -11,6 +11,7 @@ import os
 
 from msgspec import Struct
 
+from agent.config.private_folder import make_folder
 from agent.policy.text_files import Unreadable, read_own_text
 
 PROJECT_FILE = ".agent-shell-policy.toml"
@@ -112,7 +113,7 @@ def _write(path: str, known: dict[str, str]) -> None:
     import tempfile
 
     folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(folder)
     descriptor, fresh = tempfile.mkstemp(prefix=".shown-", dir=folder)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -14,9 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.config.private_folder import make_folder
 from agent.policy.text_files import MAX_BYTES, Unreadable, read_own_text
 
-PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+PRIVATE_FILE = 0o600
 _BEGIN, _END = "# >>> added at the prompt", "# <<< added at the prompt"
 
 
@@ -131,7 +132,7 @@ def _rewrite(path: str, change: Callable[[str], Change], *, make: bool) -> str:
     folder = os.path.dirname(target)
     try:
         if make:
-            os.makedirs(folder, mode=PRIVATE_FOLDER, exist_ok=True)
+            make_folder(folder)
         with _locked(folder):
             before = read_own_text(target) if make else read_own_text(target, missing=None)
             if before is None:

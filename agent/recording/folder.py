@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
+from agent.config.private_folder import PRIVATE_FOLDER, make_folder
 from agent.protocol.errors import RecordingError
 from agent.recording.naming import parse_segment
 
-PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
 
 
@@ -27,25 +27,6 @@ def prepare_folder(folder: str) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RecordingError(f"the session folder {path} cannot be made: {reason}") from error
     return path
-
-
-def make_folder(path: str) -> None:
-    """Make the folder with mode 0700, and each of its parents that is missing: `os.makedirs` would leave those open. Raises OSError."""
-    missing = []
-    while not os.path.isdir(path):
-        missing.append(path)
-        parent = os.path.dirname(path)
-        if parent == path:
-            break
-        path = parent
-    for each in reversed(missing):
-        try:
-            os.mkdir(each, PRIVATE_FOLDER)
-        except FileExistsError:
-            if not os.path.isdir(each):
-                raise
-            continue  # another process was quicker
-        os.chmod(each, PRIVATE_FOLDER)  # a strict umask may have taken our own rights
 
 
 def _tighten(path: str) -> None:

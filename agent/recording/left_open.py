@@ -10,9 +10,9 @@ import time
 import msgspec
 from msgspec import Struct
 
+from agent.config.private_folder import make_folder
 from agent.protocol.errors import CoreError
 from agent.protocol.events import GoalFinished, GoalStarted, LogRotated, Record, SessionFinished, SessionPruned, decode
-from agent.recording.folder import make_folder
 from agent.recording.reader import SessionFile, list_sessions
 
 _MOST_SESSIONS = 5

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 
+from agent.config.private_folder import make_folder
 from agent.execution import kernel
 
 _DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx")
@@ -85,7 +86,7 @@ def _protect(path: bytes, writable: tuple[bytes, ...]) -> None:
     if not below:
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
     if not os.path.lexists(path):
-        os.makedirs(path, 0o700, exist_ok=True)  # else it could be made, and be read at our next start
+        make_folder(path)  # else it could be made, and be read at our next start
     top = root.rstrip(b"/") + b"/" + below.split(b"/")[0]
     copy = kernel.open_tree(top, _CLONE | kernel.AT_RECURSIVE)
     try:

@@ -9,6 +9,8 @@ import tempfile
 import time
 from contextlib import suppress
 
+from agent.config.private_folder import make_folder
+
 DISK_CAP = 16 << 20
 MEMORY_CAP = 1 << 20
 KEPT = 1 << 16
@@ -71,7 +73,7 @@ def open_log(folder: str | None) -> JobLog:
 
 
 def _on_disk(folder: str) -> JobLog:
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    make_folder(folder)
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise PermissionError("the folder is somebody else's")

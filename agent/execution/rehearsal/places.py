@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
+from agent.config.private_folder import make_folder
 from agent.execution.rehearsal.trees import open_root
 from agent.execution.sandbox import mountinfo
 from agent.execution.sandbox.mountinfo import Mount
@@ -50,7 +51,7 @@ def base_for(path: bytes, state_dir: bytes, *, mounts: list[Mount] | None = None
 
 def state_base(state_dir: bytes) -> bytes:
     """The folder in the state folder, made if need be, with its real path. Raises OSError."""
-    os.makedirs(state_dir, mode=0o700, exist_ok=True)
+    make_folder(state_dir)
     folder = os.path.join(os.path.realpath(state_dir), b"undo")
     make_private(folder)
     return folder

@@ -6,6 +6,7 @@ import os
 import stat
 from dataclasses import dataclass
 
+from agent.config.private_folder import make_folder
 from agent.execution import kernel
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.places import Base, base_for
@@ -67,7 +68,7 @@ def plan(kind: str, *, cwd: bytes, home: bytes, state_dir: bytes, budget: Budget
 
 def state_dir_made(state_dir: bytes) -> bytes:
     """The real path of the state folder, which is made if need be."""
-    os.makedirs(state_dir, mode=0o700, exist_ok=True)
+    make_folder(state_dir)
     return os.path.realpath(state_dir)
 
 

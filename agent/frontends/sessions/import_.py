@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.config.paths import state_dir
+from agent.config.private_folder import make_folder
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest
-from agent.recording.folder import PRIVATE_FOLDER
 from agent.recording.importing.run import Imported, import_sessions
 from agent.recording.importing.store import open_store
 from agent.recording.naming import parse_segment
@@ -73,7 +73,7 @@ def _target(services: Services, options: argparse.Namespace) -> str:
     if options.to:
         return str(options.to)
     folder = state_dir(services.loaded.environ)
-    os.makedirs(folder, PRIVATE_FOLDER, exist_ok=True)
+    make_folder(folder)
     return os.path.join(folder, DATABASE)
 
 

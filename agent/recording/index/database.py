@@ -15,7 +15,7 @@ import stat
 import time
 from contextlib import suppress
 
-from agent.recording.folder import make_folder
+from agent.config.private_folder import make_folder
 from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 
 NAME = ".index.sqlite3"

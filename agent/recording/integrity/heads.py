@@ -14,8 +14,9 @@ from hashlib import sha256
 
 from msgspec import structs
 
+from agent.config.private_folder import PRIVATE_FOLDER, make_folder
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.folder import PRIVATE_FILE, PRIVATE_FOLDER, make_folder
+from agent.recording.folder import PRIVATE_FILE
 from agent.recording.integrity.boot import boot_id
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.lines import name_of

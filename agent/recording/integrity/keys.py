@@ -7,8 +7,8 @@ import stat
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from agent.config.private_folder import make_folder
 from agent.protocol.errors import ConfigError
-from agent.recording.folder import make_folder
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -8,7 +8,8 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from agent.recording.folder import PRIVATE_FILE, make_folder
+from agent.config.private_folder import make_folder
+from agent.recording.folder import PRIVATE_FILE
 
 _MAX_FILE = 256 * 1024 * 1024
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from agent.config.private_folder import make_folder
+from agent.execution.jobs import log as jobs
+from agent.execution.rehearsal.places import state_base
+from agent.execution.rehearsal.planning import state_dir_made
+from agent.frontends.goal_history import GoalHistory
+from agent.policy.shown_once import Showing, ShownFiles
+from agent.policy.store import add_rules
 from agent.protocol.events import SessionStarted
 from agent.recording.clock import SystemClock
-from agent.recording.folder import make_folder
 from agent.recording.index.database import open_database
 from agent.recording.jsonl import open_session
 
@@ -45,3 +54,23 @@ def test_an_index_makes_a_private_state_folder(tmp_path: Path) -> None:
     open_database(str(tmp_path / "gone"), str(tmp_path / "state" / "agent-shell")).close()
     assert (tmp_path / "state" / "agent-shell" / "index").is_dir()
     assert modes(tmp_path) == {0o700}
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_whatever_is_kept_first_makes_a_private_state_folder(tmp_path: Path, umask: int) -> None:
+    first: dict[str, Callable[[Path], object]] = {
+        "job": lambda state: jobs.open_log(str(state / "jobs")).end(),
+        "shown": lambda state: ShownFiles(str(state / "shown.json")).seen(Showing("/p", "text", "digest")),
+        "rule": lambda state: add_rules(str(state / "policy.toml"), '[[rule]]\nname = "a"\naction = "deny"\n'),
+        "history": lambda state: GoalHistory(str(state / "history"), str).store_string("a goal"),
+        "undo": lambda state: state_base(os.fsencode(state)),
+        "rehearsal": lambda state: state_dir_made(os.fsencode(state)),
+    }
+    for name, keep in first.items():
+        before = os.umask(umask)
+        try:
+            keep(tmp_path / name / "state" / "agent-shell")
+        finally:
+            os.umask(before)
+        assert (tmp_path / name / "state" / "agent-shell").is_dir()
+        assert modes(tmp_path / name) == {0o700}, name
