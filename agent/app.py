@@ -159,6 +159,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         jobs=lambda: parts.execution.jobs,
         diagnose=parts.execution.diagnose,
         choose_session=parts.logs.choose,
+        session_is_there=parts.logs.is_there,
         branch=parts.branch,
         left_open=parts.logs.left_open,
         first_offer=parts.logs.first_offer,

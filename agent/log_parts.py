@@ -44,6 +44,14 @@ class LogParts:
 
         return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
 
+    def is_there(self, session_id: str) -> bool:
+        """Whether a session of exactly that id is kept. Raises IoError."""
+        if not self._settings.persist:
+            return False
+        from agent.recording.reader import list_sessions
+
+        return any(session.session_id == session_id for session in list_sessions(self.folder))
+
     def left_open(self, besides: str = "") -> LeftOpen | None:
         """The session that a crash ended in the middle of a goal, None where there is none."""
         if not self._settings.persist:

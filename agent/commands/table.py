@@ -96,7 +96,12 @@ def _files(rest: str) -> CoreCommand:
 COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(("help", "h", "?"), "", "what can be typed here"),
     CommandRow(("new",), "", "start another session"),
-    CommandRow(("session",), "[NAME]", "show this session, or go on in another: its id, the beginning, last", choices=("last",)),
+    CommandRow(
+        ("session",),
+        "[new] [NAME]",
+        "show this session, or go on in another: its id, the beginning, last; or make one",
+        choices=("last", "new"),
+    ),
     CommandRow(("resume",), "[NAME]", "go on in the session that a crash ended, with the goal it left open"),
     CommandRow(("branch",), "[N]", "a new session with all goals so far, or up to goal N"),
     CommandRow(("retry",), "[WORDS]", "the last goal again, in a branch made before it; WORDS are added"),

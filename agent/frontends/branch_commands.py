@@ -90,7 +90,9 @@ async def undo_turn(desk: SessionDesk, argument: str) -> None:
 async def resume(desk: SessionDesk, argument: str) -> None:
     """Go on in the session that a crash ended, and with the goal that it left open. Raises CoreError."""
     if argument:
-        wanted = desk.services.choose_session(argument, attended=desk.interactive, besides=desk.ctx.session_id)
+        from agent.frontends.frontend_commands import existing_session
+
+        wanted = existing_session(desk, argument)
     else:
         found = await asyncio.to_thread(desk.services.left_open, desk.ctx.session_id)
         if found is None:

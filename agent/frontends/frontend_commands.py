@@ -11,7 +11,7 @@ from agent.frontends.session_desk import SessionDesk
 from agent.frontends.shown import shown, shown_line
 from agent.frontends.toolbar import usage_text
 from agent.protocol.commands import SetModel
-from agent.protocol.errors import InvalidRequest
+from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.outcomes import GoalSummary
 
 Show = Callable[[str], Awaitable[None]]
@@ -88,7 +88,9 @@ def help_text() -> str:
 
 async def _new(desk: SessionDesk, argument: str) -> None:
     if argument:
-        raise InvalidRequest(":new takes no argument", hint="`:session NAME` goes on in a session")
+        raise InvalidRequest(
+            ":new takes no argument", hint="`:session new NAME` starts one of that name, `:session NAME` goes on in one"
+        )
     await desk.switch(None)
     desk.tell(f"new session {desk.ctx.session_id}")
 
@@ -107,7 +109,11 @@ async def _session(desk: SessionDesk, name: str, show: Show) -> None:
     if not name:
         await show(session_text(desk))
         return
-    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
+    first, *words = name.split()
+    if first == "new" and words:
+        await _new_named(desk, " ".join(words))
+        return
+    wanted = existing_session(desk, name)
     if wanted == desk.ctx.session_id:
         desk.tell(f"this is session {shown_line(wanted, 80)}")
         return
@@ -115,6 +121,23 @@ async def _session(desk: SessionDesk, name: str, show: Show) -> None:
     desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
     for note in desk.ctx.notes:
         desk.tell(note)
+
+
+def existing_session(desk: SessionDesk, name: str) -> str:
+    """The id of the session that `name` means; a slip of the finger opens no new one. Raises NotFound, InvalidRequest, IoError."""
+    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
+    if wanted != desk.ctx.session_id and not desk.services.session_is_there(wanted):
+        shown_name = shown_line(name, 80)
+        raise NotFound("session", shown_name, hint=f":session new {shown_name} makes one of that name")
+    return wanted
+
+
+async def _new_named(desk: SessionDesk, name: str) -> None:
+    if name == desk.ctx.session_id or desk.services.session_is_there(name):
+        shown_name = shown_line(name, 80)
+        raise InvalidRequest(f"there is a session {shown_name} already", hint=f":session {shown_name} goes on in it")
+    await desk.switch(name)
+    desk.tell(f"new session {desk.ctx.session_id}")
 
 
 def _all_goals(desk: SessionDesk) -> list[GoalSummary]:

@@ -110,6 +110,7 @@ async def open_desk(
     for warning in services.loaded.warnings:
         complain(f"agent-shell: {shown(warning)}", style="yellow")
     session = None if origin else _session_of(services)
+    is_new = session is not None and sys.stderr.isatty() and not services.session_is_there(session)
     signals = Signals()
     someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
     with someone as (asked, interactive), signals.installed():
@@ -123,9 +124,9 @@ async def open_desk(
             interactive=interactive,
             frontend="cli",
         )
-        if session != services.settings.session_id or desk.ctx.notes:  # which one that is must be seen
-            for line in opening_lines(desk.ctx) if session else ():
-                complain(f"agent-shell: {line}")
+        if is_new or session != services.settings.session_id or desk.ctx.notes:  # which one that is must be seen
+            for line in opening_lines(desk.ctx, new=is_new) if session else ():
+                complain(f"agent-shell: {line}", style="dim" if is_new else "")
         try:
             yield desk
         finally:

@@ -27,6 +27,8 @@ def past_text(ctx: RequestContext) -> str:
     return f"1 goal so far, {told}" if len(goals) == 1 else f"{len(goals):,} goals so far, the last one {told}"
 
 
-def opening_lines(ctx: RequestContext) -> list[str]:
-    """For somebody who named a session: which one it is, and what of it is lost."""
+def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:
+    """For somebody who named a session: which one it is, that it is a `new` one, and what of it is lost."""
+    if new:
+        return [f"session {ctx.session_id} is new"]
     return [f"session {ctx.session_id}: {past_text(ctx)}", *(shown_line(note, 500) for note in ctx.notes)]

@@ -37,11 +37,11 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     screen = screen or open_screen()
     settings = services.settings
     signals = Signals()
+    named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
+    is_new = named is not None and not services.session_is_there(named)
     desk = SessionDesk(
         services=services,
-        ctx=services.open_context(
-            services.choose_session(settings.session_id, attended=True) if settings.session_id else None
-        ),
+        ctx=services.open_context(named),
         emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
@@ -49,7 +49,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         interactive=True,
         ask=lambda question: _ask(screen, question),
     )
-    repl = Repl(desk, screen)
+    repl = Repl(desk, screen, named_anew=is_new)
     with signals.installed():
         try:
             await repl.loop()
@@ -111,9 +111,10 @@ def left_open_line(services: Services, session: str) -> str:
 
 
 class Repl:
-    """The loop and what a line does."""
+    """The loop and what a line does. `named_anew`: the session that was asked for by name was not there before."""
 
-    def __init__(self, desk: SessionDesk, screen: Screen) -> None:
+    def __init__(self, desk: SessionDesk, screen: Screen, *, named_anew: bool = False) -> None:
+        self._named_anew = named_anew
         self._desk = desk
         self._screen = screen
         self._services = desk.services
@@ -183,7 +184,9 @@ class Repl:
         if settings.session_id:
             from agent.frontends.past_words import opening_lines
 
-            past: list[Fragments] = [[("class:hint", shown(line))] for line in opening_lines(self._desk.ctx)]
+            past: list[Fragments] = [
+                [("class:hint", shown(line))] for line in opening_lines(self._desk.ctx, new=self._named_anew)
+            ]
             self._screen.say_all(wrapped(past, self._screen.columns))
         if self._prompt is None:  # else it is said when the first frame stands
             self._say_hint(left_open_line(self._services, self._desk.ctx.session_id))

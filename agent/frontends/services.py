@@ -70,7 +70,8 @@ class Services:
     """The engine with what a front end needs beside it.
 
     `open_context(session_id)` opens a new session (None) or goes on in a named one; raises RecordingError, NotFound.
-    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means.
+    `choose_session(wanted, attended=, besides=)` is the id that the beginning of one, or `last`, means; `session_is_there(id)` says
+    whether it is kept already.
     `branch(ctx, origin)` opens a new session with the past that `origin` names, and with the shell of `ctx`.
     `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
     `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
@@ -102,6 +103,7 @@ class Services:
     context: Callable[[str, str], RiskContext] = no_context
     undo: Callable[[], UndoStore] = _no_undo
     choose_session: Callable[..., str] = _as_written
+    session_is_there: Callable[[str], bool] = lambda session_id: True
     branch: Callable[[RequestContext, Origin], RequestContext] = _no_branch
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
