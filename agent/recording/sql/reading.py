@@ -8,10 +8,9 @@ from enum import IntEnum
 
 import msgspec
 
-from agent.recording.sql.columns import Column, event_types, line_columns
+from agent.recording.sql.columns import ENVELOPE, Column, event_types, line_columns
 from agent.recording.sql.views import views
 
-_HEAD = frozenset({"type", "time", "session", "goal_id", "command_id"})
 _COMMAND_TYPES = tuple(f"command.{name}" for name in ("proposed", "rated", "confirmed", "started", "finished"))
 _GROUPS = {
     "sessions": (("machine", "session"), ""),
@@ -54,6 +53,11 @@ class Wanted(msgspec.Struct):
     keys: frozenset[str] = frozenset()
     raw: bool = False
 
+    @property
+    def firsts(self) -> bool:
+        """Whether of some lines the head is taken where it is the first one."""
+        return any(Take.NOTHING < take < Take.HEAD for take in (self.other, *self.takes.values()))
+
     def join(self, another: Wanted) -> Wanted:
         """What both need."""
         takes = {
@@ -70,11 +74,9 @@ def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | Non
         return Wanted({}, Take.WHOLE, raw=True)
     if view == "events":
         takes = {} if types is None else dict.fromkeys(types, Take.WHOLE)
-        return Wanted(
-            takes, Take.WHOLE if types is None else Take.NOTHING, _keys(columns) | {"type", "time", "session"}
-        )
+        return Wanted(takes, Take.WHOLE if types is None else Take.NOTHING, _keys(columns) | {"type"})
     if view == "outputs":
-        return Wanted({"command.output": Take.WHOLE}, keys=_keys(columns) | {"type", "time", "session"})
+        return Wanted({"command.output": Take.WHOLE}, keys=_keys(columns) | {"type"})
     head = _HEADS[view]
     whole: set[str] = set()
     for column in columns:
@@ -85,7 +87,7 @@ def wanted_for(view: str, columns: Iterable[Column], types: frozenset[str] | Non
     other = Take.NOTHING if view == "commands" else head
     takes = {kind: head if kind in _COMMAND_TYPES else other for kind in event_types()}
     takes |= {kind: Take.WHOLE for kind in whole if takes[kind]}
-    return Wanted(takes, other, _keys(columns) | _HEAD | {"seq"})
+    return Wanted(takes, other, _keys(columns) | (line_columns().keys() & {"type", *_GROUPS[view][0]}))
 
 
 def rows_of(
@@ -98,9 +100,8 @@ def rows_of(
     columns = list(columns)
     names = ", ".join(f'"{column.name}"' for column in columns)
     if view == "lines":
-        return (
-            f"INSERT INTO _lines_rows (machine, file, json) SELECT machine, file, try_cast(line AS JSON) FROM {source}"
-        )
+        values = ", ".join("try_cast(line AS JSON)" if column.name == "json" else column.name for column in columns)
+        return f"INSERT INTO _lines_rows ({names}) SELECT {values} FROM {source}"
     if view not in _GROUPS:
         kind = " AND type = 'command.output'" if view == "outputs" else ""
         if view == "events" and types is not None:
@@ -120,7 +121,7 @@ def rows_of(
 
 def filled(view: str, names: Iterable[str]) -> list[Column]:
     """The columns of `view` that are in `names`, and those that its rows cannot be told apart without."""
-    needed = {*names, *(_GROUPS[view][0] if view in _GROUPS else ("machine",))}
+    needed = {*names, *_GROUPS[view][0]} if view in _GROUPS else {*names} or {"machine"}
     return [column for column in views()[view] if column.name in needed]
 
 
@@ -140,7 +141,7 @@ def staged(scan: str, number: str, wanted: Wanted) -> str:
     if wanted.raw:
         return f"SELECT s.machine, s.file, l.line FROM {scan} l JOIN _sources s ON l.{number} = s.number"
     keys = ", ".join(f'l."{key}"' for key in line_columns() if key in wanted.keys and key not in _OWN)
-    own = ", ".join(f"{value} AS {name}" for name, value in _OWN.items())
+    own = ", ".join(f"{value} AS {name}" for name, value in _OWN.items() if name in wanted.keys or name not in ENVELOPE)
     return f"SELECT {own}, {keys} FROM {scan} l LEFT JOIN _sources s ON l.{number} = s.number"
 
 

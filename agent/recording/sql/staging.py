@@ -1,4 +1,4 @@
-"""Reads logs once, line by line, and copies what a question needs to files that DuckDB then reads instead of the logs.
+"""Reads logs once, and copies what a question needs to files that DuckDB then reads instead of the logs.
 
 What is no event is counted. Where this reader does not understand a line, DuckDB is given it to judge.
 """
@@ -7,41 +7,42 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from agent.protocol.errors import IoError
-from agent.recording.bounds import MAX_LINE
+from agent.recording.sql.blocks import blocks_of
+from agent.recording.sql.heads import HeadReader
 from agent.recording.sql.reading import Take, Wanted
 from agent.recording.sql.sources import Source
 
 PIECE = 16 * 1024 * 1024
 """Bytes after which a file is full."""
-_BLOCK = 1024 * 1024
+SHORT = 1024 * 1024
+"""A line is not worth looking for how much shorter than this it is."""
 _SPACE = b" \t\r"
-
-
-class Head(msgspec.Struct, omit_defaults=True):
-    """What of a line says whose it is, and when."""
-
-    type: str | None = None
-    time: str | None = None
-    session: str | None = None
-    goal_id: str | None = None
-    command_id: str | None = None
+_GOAL, _COMMAND, _HEAD, _WHOLE = map(
+    int, (Take.GOAL, Take.COMMAND, Take.HEAD, Take.WHOLE)
+)  # comparing words costs ten times as much
 
 
 class Piece(msgspec.Struct):
-    """A full file. `longest`: bytes of its longest line; `whole`: it ends where a session does."""
+    """A full file. `longest`: bytes that none of its lines is longer than; `whole`: it ends where a session does."""
 
     path: str
     lines: int = 0
     size: int = 0
     longest: int = 0
     whole: bool = False
+
+    def add(self, lines: int, data: bytes) -> None:
+        """Count what is added to it."""
+        self.lines += lines
+        self.size += len(data)
+        longest = len(data) if len(data) <= SHORT else len(max(data.split(b"\n"), key=len))
+        self.longest = max(self.longest, longest)
 
 
 class _Last:
@@ -54,20 +55,21 @@ class _Last:
         self.goal: str | None = None
         self.command: str | None = None
 
-    def is_first(self, head: Head, take: Take) -> bool:
-        """Whether the line tells of a session, goal or command that the lines before did not tell of."""
-        if head.session != self.session:
-            return True
-        if take >= Take.GOAL and head.goal_id and head.goal_id != self.goal:
-            return True
-        return bool(take >= Take.COMMAND and head.command_id and head.command_id != self.command)
-
-    def taken(self, head: Head) -> None:
+    def takes(self, head: Any, take: int) -> bool:
+        """Whether the line is taken: wholly, or since it tells of a session, goal or command that the lines before did not tell of."""
         if head.session != self.session:
             self.session, self.goal, self.command = head.session, head.goal_id, head.command_id
-            return
-        self.goal = head.goal_id or self.goal
-        self.command = head.command_id or self.command
+            return True
+        goal, command = head.goal_id, head.command_id
+        if not (
+            take >= _HEAD
+            or (take >= _GOAL and goal and goal != self.goal)
+            or (take == _COMMAND and command and command != self.command)
+        ):
+            return False
+        self.goal = goal or self.goal
+        self.command = command or self.command
+        return True
 
 
 class Staging:
@@ -82,25 +84,23 @@ class Staging:
         self._wanted = wanted
         self._path = path
         self._go_on = go_on
-        self._decode = msgspec.json.Decoder(Head).decode
-        self._encode = msgspec.json.Encoder().encode
+        self._heads = HeadReader(wanted)
+        self._other = int(wanted.other)
+        self._takes: dict[str | None, int] = {kind: int(take) for kind, take in wanted.takes.items()} | {None: 0}
+        self._encoder = msgspec.json.Encoder()
 
     def pieces(self, sources: Sequence[Source]) -> Iterator[Piece]:
         """Every piece; its file is overwritten by the next one. Raises IoError, and what `go_on` raises."""
         piece, file = self._new()
         try:
             for number, source in enumerate(sources):
-                prefix = f'{{"{self.number_key}":{number},'.encode()
                 last = _Last()
-                for lines, plain in _blocks(source.path, self._skip):
+                for block in blocks_of(source.path, self._skip):
                     self._go_on()
-                    taken = self._raw(lines, number) if self._wanted.raw else self._taken(lines, plain, prefix, last)
-                    if not taken:
-                        continue
-                    piece.lines += len(taken)
-                    piece.longest = max(piece.longest, len(max(taken, key=len)))
-                    taken.append(b"")
-                    piece.size += file.write(b"\n".join(taken))
+                    count, data = self._copied(block, number, last)
+                    if count:
+                        piece.add(count, data)
+                        file.write(data)
                     if piece.size >= PIECE:
                         file.close()
                         yield piece
@@ -123,6 +123,55 @@ class Staging:
     def _skip(self) -> None:
         self.ignored += 1
 
+    def _copied(self, block: bytes, number: int, last: _Last) -> tuple[int, bytes]:
+        """What is to be copied of a block: how many lines, and the lines. `last`: whose the line before was, in the same log."""
+        if self._wanted.raw:
+            return _joined(self._raw(block.split(b"\n"), number))
+        prefix = f'{{"{self.number_key}":{number},'.encode()
+        heads = self._heads.many(block)
+        if heads is None:
+            return _joined(self._one_by_one(block.split(b"\n"), prefix, last))
+        self.ignored += [head.type for head in heads].count(None)
+        if self._heads.narrow:
+            chosen = self._chosen(heads, last)
+            # A line end is none within a text, so that this is the beginning of each line.
+            data = self._encoder.encode_lines(chosen).replace(b"\n{", b"\n" + prefix)
+            return len(chosen), prefix + data[1:]
+        return _joined(self._whole(heads, block.split(b"\n"), prefix, last))
+
+    def _chosen(self, heads: list[Any], last: _Last) -> list[Any]:
+        takes, other = self._takes.get, self._other
+        if not self._wanted.firsts:
+            return [head for head in heads if takes(head.type, other)]
+        return [head for head in heads if (take := takes(head.type, other)) and last.takes(head, take)]
+
+    def _whole(self, heads: list[Any], lines: list[bytes], prefix: bytes, last: _Last) -> list[bytes]:
+        takes, other = self._takes.get, self._other
+        taken = []
+        for head, line in zip(heads, lines, strict=False):
+            take = takes(head.type, other)
+            if take and last.takes(head, take):
+                taken.append(prefix + (line if take == _WHOLE else self._encoder.encode(head))[1:])
+        return taken
+
+    def _one_by_one(self, lines: list[bytes], prefix: bytes, last: _Last) -> list[bytes]:
+        """The same for lines of which one is not as it should be."""
+        taken: list[bytes] = []
+        for line in lines:
+            stripped = line.strip(_SPACE)
+            head = self._heads.one(stripped) if _is_text(stripped) else None
+            if head is None and stripped.startswith(b"{"):
+                taken.append(prefix + stripped[1:])
+            elif head is None:
+                self.ignored += bool(stripped)
+            elif head.type is None:
+                self.ignored += 1
+            elif self._heads.narrow:
+                taken += (prefix + self._encoder.encode(each)[1:] for each in self._chosen([head], last))
+            else:
+                taken += self._whole([head], [stripped], prefix, last)
+        return taken
+
     def _raw(self, lines: list[bytes], number: int) -> list[bytes]:
         """Each line as a text."""
         taken = []
@@ -132,39 +181,12 @@ class Staging:
                     text: str | None = stripped.decode()
                 except UnicodeDecodeError:
                     text = None
-                taken.append(self._encode({self.number_key: number, "line": text}))
+                taken.append(self._encoder.encode({self.number_key: number, "line": text}))
         return taken
 
-    def _taken(self, lines: list[bytes], plain: bool, prefix: bytes, last: _Last) -> list[bytes]:
-        """What is to be copied of `lines`; `plain`: they are ASCII. `last`: whose the line before was, in the same log."""
-        taken: list[bytes] = []
-        decode, encode, takes, other = self._decode, self._encode, self._wanted.takes, self._wanted.other
-        for line in lines:
-            try:
-                head = decode(line)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                self._doubtful(line, prefix, taken)
-                continue
-            kind = head.type
-            if kind is None:
-                self.ignored += 1
-                continue
-            take = takes.get(kind, other)
-            if take is Take.WHOLE or not (plain or _is_text(line)):
-                taken.append(prefix + (line[1:] if line[0] == 0x7B else line.lstrip(_SPACE)[1:]))
-            elif take is Take.HEAD or (take is not Take.NOTHING and last.is_first(head, take)):
-                taken.append(prefix + encode(head)[1:])
-            else:
-                continue
-            last.taken(head)
-        return taken
 
-    def _doubtful(self, line: bytes, prefix: bytes, taken: list[bytes]) -> None:
-        line = line.strip(_SPACE)
-        if line.startswith(b"{"):
-            taken.append(prefix + line[1:])
-        elif line:
-            self.ignored += 1
+def _joined(lines: list[bytes]) -> tuple[int, bytes]:
+    return len(lines), b"".join(line + b"\n" for line in lines)
 
 
 def _same(one: Source, other: Source) -> bool:
@@ -177,37 +199,3 @@ def _is_text(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _blocks(path: str, skip: Callable[[], None]) -> Iterator[tuple[list[bytes], bool]]:
-    """The lines of a file, a block at a time, and whether they are all ASCII; `skip` is called for each that is too long.
-
-    Not more than the longest line is held.
-    """
-    rest = b""
-    skipping = False
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
-        with open(descriptor, "rb", buffering=0) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise IoError(f"a log cannot be read: {path}: not a file")
-            while block := file.read(_BLOCK):
-                if skipping:
-                    _, end, block = block.partition(b"\n")
-                    if not end:
-                        continue
-                    skipping = False
-                lines = (rest + block).split(b"\n")
-                rest = lines.pop()
-                if lines and len(lines[0]) > MAX_LINE:
-                    del lines[0]
-                    skip()
-                if len(rest) > MAX_LINE:
-                    rest, skipping = b"", True
-                    skip()
-                if lines:
-                    yield [line for line in lines if line], block.isascii() and all(map(bytes.isascii, lines[:1]))
-    except OSError as error:
-        raise IoError(f"a log cannot be read: {path}: {error.strerror or error}") from error
-    if rest:
-        yield [rest], rest.isascii()
