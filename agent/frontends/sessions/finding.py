@@ -13,6 +13,7 @@ from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import IoError
+from agent.sizes import size_words
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +33,6 @@ _STATUS_STYLES = {
     "interrupted": "red", "blocked_by_policy": "yellow", "skipped": "yellow", "cancelled": "yellow", "running": "cyan",
 }  # fmt: skip
 _RISK_STYLES = {"high": "red", "medium": "yellow", "low": "dim"}
-_MANY = 300
 
 
 def add_rebuild(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +40,17 @@ def add_rebuild(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rebuild", action="store_true", help="make the index of the logs anew first")
 
 
-def ask_index(services: Services, options: argparse.Namespace, question: Callable[[Database, str], T]) -> T:
-    """What `question(database, folder)` finds in the index, brought up to date first. Raises IoError where logs cannot be read."""
+def ask_index(
+    services: Services,
+    options: argparse.Namespace,
+    question: Callable[[Database, str], T],
+    *,
+    seconds: float | None = None,
+) -> T:
+    """What `question(database, folder)` finds in the index, brought up to date first, for `seconds` at most (None: as long as it takes).
+
+    Raises IoError where logs cannot be read.
+    """
     try:
         from agent.recording.index.access import LogIndex
     except ImportError as error:
@@ -51,7 +60,7 @@ def ask_index(services: Services, options: argparse.Namespace, question: Callabl
     folder = session_folder(services)
     progress = _Progress(sink_of(sys.stderr))
     with LogIndex(folder, state_dir(services.loaded.environ), told=progress.told) as index:
-        answer = index.ask(lambda database: question(database, folder), rebuild=options.rebuild)
+        answer = index.ask(lambda database: question(database, folder), rebuild=options.rebuild, seconds=seconds)
         progress.end()
         for note in index.notes:
             say(note)
@@ -65,16 +74,18 @@ def say(text: str) -> None:
 
 
 class _Progress:
-    """On a terminal, where there is much to read: how far it is."""
+    """On a terminal, where reading takes longer than a moment: how far it is."""
 
     def __init__(self, out: Sink) -> None:
         self._out = out
         self._shown = False
 
     def told(self, done: int, of: int) -> None:
-        if self._out.is_tty and of >= _MANY:
+        """`done` of so many bytes; nothing is said before the first piece of work is done."""
+        if self._out.is_tty and 0 < done < of:
             self._shown = True
-            self._out.write(f"\rreading {of:,} logs for the index: {done * 100 // of} % ".encode())
+            words = f"reading {size_words(of)} of logs for the index: {done * 100 // of} %"
+            self._out.write(f"\r\x1b[K{words} ".encode())
 
     def end(self) -> None:
         if self._shown:

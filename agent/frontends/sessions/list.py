@@ -23,6 +23,7 @@ from agent.frontends.sessions.layout import Cell, Column, print_table
 from agent.frontends.sessions.naming import session_folder
 from agent.frontends.sessions.when import absolute, add_times, ago, iso
 from agent.frontends.shown import shown_line
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from agent.frontends.services import Services
 
 DEFAULT_LIMIT = 20
+_QUICK_SECONDS = 1.0
+_QUICK_LIMIT = 500
+"""How long a person waits for logs that the index has not read yet, and how many rows are told from the logs' two ends then."""
 
 _COMMON = (
     Column("status", "STATUS"),
@@ -83,8 +87,13 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     )
     listed = goals if options.goals else sessions
     # One more than wanted tells whether there are more.
+    narrow = options.goals or options.cwd or options.status
+    quick = not (json or narrow or options.rebuild) and 0 < limit <= _QUICK_LIMIT
     found = ask_index(
-        services, options, lambda database, folder: listed(database, folder, wanted, limit + 1 if limit else 0)
+        services,
+        options,
+        lambda database, folder: listed(database, folder, wanted, limit + 1 if limit else 0),
+        seconds=_QUICK_SECONDS if quick else None,
     )
     more = bool(limit) and len(found) > limit
     found = found[:limit] if limit else found
@@ -102,6 +111,11 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
     home = services.loaded.environ.get("HOME", "")
     print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)
+    if unread := sum(row.get("partial", False) for row in found):
+        say(
+            f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. Each call goes on from there; "
+            "--limit 0 waits until all is read"
+        )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")
     return 0
@@ -114,6 +128,8 @@ def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
 
 def _goal(row: dict[str, Any]) -> Cell:
     text = row["goal"] or row.get("name")
+    if not text and row.get("partial"):
+        return Cell("?", "dim")
     if not text and row.get("goals") == 0 and not row["status"]:
         return Cell("no goals", "dim")
     return Cell(shown_line(text or "", 200))
@@ -122,6 +138,8 @@ def _goal(row: dict[str, Any]) -> Cell:
 def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
     failed = row.get("failed", 0)
     status, style = row["status"], status_style(row["status"])
+    if row.get("partial"):
+        return _partly(row, home, status, style)
     if failed and row["goals"] > 1 and not (status == "running" or (failed == 1 and status == "interrupted")):
         status, style = f"{failed} failed", "red"
     return {
@@ -134,5 +152,22 @@ def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
         "time": Cell(took(row["duration"] or 0.0)),
         "cost": Cell(money(row["cost"])),
         "where": Cell(where(row["cwd"] or "", home), "dim"),
+        "goal": _goal(row),
+    }
+
+
+def _partly(row: dict[str, Any], home: str, status: str, style: str) -> dict[str, Cell]:
+    """A session of which the index has not seen all: what may become more has a + behind it, what is not known is a ?."""
+    unknown = Cell("?", "dim")
+    goals, failed = row["goals"], row["failed"]
+    if status != "running" and failed:
+        status, style = f"{failed}+ failed", "red"
+    cells = _for_people({**row, "partial": False, "failed": 0, "goals": goals or 0}, home)
+    return cells | {
+        "goals": Cell(f"{goals:,}+") if goals else unknown,
+        "status": Cell(shown_line(status.replace("_", " "), 24), style) if status else unknown,
+        "risk": Cell("high", risk_style("high")) if row["risk"] == "high" else unknown,
+        "time": unknown,
+        "cost": unknown,
         "goal": _goal(row),
     }

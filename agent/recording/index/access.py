@@ -45,13 +45,15 @@ class LogIndex:
         rebuild: bool = False,
         fresh: bool = True,
         stop: Callable[[], bool] | None = None,
+        seconds: float | None = None,
     ) -> T:
         """The answer to `question`, after the index took in what is new (`fresh`). Raises IoError where the logs cannot be read.
 
+        Where that takes longer than `seconds`, the answer comes from what was read by then; `database.left` says what was not.
         `question` may be asked again after a repair, so it must give all of its answer at the end.
         """
         try:
-            return self._ask(self._open(rebuild=rebuild), question, fresh, stop)
+            return self._ask(self._open(rebuild=rebuild), question, fresh, stop, seconds)
         except sqlite3.Error:
             place = self.place
             self.close()
@@ -78,11 +80,19 @@ class LogIndex:
         return self._database
 
     def _ask(
-        self, database: Database, question: Callable[[Database], T], fresh: bool, stop: Callable[[], bool] | None
+        self,
+        database: Database,
+        question: Callable[[Database], T],
+        fresh: bool,
+        stop: Callable[[], bool] | None,
+        seconds: float | None = None,
     ) -> T:
+        database.left = []
         if fresh:
+            if not database.place:
+                seconds = None  # what is not kept would never be read to its end
             try:
-                update(database, self._folder, told=self._told, stop=stop)
+                database.left = update(database, self._folder, told=self._told, stop=stop, seconds=seconds)
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) and "busy" not in str(error):
                     raise

@@ -14,9 +14,13 @@ import sqlite3
 import stat
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from agent.config.private_folder import make_folder
 from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
+
+if TYPE_CHECKING:
+    from agent.recording.reader import SessionFile
 
 NAME = ".index.sqlite3"
 BUSY_SECONDS = 3.0
@@ -28,7 +32,10 @@ class Unusable(Exception):
 
 
 class Database:
-    """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up."""
+    """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up.
+
+    `left`: the sessions that were not read to their end when it was last brought up to date.
+    """
 
     def __init__(self, connection: sqlite3.Connection, place: str, lock: int = -1) -> None:
         self.connection = connection
@@ -36,6 +43,7 @@ class Database:
         self._lock = lock
         self.fresh = False
         self.full_text = True
+        self.left: list[SessionFile] = []
 
     def close(self) -> None:
         """Give up the file. Never raises."""

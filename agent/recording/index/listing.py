@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.recording.index.asking import Clause, Conditions, about_goals, below, statuses_asked
 from agent.recording.index.database import Database
-from agent.recording.index.live import is_open, locked_files
+from agent.recording.index.live import Live
 from agent.recording.index.values import LEVELS
 
 _SESSION = (
@@ -23,7 +23,8 @@ _GOAL = (
 def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
     """One mapping a session, newest first. Times in microseconds, `risk` as a word, `path` whole; `limit` 0 for all.
 
-    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts.
+    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
+    read to their end (`database.left`) are `partial`.
     """
     clause = Clause()
     if wanted.since:
@@ -46,6 +47,10 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
         found.append(entry)
         if limit and len(found) == limit:
             break
+    if database.left:
+        from agent.recording.index.unfinished import with_unfinished
+
+        return with_unfinished(found, database.left, wanted, limit, live)
     return found
 
 
@@ -70,27 +75,6 @@ def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -
         if limit and len(found) == limit:
             break
     return found
-
-
-class Live:
-    """Tells a goal that goes on from one that was cut off."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._locked: Any = ()
-
-    def settle(self, entry: dict[str, Any], path: str) -> None:
-        """Replace the status "open" by "running" or "interrupted"; where nobody can tell, by "running"."""
-        if entry["status"] == "open":
-            if self._locked == ():
-                self._locked = locked_files()
-            newest = self._last_file(path)
-            entry["status"] = "interrupted" if is_open(newest, self._locked) is False else "running"
-
-    def _last_file(self, path: str) -> str:
-        from agent.recording.naming import segment_paths
-
-        return segment_paths(os.path.join(self._folder, path))[-1]
 
 
 def _any_goal(wanted: Conditions) -> tuple[str, list[Any]]:

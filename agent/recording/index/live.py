@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import Any
+
+from agent.recording.naming import segment_paths
 
 
 def locked_files() -> frozenset[tuple[int, int, int]] | None:
@@ -29,3 +32,22 @@ def is_open(path: str, locked: frozenset[tuple[int, int, int]] | None) -> bool |
     except (OSError, ValueError):
         return False
     return (os.major(info.st_dev), os.minor(info.st_dev), info.st_ino) in locked
+
+
+class Live:
+    """Tells a goal that goes on from one that was cut off."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._locked: Any = ()
+
+    def settle(self, entry: dict[str, Any], path: str) -> None:
+        """Replace the status "open" by "running" or "interrupted"; where nobody can tell, by "running"."""
+        if entry["status"] == "open":
+            if self._locked == ():
+                self._locked = locked_files()
+            newest = self._last_file(path)
+            entry["status"] = "interrupted" if is_open(newest, self._locked) is False else "running"
+
+    def _last_file(self, path: str) -> str:
+        return segment_paths(os.path.join(self._folder, path))[-1]

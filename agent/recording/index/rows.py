@@ -102,7 +102,7 @@ def write_session(connection: sqlite3.Connection, number: int, path: str, size: 
     goal = session.open
     if goal is not None:
         write_goal(connection, number, goal)
-    began = session.began or _day(session.date)
+    began = beginning_of(session)
     cost = session.cost
     if goal is not None and goal.cost is not None:
         cost = (cost or 0.0) + goal.cost
@@ -128,6 +128,11 @@ def forget_session(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM goals WHERE session = ?", (number,))
     connection.execute("DELETE FROM files WHERE session = ?", (number,))
     connection.execute("DELETE FROM sessions WHERE id = ?", (number,))
+
+
+def beginning_of(session: Session) -> int:
+    """When a session began, in microseconds: where no line tells, with the day in its name."""
+    return session.began or _day(session.date)
 
 
 def _day(date: str) -> int:
