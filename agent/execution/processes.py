@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
-from typing import IO
+from contextlib import suppress
+from typing import IO, Any
 
 from agent.execution.threads import in_thread
 
 MOST_OUTPUT = 1 << 20
 NOT_FOUND = 127
 TIMED_OUT = 124
+_GRACE = 2.0  # seconds for a pager or an editor to end by itself
 # Its own process group in the foreground, so that Ctrl-C reaches the program and not us; done in the child, before exec.
 _ATTACH = (
     "import os, signal, sys\n"
@@ -26,6 +30,46 @@ _ATTACH = (
 )
 
 
+class _Attached:
+    """The program that has the terminal, for whoever must end it from another thread. `stopped`: that was done."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = 0
+        self.stopped = False
+
+    def began(self, pid: int) -> None:
+        with self._lock:
+            self._pid = pid
+            if self.stopped:  # before there was anything to end
+                self._send(signal.SIGTERM)
+
+    def ended(self) -> None:
+        """From here on the number may be somebody else's."""
+        with self._lock:
+            self._pid = 0
+
+    def end(self) -> None:
+        """Ask it to end; editors keep what is not saved."""
+        with self._lock:
+            self.stopped = True
+            self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        with self._lock:
+            self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        if not self._pid:
+            return
+        with suppress(OSError):
+            # A group of its own only where it has the terminal; before it made one, it is alone.
+            if os.getpgid(self._pid) == self._pid:
+                os.killpg(self._pid, number)
+            else:
+                os.kill(self._pid, number)
+
+
 class HostProcesses:
     """Runs programs by argument list, never through a shell. `env` must not hold keys from `.env`; None is our own."""
 
@@ -33,17 +77,29 @@ class HostProcesses:
         self._env = None if env is None else dict(env)
 
     async def run_attached(self, argv: tuple[str, ...]) -> int:
-        """Run with the person's terminal (editor, pager); the exit code, 127 where it cannot be started."""
-        return await in_thread(lambda: self._run_attached(argv))
+        """Run with the person's terminal (editor, pager); the exit code, 127 where it cannot be started. Who cancels this ends the program,
+        and has the terminal back as it was.
+        """
+        attached = _Attached()
+        work = asyncio.ensure_future(in_thread(lambda: self._run_attached(argv, attached)))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            attached.end()
+            if not (await asyncio.wait((work,), timeout=_GRACE))[0]:
+                attached.kill()
+                await asyncio.wait((work,), timeout=_GRACE)
+            raise
 
     async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
         """Exit code and stdout, at most 1 MiB of it; 124 after `timeout` seconds, 127 where it cannot be started."""
         return await in_thread(lambda: self._capture(argv, cwd, timeout))
 
-    def _run_attached(self, argv: tuple[str, ...]) -> int:
+    def _run_attached(self, argv: tuple[str, ...], attached: _Attached) -> int:
         import subprocess
 
         terminal = _own_terminal()
+        modes = _modes(terminal)
         words = list(argv)
         if terminal is not None:
             words = [sys.executable, "-I", "-S", "-c", _ATTACH, str(terminal), *argv]
@@ -54,11 +110,15 @@ class HostProcesses:
                 os.close(terminal)
             return NOT_FOUND
         try:
+            attached.began(process.pid)
             return _wait_attached(process.pid, terminal)
         finally:
+            attached.ended()
             process.returncode = 0  # it was waited for above, stops included
             if terminal is not None:
                 _take_back(terminal)
+                if attached.stopped and modes is not None:
+                    _set_modes(terminal, modes)  # a program that is killed leaves them as it had them
                 os.close(terminal)
 
     def _capture(self, argv: tuple[str, ...], cwd: str, timeout: float) -> tuple[int, str]:
@@ -129,6 +189,22 @@ def _wait_attached(pid: int, terminal: int | None) -> int:
         if terminal is not None:
             _set_foreground(terminal, pid)
         os.killpg(os.getpgid(pid), signal.SIGCONT)
+
+
+def _modes(terminal: int | None) -> list[Any] | None:
+    import termios
+
+    try:
+        return None if terminal is None else termios.tcgetattr(terminal)
+    except termios.error:
+        return None
+
+
+def _set_modes(terminal: int, modes: list[Any]) -> None:
+    import termios
+
+    with suppress(termios.error):
+        termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
 
 
 def _take_back(terminal: int) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import state_dir
+from agent.frontends.ending_processes import EndingProcesses
 from agent.frontends.goal_history import GoalHistory
 from agent.frontends.goal_prompt import GoalPrompt
 from agent.frontends.history_desk import HistoryDesk
@@ -37,6 +39,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     screen = screen or open_screen()
     settings = services.settings
     signals = Signals()
+    services = replace(services, processes=EndingProcesses(services.processes, signals))
     named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
     is_new = named is not None and not services.session_is_there(named)
     desk = SessionDesk(
@@ -196,6 +199,8 @@ class Repl:
             self._screen.say_all(wrapped([[("class:hint", shown(text))]], self._screen.columns))
 
     async def _read(self) -> str | None:
+        if self._desk.signals.ended_by is not None:
+            return None  # it came since the last line was done
         if self._prompt is None:
             from agent.frontends.plain_line import read_plain_line
 

@@ -20,7 +20,7 @@ class Signals:
         self.ended_by: signal.Signals | None = None
         self._token: CancellationToken | None = None
         self._early = False
-        self._on_end: Callable[[], None] | None = None
+        self._on_end: Callable[[], object] | None = None
 
     @property
     def exit_code(self) -> int | None:
@@ -28,15 +28,16 @@ class Signals:
         return None if self.ended_by is None else 128 + self.ended_by
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Handle signals in the running loop. Ignored ones (nohup) stay ignored."""
+    def installed(self, *, endings_only: bool = False) -> Iterator[None]:
+        """Handle signals in the running loop (`endings_only`: TERM and HUP alone). Ignored ones (nohup) stay ignored."""
         loop = asyncio.get_running_loop()
         handlers: dict[signal.Signals, Callable[[], None]] = {
             ending: (lambda number=ending: self._end(number))  # type: ignore[misc]
             for ending in _ENDING
         }
-        handlers[signal.SIGINT] = self._interrupt
-        handlers[signal.SIGTSTP] = self._suspend
+        if not endings_only:
+            handlers[signal.SIGINT] = self._interrupt
+            handlers[signal.SIGTSTP] = self._suspend
         installed = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
         for number in installed:
             loop.add_signal_handler(number, handlers[number])
@@ -70,13 +71,15 @@ class Signals:
             yield lambda: token.cancelled
 
     @contextmanager
-    def ending_prompt(self, leave: Callable[[], None]) -> Iterator[None]:
-        """While this lasts, a signal that ends the program calls `leave`."""
-        self._on_end = leave
+    def ending_prompt(self, leave: Callable[[], object]) -> Iterator[None]:
+        """While this lasts, a signal that ends the program calls `leave`; at once where one came before."""
+        outer, self._on_end = self._on_end, leave
+        if self.ended_by is not None:
+            leave()
         try:
             yield
         finally:
-            self._on_end = None
+            self._on_end = outer
 
     def _interrupt(self) -> None:
         if self._token is not None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,8 @@ from itertools import chain
 
 from agent.emitters.report import cell_width
 from agent.emitters.streams import Sink
+from agent.frontends.ending_processes import EndingProcesses
+from agent.frontends.signals import Signals
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.ports import Processes
 
@@ -48,7 +51,7 @@ async def show_lines(
 ) -> None:
     """Show what `make` makes (safe for a terminal already): what does not fit on the screen goes through the person's pager.
 
-    Raises EmitError.
+    A signal that ends us ends the pager first. Raises EmitError.
     """
     words = pager_words(environ) if pager and out.is_tty else ()
     lines = make()
@@ -65,7 +68,12 @@ async def show_lines(
     else:
         await write_lines(begun, out)
         return
-    if await _page(chain(begun, lines), processes, words) in _CANNOT_START:
+    signals = Signals()
+    with signals.installed(endings_only=True):
+        code = await _page(chain(begun, lines), EndingProcesses(processes, signals), words)
+    if signals.ended_by is not None:
+        signal.raise_signal(signals.ended_by)  # what it does by itself, now that the pager has left the terminal
+    if code in _CANNOT_START:
         await write_lines(make(), out)
 
 

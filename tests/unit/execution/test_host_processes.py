@@ -110,3 +110,23 @@ def test_attached_without_a_terminal_or_program() -> None:
     child = attached("kill -9 $$")
     child.expect_exact(b"CODE 137")
     child.close(force=True)
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' TERM; "])
+def test_who_cancels_an_attached_program_ends_it(
+    trap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: Marker
+) -> None:
+    monkeypatch.setattr("agent.execution.processes._GRACE", 0.3)
+    ready = tmp_path / "ready"
+
+    async def main() -> bool:
+        env = {**os.environ, marker.name: "1"}
+        script = f"{trap}: > {ready}; while :; do sleep 0.05; done"
+        task = asyncio.ensure_future(HostProcesses(env).run_attached(("bash", "-c", script)))
+        while not ready.exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        return (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
+
+    assert asyncio.run(main())
+    gone(marker)
