@@ -97,6 +97,15 @@ def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None =
         else:
             keywords["metavar"] = setting.metavar or setting.name.upper()
         groups[setting.group].add_argument(*names, **keywords)
+        if setting.off_flag:
+            groups[setting.group].add_argument(
+                setting.off_flag,
+                dest=setting.name,
+                action="store_const",
+                const="off",
+                default=None,
+                help=f"{setting.flag} off",
+            )
 
 
 def _add_goal(parser: argparse.ArgumentParser) -> None:

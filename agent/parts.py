@@ -10,6 +10,7 @@ from agent.config.load import Loaded
 from agent.execution_parts import ExecutionParts
 from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
 from agent.log_parts import LogParts
+from agent.memory_parts import MemoryParts
 from agent.policy_parts import PolicyParts
 from agent.protocol.errors import ConfigError
 
@@ -38,12 +39,15 @@ class Parts:
         self.processes = LazyProcesses()
         self._facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
-        self._choice = PlannerChoice(loaded, self.redactor)
+        self._choice = PlannerChoice(loaded, self.redactor, remembered=lambda: self.memory.remembered())
         self._contexts: list[RequestContext] = []
         self.execution = ExecutionParts(loaded, self.redactor)
         self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self.logs = LogParts(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
+        self.memory = MemoryParts(
+            loaded.settings, loaded.environ, self.logs.folder, is_here=lambda planner: self._choice.stays_here(planner)
+        )
 
     @property
     def first_run(self) -> bool:
@@ -88,6 +92,7 @@ class Parts:
             make_planner=self._choice.make,
             open_stream_redaction=self._open_stream_redaction,
             project_notes=self._project_notes,
+            remembered=self.memory.examples,
             settings_rows=self._settings_rows,
             load_role=self._load_role,
             config_path=config,
@@ -240,6 +245,7 @@ class Parts:
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)
         self._choice.warm()
+        self.memory.warm()
         for context in self._contexts:
             if isinstance(context.executor, LazyExecutor):
                 context.executor.warm()
@@ -249,6 +255,7 @@ class Parts:
             if context.executor is not None:
                 await context.executor.close()
         await self._choice.aclose()
+        self.memory.close()
 
 
 def _private_append(path: str) -> Any:

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError
+from agent.protocol.errors import ConfigError, NotFound
 from agent.protocol.ports import DeltaHandler, Planner, Provider, Redactor
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
+    from agent.planner.offline.remembered import RememberedCommands
     from agent.providers.catalog import Catalog, ProviderEntry
 
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _AUTO_ORDER = ("openrouter", "anthropic", "openai")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL is of this machine."""
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(url).hostname in _LOOPBACK
+    except ValueError:
+        return False
 
 
 class LazyPlanner:
@@ -39,9 +52,15 @@ class LazyPlanner:
 
 
 class PlannerChoice:
-    """Names to planners: `auto`, `offline`, `scripted:FILE`, and every entry of the provider catalogue."""
+    """Names to planners: `auto`, `offline`, `scripted:FILE`, and every entry of the provider catalogue.
 
-    def __init__(self, loaded: Loaded, redactor: Redactor) -> None:
+    `remembered` is what the offline planner has of earlier goals.
+    """
+
+    def __init__(
+        self, loaded: Loaded, redactor: Redactor, *, remembered: Callable[[], RememberedCommands | None] = lambda: None
+    ) -> None:
+        self._remembered = remembered
         self._loaded = loaded
         self._redactor = redactor
         self._providers: list[Provider] = []
@@ -82,7 +101,7 @@ class PlannerChoice:
         if name == "offline":
             from agent.planner.offline.planner import OfflinePlanner
 
-            return OfflinePlanner()
+            return OfflinePlanner(remembered=self._remembered)
         from agent.planner.llm import LLMPlanner
 
         settings = self._loaded.settings
@@ -107,6 +126,18 @@ class PlannerChoice:
             temperature=settings.temperature,
             redactor=self._redactor,
         )
+
+    def stays_here(self, planner: Planner) -> bool:
+        """Whether what a planner is told stays on this machine. Of one that was not made here nothing is known."""
+        if not isinstance(planner, LazyPlanner):
+            return False
+        if planner.name == "offline" or planner.name.startswith("scripted:"):
+            return True
+        try:
+            entry = self._entry(planner.name)
+        except (NotFound, ConfigError):
+            return False
+        return is_loopback(self._base_url(entry) or entry.base_url)
 
     def warm(self) -> None:
         """Build the planner that was asked for last, so that the first goal does not wait for imports."""
@@ -145,11 +176,14 @@ class PlannerChoice:
             proxy=settings.proxy or "",
             ca_file=settings.ca_file or "",
         )
-        # A base URL goes with the planner it was configured for, never with another one chosen later.
-        own = entry.name == self._entry(self.configured_name()).name if settings.base_url else False
-        base_url = settings.base_url if own and settings.base_url else ""
         key = self._key(entry.key_variable)
-        return build_provider(entry, base_url=base_url, api_key=key, http=http)
+        return build_provider(entry, base_url=self._base_url(entry), api_key=key, http=http)
+
+    def _base_url(self, entry: ProviderEntry) -> str:
+        """A base URL goes with the planner it was configured for, never with another one chosen later."""
+        given = self._loaded.settings.base_url
+        own = given and entry.name == self._entry(self.configured_name()).name
+        return given if own and given else ""
 
     def _key(self, variable: str) -> str:
         return (self._loaded.environ.get(variable) or self._loaded.secrets.get(variable, "")).strip()

@@ -33,6 +33,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     sign_key: str | None = None
     redact: str = "secrets"
     show_secrets: bool = False
+    memory: str = "local"
     telemetry_file: str | None = None
     telemetry_text: bool = False
     approve: str = "ask"

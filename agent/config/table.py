@@ -28,6 +28,7 @@ class Setting:
         short: str | None = None,
         inverted: bool = False,
         zero: bool = False,
+        off_flag: str | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -40,6 +41,7 @@ class Setting:
         self.short = short
         self.inverted = inverted
         self.zero = zero  # a size that may be 0
+        self.off_flag = off_flag  # of a choice: what sets it to "off"
 
     def __repr__(self) -> str:
         return f"Setting({self.name!r})"
@@ -99,6 +101,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="show_secrets", kind="bool", flag="--no-redact", group="files",
         help="show secrets on your own screen; log and planner still get labels",
+    ),
+    Setting(
+        name="memory", kind="choice", choices=("on", "local", "off"), flag="--memory", off_flag="--no-memory", group="files",
+        from_project="later",
+        help="commands that were accepted before go as examples to every planner (on) or to those on this machine (local); "
+        "off: nothing is remembered",
     ),
     Setting(
         name="telemetry_file", kind="text", flag="--telemetry-file", metavar="PATH", group="files",

@@ -46,6 +46,7 @@ class AppState:
 
     `policy(cwd, session)` is what the policy files say now; `rules_due(cwd)` is what of it the person has to see before it counts.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
+    `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
     """
 
     classify: RiskClassifier
@@ -60,6 +61,7 @@ class AppState:
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
+    remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)
     settings_rows: Callable[[], list[dict[str, str]]] = list
     load_role: Callable[[str], str] = _no_roles

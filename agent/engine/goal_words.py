@@ -51,9 +51,16 @@ async def goal_item(
         environment=environment,
         files=tuple(replace(file, content=redact(file.content)) for file in files),
         context=tuple(
-            replace(block, text=redact(block.text)) for block in (*user_input.context, *_new_project_notes(app, ctx))
+            replace(block, text=redact(block.text))
+            for block in (*user_input.context, *_new_project_notes(app, ctx), *_remembered(user_input, text, app, ctx))
         ),
     )
+
+
+def _remembered(user_input: UserInput, text: str, app: AppState, ctx: RequestContext) -> tuple[ContextBlock, ...]:
+    """Earlier commands for such goals, where the goal does not bring them along already (`:retry`)."""
+    known = {block.label for block in user_input.context}
+    return tuple(block for block in app.remembered(text, ctx.cwd, ctx.planner) if block.label not in known)
 
 
 def _new_project_notes(app: AppState, ctx: RequestContext) -> list[ContextBlock]:

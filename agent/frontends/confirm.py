@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from prompt_toolkit.buffer import Buffer
@@ -42,7 +42,7 @@ class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
     `rate` colours the text while it is edited; the gate rates the answer again. `rules` is where "always allow" puts rules.
-    `context` is what `rate` holds a command in a folder against, for explanations.
+    `context` is what `rate` holds a command in a folder against, for explanations. `experience` is how such commands went there, in a line.
     """
 
     screen: Screen
@@ -52,6 +52,7 @@ class PromptConfirmer:
     edit_mode: str = "emacs"
     rules: RuleDesk | None = None
     context: Context = no_context
+    experience: Callable[[str, str], str] = lambda command, cwd: ""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """The person's answer; the end of input and a terminal that is gone cancel the goal."""
@@ -93,7 +94,10 @@ class PromptConfirmer:
     async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
-        self.screen.say_all(heading(request, fits=self._fits(request, text), columns=self.screen.columns))
+        known = self.experience(request.proposal.command, request.proposal.cwd)
+        self.screen.say_all(
+            heading(request, fits=self._fits(request, text), columns=self.screen.columns, experience=known)
+        )
         shown_whole = ""
         while True:
             editor = _Editor(self, request, text, cursor)

@@ -23,10 +23,15 @@ def level_words(level: Level) -> str:
 
 
 def heading(
-    request: ConfirmationRequest, *, fits: bool = True, columns: int = 0, rehearse_key: str = "F9"
+    request: ConfirmationRequest,
+    *,
+    fits: bool = True,
+    columns: int = 0,
+    rehearse_key: str = "F9",
+    experience: str = "",
 ) -> list[Fragments]:
     """Lines above the editable command, broken between words to `columns` (0: not at all). `fits`: the whole of the command
-    can be seen at once. `rehearse_key`: what rehearses here.
+    can be seen at once. `rehearse_key`: what rehearses here. `experience`: how such commands went before.
     """
     report = request.report
     lines: list[Fragments] = []
@@ -43,6 +48,8 @@ def heading(
     if request.verdict.action == "type":
         lines.append([("class:hint", "Enter asks for a typed word before this runs")])
     lines += _ways_back(request, rehearse_key)
+    if experience:
+        lines.append([("class:hint", shown_line(experience))])
     big = size_note(request.proposal.command)
     if not fits:
         size = f"{big}, and only a part" if big else "only a part of it"

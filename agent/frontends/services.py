@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
     from agent.recording.left_open import LeftOpen
+    from agent.recording.memory.keeper import Memory
 
 
 class OpenContext(Protocol):
@@ -78,6 +79,7 @@ class Services:
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd)` is what it holds the command against, for explanations.
     `policy(cwd, session)` is what the policy files and the session's own rules say now; `policy_path` is the person's own file.
+    `experience(command, cwd)` is a line about how such commands went; `memory()` is what is remembered, None where nothing is.
     `warm()` loads in the background what the first goal will need.
     `jobs()` is what runs in the background, None as long as no command was run.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
@@ -101,6 +103,8 @@ class Services:
     rules: RuleDesk | None = None
     jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
+    experience: Callable[[str, str], str] = lambda command, cwd: ""
+    memory: Callable[[], Memory | None] = lambda: None
     undo: Callable[[], UndoStore] = _no_undo
     choose_session: Callable[..., str] = _as_written
     session_is_there: Callable[[str], bool] = lambda session_id: True

@@ -50,6 +50,7 @@ def _prompt(services: Services, stdin: TextIO, stdout: TextIO | None) -> Confirm
         edit_mode=settings.edit_mode,
         rules=services.rules,
         context=services.context,
+        experience=services.experience,
     )
 
 

@@ -6,11 +6,16 @@ import datetime
 import os
 import shutil
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agent.planner.offline.answers import Answerer, Surroundings
+from agent.planner.offline.goals import last_goal, split_pasted
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, PlannerReply, Reply
 from agent.protocol.requests import PlannerRequest
+
+if TYPE_CHECKING:
+    from agent.planner.offline.remembered import RememberedCommands
 
 
 def _on_path(name: str) -> bool:
@@ -36,7 +41,10 @@ def running_process(name: str) -> str:
 
 
 class OfflinePlanner:
-    """Implements `ports.Planner` without network and without state: everything it needs is in the request."""
+    """Implements `ports.Planner` without network and without state: everything it needs is in the request.
+
+    `remembered` is what the person accepted before; None where nothing is to be remembered.
+    """
 
     def __init__(
         self,
@@ -44,10 +52,12 @@ class OfflinePlanner:
         tools_present: Callable[[str], bool] = _on_path,
         today: Callable[[], datetime.date] = datetime.date.today,
         running: Callable[[str], str] = running_process,
+        remembered: Callable[[], RememberedCommands | None] = lambda: None,
     ) -> None:
         self._tools_present = tools_present
         self._today = today
         self._running = running
+        self._remembered = remembered
         self._answerer: Answerer | None = None
 
     @property
@@ -83,7 +93,16 @@ class OfflinePlanner:
             return known[name]
 
         around = Surroundings(present=present, today=self._today(), exists=_exists, running=self._running)
-        return self._answerer.answer(request, around)
+        return self._with_remembered(self._answerer.answer(request, around), request, around)
+
+    def _with_remembered(self, reply: Reply, request: PlannerRequest, around: Surroundings) -> Reply:
+        """The reply to a new goal with what is remembered; what comes after a command is about that command."""
+        goal, steps = last_goal(request.history)
+        remembered = self._remembered() if goal is not None and not steps else None
+        if goal is None or remembered is None or split_pasted(goal)[1]:
+            return reply
+        cwd = goal.environment.cwd or os.getcwd()
+        return remembered.beside(reply, goal.text, cwd, today=around.today, present=around.present)
 
 
 def _exists(path: str) -> bool:

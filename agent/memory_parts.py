@@ -1,0 +1,142 @@
+"""What is remembered, wired: part of the composition root. Nothing is loaded or read before the first goal."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+    from agent.planner.offline.aftermath import Aftermath
+    from agent.planner.offline.comparing import GoalReader
+    from agent.planner.offline.remembered import RememberedCommands
+    from agent.protocol.messages import ContextBlock
+    from agent.protocol.ports import Planner
+    from agent.recording.memory.keeper import Memory
+
+_FRESH_SECONDS = 2.0
+_WAIT_SECONDS = 0.1
+
+
+class MemoryParts:
+    """The memory of one process. `folder` of the logs; `is_here(planner)`: whether what a planner is told stays on this machine.
+
+    Without persistence, and where the setting says so, there is none: nothing is read, and nothing is kept.
+    """
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], folder: str, *, is_here: Callable[[Planner], bool]
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._folder = folder
+        self._is_here = is_here
+        self._memory: Memory | None = None
+        self._reader: GoalReader | None = None
+        self._building = threading.Lock()
+        self._refreshed = 0.0
+
+    @property
+    def mode(self) -> str:
+        """ "on", "local" or "off"."""
+        return self._settings.memory if self._settings.persist else "off"
+
+    def memory(self) -> Memory | None:
+        """The memory, None where there is none."""
+        if self.mode == "off":
+            return None
+        with self._building:
+            if self._memory is None:
+                self._memory = self._build()
+            return self._memory
+
+    def reader(self) -> GoalReader:
+        """What makes goals comparable."""
+        if self._reader is None:
+            from agent.planner.offline.comparing import GoalReader
+
+            self._reader = GoalReader()
+        return self._reader
+
+    def warm(self) -> None:
+        """Take in, in the background, what the logs hold."""
+        memory = self.memory()
+        if memory is not None:
+            memory.refresh(0)
+
+    def remembered(self) -> RememberedCommands | None:
+        """For the offline planner; None where nothing is remembered."""
+        memory = self.memory()
+        if memory is None:
+            return None
+        from agent.planner.offline.remembered import RememberedCommands
+
+        return RememberedCommands(memory, self.reader())
+
+    def examples(self, goal: str, cwd: str, planner: Planner) -> tuple[ContextBlock, ...]:
+        """What a model is shown of earlier commands with a goal: nothing where it would leave the machine and may not."""
+        memory = self.memory() if planner.name != "offline" else None
+        if memory is None or not (self.mode == "on" or self._is_here(planner)):
+            return ()
+        from agent.planner.examples import example_block
+
+        self._refresh(memory)
+        block = example_block(memory, self.reader()(goal), cwd)
+        return (block,) if block is not None else ()
+
+    def experience(self, command: str, cwd: str) -> str:
+        """How commands like this one went, in a line; "" where too little is known."""
+        memory = self.memory()
+        if memory is None:
+            return ""
+        from agent.planner.examples import experience_line
+
+        self._refresh(memory)
+        return experience_line(memory.experience(command, cwd))
+
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        if self._memory is not None:
+            self._memory.close()
+
+    def _refresh(self, memory: Memory) -> None:
+        now = time.monotonic()
+        if now - self._refreshed > _FRESH_SECONDS:
+            memory.refresh(_WAIT_SECONDS)
+            self._refreshed = now
+
+    def _build(self) -> Memory:
+        from agent.config.paths import state_dir
+        from agent.planner.git_facts import workspace_of
+        from agent.recording.memory.keeper import Memory
+
+        environ = dict(self._environ)
+        home = environ.get("HOME") or os.path.expanduser("~")
+        return Memory(
+            self._folder,
+            state_dir(environ),
+            read=self.reader(),
+            worked=_worked,
+            project=lambda cwd: workspace_of(cwd, home),
+        )
+
+
+def _worked(command: str, exit_code: int) -> bool:
+    """Exit code 0, or one that is an answer of these programs ("nothing matched")."""
+    if exit_code == 0:
+        return True
+    from agent.protocol.messages import CommandItem
+
+    item = CommandItem(command_id="", proposed=command, run=command, exit_code=exit_code)
+    return _aftermath().succeeded(item)
+
+
+@cache
+def _aftermath() -> Aftermath:
+    from agent.planner.offline.aftermath import Aftermath
+
+    return Aftermath()

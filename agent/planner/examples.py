@@ -1,0 +1,52 @@
+"""What is remembered, in words: as examples for a model, and as the line about experience at a confirmation. Pure."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agent.protocol.messages import ContextBlock
+from agent.recording.memory.model import Experience, GoalWords, Remembered
+
+LABEL = "commands that the person accepted before, and that worked"
+MOST = 5
+_LIKE = 0.34
+_MOST_CHARS = 2_400
+_LEAST_USES = 2
+
+
+class Likenesses(Protocol):
+    """What is asked of a memory."""
+
+    def like_goal(self, words: GoalWords, cwd: str, *, least: float, most: int) -> list[Remembered]: ...
+
+
+def example_block(memory: Likenesses, words: GoalWords, cwd: str) -> ContextBlock | None:
+    """Up to MOST commands for goals like this one, the nearest first; None where there are none.
+
+    It is context, marked untrusted like everything that was once typed or proposed; the engine redacts it.
+    """
+    lines: list[str] = []
+    size = 0
+    for item in memory.like_goal(words, cwd, least=_LIKE, most=4 * MOST):
+        if item.worked * 5 < item.uses * 3 or (item.refused and not item.edited):
+            continue
+        edited = ", written by the person" if item.edited else ""
+        where = "here" if item.cwd == cwd else "elsewhere"
+        command = item.command.replace("\n", "\n    ")
+        text = f"goal: {item.goal}\n  ran {where}{edited}, {item.worked} of {item.uses} worked:\n    {command}"
+        size += len(text)
+        if size > _MOST_CHARS:
+            break
+        lines.append(text)
+        if len(lines) == MOST:
+            break
+    return ContextBlock(label=LABEL, text="\n".join(lines)) if lines else None
+
+
+def experience_line(known: Experience) -> str:
+    """ "worked 12 of 14 times here": of commands with the same programs, subcommands and options; "" below two uses."""
+    if known.runs_here >= _LEAST_USES:
+        return f"like this: worked {known.worked_here} of {known.runs_here} times here"
+    if known.runs >= _LEAST_USES:
+        return f"like this: worked {known.worked} of {known.runs} times, mostly elsewhere"
+    return ""

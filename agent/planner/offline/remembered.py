@@ -1,0 +1,162 @@
+"""What is remembered, before what recipes know: the command that a person accepted for this goal, and what comes near it.
+
+It is a proposal like any other. What changed something comes back only for the same words with the same literals, in the same folder.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct, structs
+
+from agent.planner.offline.comparing import GoalReader
+from agent.planner.offline.filling import fill
+from agent.protocol.replies import Alternative, Chat, Command, Reply
+from agent.recording.memory.model import GoalWords, Remembered
+
+WAIT_SECONDS = 0.15  # for what the last goals taught; what takes longer counts the next time
+_LIKE = 0.75
+_MOST_ALTERNATIVES = 3
+_LOW = 1
+
+
+class Recall(Protocol):
+    """What is asked of a memory; see `agent.recording.memory.keeper.Memory`."""
+
+    def refresh(self, wait: float) -> bool: ...
+
+    def for_goal(self, words: GoalWords, cwd: str) -> tuple[list[Remembered], list[Remembered]]: ...
+
+    def like_goal(self, words: GoalWords, cwd: str, *, least: float, most: int) -> list[Remembered]: ...
+
+
+class _Here(Struct, frozen=True):
+    """Where and on which day it is asked."""
+
+    cwd: str
+    today: datetime.date
+
+
+class RememberedCommands:
+    """Puts what is remembered beside what the recipes say."""
+
+    def __init__(self, recall: Recall, read: GoalReader) -> None:
+        self._recall = recall
+        self._read = read
+
+    def beside(
+        self, reply: Reply, goal: str, cwd: str, *, today: datetime.date, present: Callable[[str], bool]
+    ) -> Reply:
+        """The reply of the recipes to a new goal, with what is remembered before it or as alternatives."""
+        if not isinstance(reply, (Chat, Command)):
+            return reply
+        words = self._read(goal)
+        if not words.key:
+            return reply
+        self._recall.refresh(WAIT_SECONDS)
+        same, others = self._recall.for_goal(words, cwd)
+        first = next((item for item in same if _may_come_first(item) and present(_program(item.command))), None)
+        if first is not None and _stands_back(first, reply):
+            first = None
+        here = _Here(cwd, today)
+        near = self._near(words, cwd, same, others)
+        if first is not None:
+            return _command((first, first.command), reply, near, here)
+        filled = next(((item, command) for item in others if (command := _filled(item, words))), None)
+        if filled is not None and isinstance(reply, Chat) and present(_program(filled[1])):
+            return _command(filled, reply, near, here)
+        if isinstance(reply, Command):
+            return _with_alternatives(reply, [*([filled] if filled else []), *near], here)
+        return reply
+
+    def _near(
+        self, words: GoalWords, cwd: str, same: Sequence[Remembered], others: Sequence[Remembered]
+    ) -> list[tuple[Remembered, str]]:
+        """Commands for goals that say nearly the same, with the literals of this one."""
+        known = {item.entry for item in (*same, *others)}
+        found: list[tuple[Remembered, str]] = []
+        for item in self._recall.like_goal(words, cwd, least=_LIKE, most=12):
+            if item.entry in known or not _speaks_for_itself(item) or item.level > _LOW:
+                continue
+            command = item.command if item.slots == words.slots else _filled(item, words)
+            if command:
+                found.append((item, command))
+        return found[:_MOST_ALTERNATIVES]
+
+
+def provenance(item: Remembered, cwd: str, today: datetime.date) -> str:
+    """Where it comes from, in words: "as on 12 Nov in this folder, 3 of 3 worked"."""
+    day = datetime.datetime.fromtimestamp(item.at / 1e6).date()
+    if day == today:
+        when = "earlier today"
+    elif day.year == today.year:
+        when = f"on {day.day} {day:%b}"
+    else:
+        when = f"on {day.day} {day:%b} {day.year}"
+    where = "in this folder" if item.cwd == cwd else "in this project" if item.same_project else f"in {item.cwd}"
+    edited = ", as you wrote it" if item.edited else ""
+    return f"as {when} {where}{edited}; {item.worked} of {item.uses} worked"
+
+
+def _command(
+    found: tuple[Remembered, str], reply: Reply, near: Sequence[tuple[Remembered, str]], here: _Here
+) -> Command:
+    """What is remembered as the proposal, and what the recipes say as an alternative."""
+    item, command = found
+    base = Command(
+        command=command,
+        reason=provenance(item, here.cwd, here.today),
+        confidence=round(min(1.0, 0.7 + 0.3 * item.rank), 2),
+    )
+    if not isinstance(reply, Command):
+        return _with_alternatives(base, near, here)
+    others = (Alternative(command=reply.command, reason=reply.reason), *reply.alternatives)
+    base = structs.replace(
+        base,
+        reading=reply.reading,
+        alternatives=tuple(other for other in others if other.command != command),
+    )
+    if reply.command == command:
+        base = structs.replace(
+            base, reason=f"{reply.reason}; {base.reason}" if reply.reason else base.reason, unused=reply.unused
+        )
+    return _with_alternatives(base, near, here)
+
+
+def _with_alternatives(reply: Command, near: Sequence[tuple[Remembered, str]], here: _Here) -> Command:
+    shown = {reply.command, *(other.command for other in reply.alternatives)}
+    more: list[Alternative] = []
+    for item, command in near:
+        if command not in shown and len(more) < _MOST_ALTERNATIVES:
+            shown.add(command)
+            more.append(Alternative(command=command, reason=provenance(item, here.cwd, here.today)))
+    return structs.replace(reply, alternatives=(*reply.alternatives, *more)) if more else reply
+
+
+def _stands_back(item: Remembered, reply: Reply) -> bool:
+    """What only recipes ever proposed is what they say today: they know the date, and what exists here now."""
+    return item.by_recipe and isinstance(reply, Command) and reply.command != item.command
+
+
+def _may_come_first(item: Remembered) -> bool:
+    return _speaks_for_itself(item) and (item.level <= _LOW or item.same_folder)
+
+
+def _speaks_for_itself(item: Remembered) -> bool:
+    """Whether it worked mostly, and the person did not put something else in its place."""
+    return item.worked * 5 >= item.uses * 3 and (item.edited or item.refused == 0)
+
+
+def _filled(item: Remembered, words: GoalWords) -> str:
+    """The command with this goal's literals, "" where that is not certain, or would change something."""
+    if item.level > _LOW or not _speaks_for_itself(item):
+        return ""
+    return fill(item.command, item.slots, words.slots) or ""
+
+
+def _program(command: str) -> str:
+    """The first program, for the question whether it is still here; of what cannot be told simply, the shell."""
+    words = command.split(maxsplit=1)
+    return words[0] if words and words[0].replace("-", "").replace("_", "").replace(".", "").isalnum() else "sh"

@@ -1,0 +1,69 @@
+"""What is remembered: goals in the form they are compared in, commands that a person accepted, and how they went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+SlotKind = Literal["path", "number", "text"]
+
+
+class Slot(Struct, frozen=True):
+    """A literal of a goal, as it was typed: a path, a number, or quoted text."""
+
+    kind: SlotKind
+    text: str
+
+
+class GoalWords(Struct, frozen=True, kw_only=True):
+    """A goal for comparing. `key`: its concepts in order with slots as placeholders, "" where nothing in it can be compared.
+
+    `terms`: the same without order, each once; a term that begins with `~` says little.
+    """
+
+    key: str
+    terms: tuple[str, ...] = ()
+    slots: tuple[Slot, ...] = ()
+
+
+ReadGoal = Callable[[str], GoalWords]
+Worked = Callable[[str, int], bool]
+"""Whether a command that ended with this exit code did what it was for: 0, or a code that is an answer."""
+
+
+class Remembered(Struct, frozen=True, kw_only=True):
+    """A command for a goal, with what came of it. Counts are of runs; an edit of the person counts double in `worked` and `uses`.
+
+    `at`: the last run that taught it, in microseconds since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run
+    was there. `level`: the worst rating of it, 1 low … 3 high. `edited`: the person wrote it. `refused`: how often something was
+    put in its place. `by_recipe`: only recipes ever proposed it. `likeness`: of the goals, 0..1.
+    """
+
+    entry: int
+    goal: str
+    key: str
+    slots: tuple[Slot, ...]
+    command: str
+    at: int
+    cwd: str
+    worked: int = 0
+    uses: int = 0
+    edited: bool = False
+    refused: int = 0
+    level: int = 0
+    by_recipe: bool = False
+    same_folder: bool = False
+    same_project: bool = False
+    likeness: float = 1.0
+    rank: float = 0.0
+
+
+class Experience(Struct, frozen=True, kw_only=True):
+    """How often commands of one shape were run and did what they were for: in this folder or project, and everywhere."""
+
+    worked_here: int = 0
+    runs_here: int = 0
+    worked: int = 0
+    runs: int = 0

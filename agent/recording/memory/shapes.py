@@ -1,0 +1,97 @@
+"""The shape of a command: its programs, their subcommands and the names of their options, without anything of what they work on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+_LONGEST = 2_000
+_PREFIXES = frozenset(("sudo", "doas", "env", "nohup", "time", "nice", "exec", "command", "builtin"))
+_WITH_SUBCOMMAND = frozenset((
+    "apt", "apt-get", "brew", "cargo", "conda", "dnf", "docker", "docker-compose", "flatpak", "gcloud", "gh", "git", "go", "helm",
+    "ip", "journalctl", "kubectl", "launchctl", "make", "npm", "npx", "openssl", "pip", "pip3", "pipx", "pnpm", "podman", "poetry",
+    "rustup",    "service", "snap", "systemctl", "terraform", "tmux", "uv", "vagrant", "yarn", "zypper",
+))  # fmt: skip
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_LONG_OPTION = re.compile(r"(--?[A-Za-z][A-Za-z0-9-]*)(?:=.*)?", re.DOTALL)
+
+
+def shape_of(command: str) -> str:
+    """The shape, "" where the text is long, has several lines, or cannot be split into words.
+
+    "git log -n5 --oneline | grep -i fix" is "git log --oneline -n | grep -i".
+    """
+    if len(command) > _LONGEST or "\n" in command:
+        return ""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|()<>")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    parts: list[list[str]] = [[]]
+    joints: list[str] = []
+    try:
+        for word in lexer:
+            if word and set(word) <= set(";&|()"):
+                parts.append([])
+                joints.append(word)
+            else:
+                parts[-1].append(word)
+    except ValueError:  # a quote that is not closed
+        return ""
+    shapes = [_simple(words) for words in parts]
+    text = shapes[0]
+    for joint, shape in zip(joints, shapes[1:], strict=True):
+        text = f"{text} {joint} {shape}"
+    return text.strip() if any(shapes) else ""
+
+
+def _simple(words: list[str]) -> str:
+    """One simple command: redirections and settings of variables say nothing about it."""
+    left = _without_redirections(words)
+    while left and (re.match(r"[A-Za-z_]\w*=", left[0]) or left[0] in _PREFIXES):
+        left = left[1:]
+    if not left:
+        return ""
+    program = left[0].rpartition("/")[2][:40]
+    names = [program]
+    rest = left[1:]
+    if program in _WITH_SUBCOMMAND:
+        at = next((at for at, word in enumerate(rest) if not word.startswith("-")), None)
+        if at is not None and _SUBCOMMAND.fullmatch(rest[at]):
+            names.append(rest[at])
+    options = set()
+    for word in rest:
+        if word == "--":
+            break
+        options.update(_options(word))
+    return " ".join((*names, *sorted(options)))
+
+
+def _options(word: str) -> list[str]:
+    """The names of options in one word: a value that is attached to one is no part of its name."""
+    if not word.startswith("-") or len(word) < 2:
+        return []
+    if re.match(r"-\d", word):
+        return ["-N"]
+    if word.startswith("--"):
+        found = _LONG_OPTION.fullmatch(word)
+        return [found[1]] if found else []
+    letters = re.match(r"-[A-Za-z]+", word)
+    if letters is None:
+        return []
+    # `-name` of find is one option, `-la` of ls are two, and nothing tells them apart; written the same, it is the same shape.
+    return [letters[0]]
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    left: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word and set(word) <= set("<>&"):
+            if left and left[-1].isdigit():
+                left.pop()  # the number of the stream
+            skip = True
+        else:
+            left.append(word)
+    return left
