@@ -14,7 +14,11 @@ _NOT_BENCHMARKS = {"run", "figures", "screen", "risk_fuzz_grown", "audit_logs", 
 
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all."""
-    everything = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _NOT_BENCHMARKS)
+    everything = sorted(
+        path.stem
+        for path in Path(__file__).parent.glob("*.py")
+        if path.stem not in _NOT_BENCHMARKS and not path.stem.startswith("nl2sh_")
+    )
     markdown = "--markdown" in names
     names = [name for name in names if name != "--markdown"]
     missed = 0

@@ -1,0 +1,116 @@
+"""Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.nl2sh_fixtures import FIXTURES
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh")
+DIFFICULTIES = ("easy", "medium", "hard")
+HELD_OUT_PERCENT = 30
+
+
+class TaskError(Exception):
+    """A task that cannot be used, with its place."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """`also`: other commands that are as right. `needs`: programs without which the task is left out. `times`: whether the times of
+    files count, too. `setup`: shell lines that prepare the world after the fixture is copied."""
+
+    goal: str
+    reference: str
+    fixture: str = "nothing"
+    area: str = "other"
+    difficulty: str = "medium"
+    also: tuple[str, ...] = ()
+    setup: str = ""
+    needs: tuple[str, ...] = ()
+    times: bool = False
+
+    @property
+    def held_out(self) -> bool:
+        """Whether it belongs to the part that nobody tunes on; the goal's words decide, so that no edit elsewhere moves it."""
+        digest = hashlib.sha256(" ".join(self.goal.lower().split()).encode()).hexdigest()
+        return int(digest[:8], 16) % 100 < HELD_OUT_PERCENT
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The commands that are right, the reference first."""
+        return (self.reference, *self.also)
+
+    def missing(self) -> list[str]:
+        """Programs that it needs and that are not here."""
+        return [name for name in self.needs if shutil.which(name) is None]
+
+
+_KEYS = {"goal", "reference", "fixture", "area", "difficulty", "also", "setup", "needs", "times"}
+
+
+def own_tasks() -> list[Task]:
+    """All tasks of the project. Raises TaskError."""
+    tasks: list[Task] = []
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".toml"):
+            tasks += _from_toml(os.path.join(FOLDER, name), name.removesuffix(".toml"))
+    _no_twins(tasks)
+    return tasks
+
+
+def tasks_of(path: str) -> list[Task]:
+    """Tasks of somebody's JSON lines: {"goal", "reference"} with "fixture" or "setup", and what else a task may have."""
+    tasks = []
+    try:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    tasks.append(_task(json.loads(line), f"{path}:{number}"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise TaskError(f"{path}: {problem}") from problem
+    return tasks
+
+
+def _from_toml(path: str, area: str) -> list[Task]:
+    with open(path, "rb") as file:
+        try:
+            table = tomllib.load(file)
+        except tomllib.TOMLDecodeError as problem:
+            raise TaskError(f"{path}: {problem}") from problem
+    base = {"area": area, "fixture": table.get("fixture", "nothing")}
+    return [_task({**base, **entry}, f"{path}, task {number}") for number, entry in enumerate(table.get("task", []), 1)]
+
+
+def _task(entry: Any, place: str) -> Task:
+    if not isinstance(entry, dict) or not {"goal", "reference"} <= entry.keys():
+        raise TaskError(f"{place}: a task needs goal and reference")
+    unknown = entry.keys() - _KEYS
+    if unknown:
+        raise TaskError(f"{place}: unknown: {', '.join(sorted(unknown))}")
+    for key in ("goal", "reference", "fixture", "area", "difficulty", "setup"):
+        if not isinstance(entry.get(key, ""), str):
+            raise TaskError(f"{place}: {key} is not a text")
+    if not entry["goal"].strip() or not entry["reference"].strip():
+        raise TaskError(f"{place}: goal or reference is empty")
+    if entry.get("fixture", "nothing") not in FIXTURES:
+        raise TaskError(f"{place}: no fixture {entry['fixture']!r}; there are {', '.join(FIXTURES)}")
+    if entry.get("difficulty", "medium") not in DIFFICULTIES:
+        raise TaskError(f"{place}: difficulty is {', '.join(DIFFICULTIES)}")
+    lists = {key: tuple(entry[key]) for key in ("also", "needs") if key in entry}
+    return Task(**{**entry, **lists})
+
+
+def _no_twins(tasks: list[Task]) -> None:
+    seen: dict[tuple[str, str], Task] = {}
+    for task in tasks:
+        key = (" ".join(task.goal.lower().split()), task.fixture)
+        if key in seen:
+            raise TaskError(f"two tasks have the goal {task.goal!r}")
+        seen[key] = task
