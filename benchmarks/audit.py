@@ -96,14 +96,15 @@ TASKS = (
         ("search", "--json", _WORD),
         f"""xargs -0 jq -c 'select(.type == "command.output" or .type == "command.proposed")
             | select((.data // .command) | contains("{_WORD}"))'""",
-        sql=f"SELECT * FROM {{auto}} WHERE contains(coalesce(data::VARCHAR, command), '{_WORD}')",
+        sql="SELECT session, seq, time::VARCHAR, data::VARCHAR, command FROM {auto} "
+        f"WHERE contains(coalesce(data::VARCHAR, command), '{_WORD}')",
         indexed=True,
     ),
     Task(
         "list the sessions",
         ("list", "--json"),
         """xargs -0 jq -c 'select(.type == "session.started" or .type == "goal.finished")'""",
-        sql="SELECT session, min(time), max(time), count(*) FROM {auto} GROUP BY 1 ORDER BY 2 DESC LIMIT 20",
+        sql="SELECT session, min(time)::VARCHAR, max(time)::VARCHAR, count(*) FROM {auto} GROUP BY 1 ORDER BY 2 DESC LIMIT 20",
         indexed=True,
     ),
 )  # fmt: skip
