@@ -82,6 +82,9 @@ class Gate:
                 origin=proposal.origin,
                 reason=proposal.reason,
                 cwd=proposal.cwd,
+                reading=proposal.reading,
+                unused=proposal.unused,
+                alternatives=proposal.alternatives,
             )
         )
         attempt = Attempt(proposal, await self._rater.rate(proposal, proposal.command, "proposed"))

@@ -169,6 +169,7 @@ class Parts:
         )
         if past is not None:
             context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
+            context.plan_left = past.plan
         if settings.role:
             context.role_name, context.role_text = settings.role, self._load_role(settings.role)
         self._contexts.append(context)

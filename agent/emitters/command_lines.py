@@ -58,6 +58,7 @@ class CommandLines:
         self._proposed: dict[str, str] = {}
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
+        self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
         self._folder = ""
         self._is_commit = False
 
@@ -93,7 +94,9 @@ class CommandLines:
         if rehearsed is not None and event.by != "person" and rehearsed.exit_code is not None:
             self._aside(describe.rehearsed(rehearsed, self._folder, color=self._color))
         if event.decision in ("approved", "edited"):
-            if event.by != "person":
+            if event.by == "person":
+                self.step = ""  # it stood above the prompt
+            else:
                 self._unseen[key] = f"({safe_line(event.remark, 200)})" if event.remark else ""
             return
         if event.by != "person" or self._show_all:
@@ -105,6 +108,9 @@ class CommandLines:
         self._forget(key)
 
     def _command_line(self, key: str, command: str, suffix: str = "") -> None:
+        if self.step:
+            self._aside(self.step)
+            self.step = ""
         self._aside(describe.command_line(command, self._reports.get(key), color=self._color, suffix=suffix))
 
     def _command_finished(self, event: CommandFinished) -> None:

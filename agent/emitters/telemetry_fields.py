@@ -24,9 +24,12 @@ from agent.protocol.events import (
     JobStarted,
     LogScrubbed,
     Notice,
+    PlanFinished,
     PlannerFinished,
     PlannerNoted,
     PlannerStarted,
+    PlanProposed,
+    PlanStepped,
     RehearsalFinished,
     RehearsalStarted,
     RunFinished,
@@ -57,6 +60,9 @@ _TEXTS: dict[type, tuple[str, ...]] = {
     RehearsalStarted: ("command", "cwd"),
     JobStarted: ("command",),
     JobFinished: ("command",),
+    PlanProposed: ("message",),
+    PlanStepped: ("goal", "command", "cwd"),
+    PlanFinished: ("reason",),
     **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), ("text",)),
 }
 
@@ -79,6 +85,13 @@ def fields(event: Event) -> dict[str, FLAT]:
                 "step": event.step, "reply": _word(event.reply), "model": _model(event.model), "duration": event.duration,
                 "error": _word(event.error.code) if event.error else "", **_usage(event.usage),
             }  # fmt: skip
+        case PlanProposed(plan=plan, planned=planned, done=done):
+            known = sum(bool(step.command) for step in planned)
+            return {"plan": plan, "plan_steps": len(planned), "commands": known, "done": done}
+        case PlanStepped(plan=plan, step=step, total=total):
+            return {"plan": plan, "step": step, "total": total, "state": _word(event.state)}
+        case PlanFinished(plan=plan, done=done, total=total):
+            return {"plan": plan, "outcome": _word(event.outcome), "done": done, "total": total}
         case AssistantMessage(text=text) | PlannerNoted(text=text) | Notice(text=text) | Warned(text=text):
             return {"chars": len(text)}
         case ToolStarted(name=name):

@@ -33,8 +33,11 @@ from agent.protocol.events import (
     JobFinished,
     LogRepaired,
     Notice,
+    PlanFinished,
     PlannerFinished,
     PlannerStarted,
+    PlanProposed,
+    PlanStepped,
     Record,
     SessionNamed,
     ToolFinished,
@@ -133,6 +136,8 @@ class TerminalEmitter:
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
+        elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
+            self._show_plan(event)
         else:
             self._show_message(event)
 
@@ -166,6 +171,23 @@ class TerminalEmitter:
                 self._planning = 0.0
             case GoalFinished():
                 self._goal_finished(event)
+
+    def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
+        from agent.emitters.plan_lines import plan_ending, plan_lines, step_line  # not for the REPL's first frame
+
+        color = self._display.err.color
+        if isinstance(event, PlanProposed):
+            self._aside(plan_lines(event, color=color))
+        elif isinstance(event, PlanStepped):
+            self._commands.step = step_line(event, color=color) if event.state == "begun" else ""
+        else:
+            self._commands.step = ""
+            resume = ":resume" if self._options.at_prompt else "`:resume` in this session"
+            ending = plan_ending(event, color=color, resume=resume)
+            if ending is not None:
+                self._words.end()
+                self._fresh_lines()
+                self._aside(ending)
 
     def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
         if isinstance(event, PlannerFinished):

@@ -12,6 +12,7 @@ from agent.protocol.decisions import Confinement, RiskReport, Verdict
 from agent.protocol.errors import NotFound
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
+from agent.protocol.plans import PlanLeft
 from agent.protocol.ports import (
     Checkpoints,
     Clock,
@@ -25,7 +26,7 @@ from agent.protocol.ports import (
     StreamRedaction,
     Tool,
 )
-from agent.protocol.replies import Usage
+from agent.protocol.replies import Alternative, Usage
 from agent.protocol.requests import Approval, ApproveMode
 
 Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
@@ -75,6 +76,7 @@ class RequestContext:
     """One session as the engine sees it; `history` is a projection of its log.
 
     `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it.
+    `plan_left`: the plan that was stopped last. `last_alternatives`: what else the last proposal may have meant.
     `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to be taken back.
     """
 
@@ -97,6 +99,8 @@ class RequestContext:
     role_text: str = ""
     last_message: str = ""
     last_command: str = ""
+    last_alternatives: tuple[Alternative, ...] = ()
+    plan_left: PlanLeft | None = None
     prelude_applied: bool = False
     show_secrets: bool = False
     closed: bool = False
@@ -119,3 +123,4 @@ def carry_over(before: RequestContext, after: RequestContext) -> None:
     after.role_name, after.role_text = before.role_name, before.role_text
     after.pending_files = list(before.pending_files)
     after.last_message, after.last_command = before.last_message, before.last_command
+    after.last_alternatives = before.last_alternatives

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from agent.engine.context import AppState, RequestContext
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import InvalidRequest, InvalidState
-from agent.protocol.messages import ContextBlock, GoalItem, UserInput
+from agent.protocol.messages import ContextBlock, ContinuationKind, GoalItem, UserInput
 from agent.waiting import cancellable
 
 _MAX_GOAL_CHARS = 200_000
@@ -15,6 +15,10 @@ _MAX_GOAL_CHARS = 200_000
 
 def goal_text(user_input: UserInput, app: AppState, ctx: RequestContext) -> tuple[str, str]:
     """The goal in words, redacted, and where it comes from. Raises InvalidRequest and InvalidState."""
+    if user_input.continuation is ContinuationKind.PLAN:
+        if ctx.plan_left is None:
+            raise InvalidState(expected="a plan that was left", found="none")
+        return ctx.plan_left.goal, "continuation"
     if user_input.continuation is not None:
         last = next((goal.goal for goal in reversed((*ctx.earlier_goals, *ctx.goals))), None)
         if last is None:

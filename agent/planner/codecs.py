@@ -9,11 +9,13 @@ from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 from agent.planner import fields
+from agent.planner.calls import from_calls
 from agent.planner.extract import single_object
+from agent.planner.plan_fields import plan_call, plan_data, plan_schema, read_plan, warned
 from agent.planner.prompts_text import prompt_text
 from agent.protocol.errors import ConfigError, PlannerError
 from agent.protocol.messages import ToolSpec
-from agent.protocol.replies import Chat, Command, Finish, Reply, ToolCallDone, ToolCalls
+from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone, ToolCalls
 
 CODEC_NAMES = ("mode-json", "plan-json", "native")
 
@@ -91,7 +93,8 @@ class _JsonCodec(ABC):
 
 
 class ModeJson(_JsonCodec):
-    """`{"mode": "chat", "message"}`, `{"mode": "command", "command", "reason"?, "confidence"?, "risk"?, "risk_reason"?}`.
+    """`{"mode": "chat", "message", "reached"?}`, `{"mode": "command", "command", "reason"?, "confidence"?, "risk"?, "risk_reason"?}`,
+    `{"mode": "plan", "message"?, "steps": [{"goal", "command"?}]}`.
 
     With tools on offer also `{"mode": "tools", "tool_calls": [{"tool_name", "arguments"}]}`. Keys it does not know are ignored.
     """
@@ -100,13 +103,14 @@ class ModeJson(_JsonCodec):
     markers = frozenset({"mode"})
 
     def instructions(self) -> str:
-        text = prompt_text("codec_mode_json")
+        text = f"{prompt_text('codec_mode_json')}\n\n{prompt_text('codec_mode_json_plan')}"
         return f"{text}\n\n{prompt_text('codec_mode_json_tools')}\n\n{describe(self.tools)}" if self.tools else text
 
     def schema(self) -> dict[str, Any]:
         forms = [
             _object(mode={"const": "chat"}, message={"type": "string"}),
             _with_opinion(_object(mode={"const": "command"}, reason={"type": "string"}, command={"type": "string"})),
+            _object(mode={"const": "plan"}, **plan_schema()),
         ]
         if self.tools:
             forms.append(_object(mode={"const": "tools"}, tool_calls=_calls_schema(self.tools)))
@@ -117,7 +121,11 @@ class ModeJson(_JsonCodec):
         if mode == "chat":
             if fields.text_field(value, "command").strip():
                 raise PlannerError('mode "chat" with a "command": it must be one or the other')
-            return fields.chat(fields.text_field(value, "message", required=True))
+            return fields.chat(fields.text_field(value, "message", required=True), value.get("reached"))
+        if mode == "plan":
+            if fields.text_field(value, "command").strip():
+                raise PlannerError('mode "plan" with a "command": it must be one or the other')
+            return warned(read_plan(value), fields.opinion(value))
         if mode == "command":
             reason = fields.text_field(value, "reason") or fields.text_field(value, "message")
             text = fields.text_field(value, "command", required=True)
@@ -126,8 +134,8 @@ class ModeJson(_JsonCodec):
             calls = fields.tool_calls(value.get("tool_calls"), name_key="tool_name")
             if not calls:
                 raise PlannerError('"tool_calls" is empty')
-            return fields.from_calls(calls, text=fields.text_field(value, "message"), known=self.known)
-        allowed = '"chat", "command" or "tools"' if self.tools else '"chat" or "command"'
+            return from_calls(calls, text=fields.text_field(value, "message"), known=self.known)
+        allowed = '"chat", "command", "plan" or "tools"' if self.tools else '"chat", "command" or "plan"'
         raise PlannerError(f'"mode" must be {allowed}, not {mode[:40]!r}')
 
     def write(self, reply: Reply) -> str:
@@ -135,6 +143,8 @@ class ModeJson(_JsonCodec):
             return _dump({"mode": "chat", "message": reply.message})
         if isinstance(reply, Command):
             return _dump({"mode": "command", "reason": reply.reason, "command": reply.command})
+        if isinstance(reply, Plan):
+            return _dump({"mode": "plan", **plan_data(reply)})
         return _dump({"mode": "tools", "tool_calls": _calls_as_data(reply)})
 
 
@@ -159,7 +169,7 @@ class PlanJson(_JsonCodec):
         calls = fields.tool_calls(value.get("tool_calls"), name_key="tool_name")
         if not calls:
             return fields.chat(text)
-        return fields.from_calls(calls, plan=text, known=self.known, warning=fields.opinion(value))
+        return from_calls(calls, plan=text, known=self.known, warning=fields.opinion(value))
 
     def write(self, reply: Reply) -> str:
         if isinstance(reply, Chat):
@@ -167,6 +177,9 @@ class PlanJson(_JsonCodec):
         if isinstance(reply, Command):
             call = {"tool_name": fields.RUN_COMMAND, "arguments": {"command": reply.command}}
             return _dump({"plan": reply.reason, "tool_calls": [call]})
+        if isinstance(reply, Plan):
+            only = plan_call(reply)
+            return _dump({"plan": reply.message, "tool_calls": [{"tool_name": only.name, "arguments": only.arguments}]})
         return _dump({"plan": reply.plan, "tool_calls": _calls_as_data(reply)})
 
     def _offered(self) -> tuple[ToolSpec, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from agent.planner.budget import weight
 from agent.planner.past_replies import as_reply
 from agent.planner.untrusted import data_block, one_line
-from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ReplyItem
+from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
 from agent.protocol.replies import Chat
 
 _INTRO = "[host] Earlier parts of this session, shortened:"
@@ -39,6 +39,8 @@ def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
         if item.job:
             return f"- {command} -> goes on in the background"
         return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}"
+    if isinstance(item, StepItem):
+        return f"step {item.number} of {item.total}: {_short(item.goal, 160, redact)}"
     if isinstance(item, ReplyItem):
         reply = as_reply(item)
         return f"answer: {_short(reply.message, 200, redact)}" if isinstance(reply, Chat) else ""

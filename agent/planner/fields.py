@@ -9,11 +9,10 @@ from typing import Any
 from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
-from agent.protocol.replies import Chat, Command, Reply, ToolCalls
+from agent.protocol.replies import Chat, Command
 
 RUN_COMMAND = "run_command"
 MAX_CALLS = 64
-_RUN_ARGUMENTS = frozenset(("command", "reason", "confidence", "risk", "risk_reason"))
 _WARNINGS = {
     "medium": Level.MEDIUM, "moderate": Level.MEDIUM, "elevated": Level.MEDIUM, "high": Level.HIGH, "critical": Level.HIGH,
     "severe": Level.HIGH, "extreme": Level.HIGH, "dangerous": Level.HIGH, "destructive": Level.HIGH,
@@ -33,12 +32,15 @@ def text_field(value: dict[str, Any], name: str, *, required: bool = False) -> s
     return found
 
 
-def chat(message: str) -> Chat:
-    """Words for the person; what no terminal or file could hold is replaced. Raises PlannerError if there are none."""
+def chat(message: str, reached: Any = None) -> Chat:
+    """Words for the person; what no terminal or file could hold is replaced. Raises PlannerError if there are none.
+
+    `reached` counts where it is true or false; of anything else nothing can be told.
+    """
     cleaned = well_formed(message).replace("\x00", "\N{REPLACEMENT CHARACTER}").strip()
     if not cleaned:
         raise PlannerError("the message is empty")
-    return Chat(message=cleaned)
+    return Chat(message=cleaned, reached=reached if isinstance(reached, bool) else None)
 
 
 def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinion | None = None) -> Command:
@@ -102,46 +104,6 @@ def tool_name(name: str) -> str:
     if not _name_pattern().fullmatch(name):
         raise PlannerError(f"{name[:64]!r} is no tool name")
     return name
-
-
-def from_calls(
-    calls: tuple[ToolCall, ...],
-    *,
-    plan: str = "",
-    text: str = "",
-    known: frozenset[str] = frozenset(),
-    warning: Opinion | None = None,
-) -> Reply:
-    """Calls as a reply: one `run_command` alone is a `Command` (X-3). Raises PlannerError.
-
-    `warning` is what the reply around the calls says of the risk.
-    `known`: names of the tools on offer. Where `run_command` is not among them the host itself runs the command, one a reply.
-    """
-    runs = [call for call in calls if call.name == RUN_COMMAND]
-    if len(calls) == 1 and runs and runs[0].arguments.keys() <= _RUN_ARGUMENTS:
-        arguments = runs[0].arguments
-        reason = text_field(arguments, "reason") or plan or text
-        text = text_field(arguments, "command", required=True)
-        said = [one for one in (opinion(arguments), warning) if one is not None]
-        worst = max(said, key=lambda one: one.level.rank, default=None)
-        return command(text, reason, arguments.get("confidence"), worst)
-    if runs and RUN_COMMAND not in known:
-        if len(calls) > 1:
-            raise PlannerError(f"{len(calls)} calls in one reply; run_command must stand alone")
-        unknown = sorted(runs[0].arguments.keys() - _RUN_ARGUMENTS)
-        raise PlannerError(f"run_command has no argument {unknown[0][:40]!r}")
-    if warning is not None:  # of all that the reply wants run
-        calls = tuple(_warned(call, warning) if call.name == RUN_COMMAND else call for call in calls)
-    return ToolCalls(calls=calls, plan=well_formed(plan).strip(), text=well_formed(text).strip())
-
-
-def _warned(call: ToolCall, warning: Opinion) -> ToolCall:
-    """A call with a warning among its arguments, unless it has a worse one."""
-    own = opinion(call.arguments)
-    if own is not None and own.level.rank >= warning.level.rank:
-        return call
-    said = {"risk": warning.level.value, "risk_reason": warning.reason}
-    return ToolCall(id=call.id, name=call.name, arguments={**call.arguments, **said})
 
 
 def _check_encodable(arguments: dict[str, Any], number: int) -> None:

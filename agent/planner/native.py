@@ -7,23 +7,26 @@ from functools import cache
 from typing import Any
 
 from agent.planner import fields
+from agent.planner.calls import from_calls
 from agent.planner.codecs import run_command_spec
 from agent.planner.extract import json_objects, parse_object, strip_thinking
+from agent.planner.plan_fields import plan_call, propose_plan_spec
 from agent.planner.prompts_text import prompt_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall, ToolSpec
-from agent.protocol.replies import Chat, Command, Finish, Reply, ToolCallDone
+from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone
 
 
 class Native:
-    """Text alone is chat; calls are calls. Several calls may come in one reply, `run_command` only alone."""
+    """Text alone is chat; calls are calls. Several calls may come in one reply, `run_command` and `propose_plan` only alone."""
 
     name = "native"
     native = True
 
     def __init__(self, tools: tuple[ToolSpec, ...]) -> None:
         self.known = frozenset(tool.name for tool in tools)
-        self.wire_tools = tools if fields.RUN_COMMAND in self.known else (run_command_spec(), *tools)
+        own = (run_command_spec(), propose_plan_spec())
+        self.wire_tools = (*(spec for spec in own if spec.name not in self.known), *tools)
 
     def instructions(self) -> str:
         return prompt_text("codec_native")
@@ -41,10 +44,10 @@ class Native:
                 if not said:
                     raise PlannerError("the reply is empty: neither text nor a tool call")
                 return fields.chat(said)
-            return fields.from_calls(written, known=self.known)
+            return from_calls(written, known=self.known)
         if len(calls) > fields.MAX_CALLS:
             raise PlannerError(f"{len(calls)} tool calls in one reply; at most {fields.MAX_CALLS} are allowed")
-        return fields.from_calls(_decoded(calls), text=said, known=self.known)
+        return from_calls(_decoded(calls), text=said, known=self.known)
 
     def raw(self, text: str, calls: tuple[ToolCallDone, ...]) -> str:
         if not calls:
@@ -63,6 +66,8 @@ class Native:
         if isinstance(reply, Command):
             arguments = {"reason": reply.reason, "command": reply.command}
             return envelope("", (ToolCall(id="call_1", name=fields.RUN_COMMAND, arguments=arguments),))
+        if isinstance(reply, Plan):
+            return envelope("", (plan_call(reply),))
         return envelope(reply.text or reply.plan, reply.calls)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from agent.planner.codecs import Codec, ModeJson, PlanJson
 from agent.planner.extract import strip_thinking
 from agent.planner.fields import RUN_COMMAND
 from agent.planner.native import open_envelope
+from agent.planner.plan_fields import PROPOSE_PLAN, plan_call, read_plan
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ReplyItem, ToolCall, ToolSpec
-from agent.protocol.replies import Chat, Command, Finish, Reply, ToolCalls
+from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCalls
 
 _DONE = Finish(reason="stop")
 # Past replies may hold tool calls even where no tools are on offer now, so they are read with one stand-in tool.
@@ -36,6 +39,8 @@ def as_calls(item: ReplyItem) -> tuple[str, tuple[ToolCall, ...]]:
     if isinstance(reply, Command):
         call = ToolCall(id="call_1", name=RUN_COMMAND, arguments={"reason": reply.reason, "command": reply.command})
         return "", (call,)
+    if isinstance(reply, Plan):
+        return "", (plan_call(reply),)
     return reply.text or reply.plan, reply.calls
 
 
@@ -47,6 +52,9 @@ def as_reply(item: ReplyItem) -> Reply:
         if len(calls) == 1 and calls[0].name == RUN_COMMAND:
             arguments = calls[0].arguments
             return Command(command=str(arguments.get("command", "")), reason=str(arguments.get("reason", "")))
+        if len(calls) == 1 and calls[0].name == PROPOSE_PLAN:
+            with suppress(PlannerError):
+                return read_plan(calls[0].arguments)
         return ToolCalls(calls=calls, text=opened[0])
     for codec in (ModeJson(_ANY_TOOL), PlanJson(_ANY_TOOL)):
         try:

@@ -17,6 +17,7 @@ from agent.protocol.messages import (
     GoalItem,
     HistoryItem,
     ReplyItem,
+    StepItem,
     ToolCall,
     ToolItem,
 )
@@ -45,6 +46,8 @@ class Renderer:
         if isinstance(item, ToolItem):
             named = not (self._codec.native and item.call_id in self._pending)
             return self._result(item.call_id, self._reporter.tool(item, named=named), from_planner=True)
+        if isinstance(item, StepItem):  # that of a plan which was called for is the result of the call
+            return self._result("", self._reporter.step(item), from_planner=True)
         return self._say(self._reporter.note(item.text))
 
     def settle(self) -> tuple[ChatMessage, ...]:

@@ -14,6 +14,7 @@ from agent.protocol.messages import (
     FileInput,
     GoalItem,
     HistoryItem,
+    StepItem,
     ToolItem,
 )
 
@@ -70,6 +71,13 @@ class Reporter:
     def tool(self, item: ToolItem, *, named: bool) -> str:
         """A tool's result; `named` where nothing else ties it to the call."""
         return self._remembered(item, named, lambda: self._tool(item, named=named))
+
+    def step(self, item: StepItem) -> str:
+        """Where a plan stands: what is carried out as planned, or that the step's command is asked for."""
+        head = f"{HOST} Step {item.number} of {item.total} of the plan: {self._line(item.goal, 500)}"
+        if item.command:
+            return f"{head}\n{HOST} It is carried out as planned:\n{self._shown(item.command)}"
+        return f"{head}\n{HOST} Reply with a command for this step alone, or in chat when the step is done."
 
     def note(self, text: str) -> str:
         return f"{HOST} {self._text(text, self._room.tool).strip()}"

@@ -134,8 +134,27 @@ class Opinion(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Alternative(Struct, frozen=True, kw_only=True):
+    """Another command for the same goal, and how the goal has to be read for it."""
+
+    command: str
+    reason: str = ""
+
+
+class PlanPlace(Struct, frozen=True, kw_only=True):
+    """Where in a plan a command stands: step `number` of `total`, and what the step is for."""
+
+    number: int
+    total: int
+    goal: str
+
+
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp, replay."""
+    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp, replay.
+
+    `reading`, `unused` and `alternatives` are those of the reply, `place` is its step of a plan. An alternative counts as an edit: it is
+    rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it.
+    """
 
     command_id: str
     command: str
@@ -144,6 +163,10 @@ class Proposal(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     call_id: str = ""
     opinion: Opinion | None = None
+    reading: str = ""
+    unused: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    place: PlanPlace | None = None
 
 
 Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]

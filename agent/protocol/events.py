@@ -12,13 +12,13 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from agent.protocol.decisions import RiskReport, Verdict
+from agent.protocol.decisions import Alternative, RiskReport, Verdict
 from agent.protocol.errors import ErrorInfo
 from agent.protocol.extras import left_over, put_back
 from agent.protocol.messages import ContextBlock, EnvironmentFacts, FileInput
 from agent.protocol.outcomes import ExecutionResult, GoalSummary, RunOutcome
 from agent.protocol.rehearsals import Change, Conflict, Totals
-from agent.protocol.replies import Usage
+from agent.protocol.replies import PlanStep, Usage
 
 FORMAT_VERSION = 1
 
@@ -134,7 +134,7 @@ class PlannerStarted(_Event, frozen=True, kw_only=True, tag="planner.started"):
 
 
 class PlannerFinished(_Event, frozen=True, kw_only=True, tag="planner.finished"):
-    """`reply`: chat, command, tools or error; `raw` is the reply's text as parsed (redacted)."""
+    """`reply`: chat, command, tools, plan or error; `raw` is the reply's text as parsed (redacted)."""
 
     step: int
     reply: str
@@ -149,6 +149,49 @@ class PlannerNoted(_Event, frozen=True, kw_only=True, tag="planner.noted"):
     """A note that the host added to the history ("do not repeat")."""
 
     text: str
+
+
+class PlanProposed(_Event, frozen=True, kw_only=True, tag="plan.proposed"):
+    """A plan, before its first command. `plan` counts from 1 in the goal, `planned` are its steps in order.
+
+    `done`: how many of them were done before, where a plan that was left is gone on with. `levels`: the risk of each command as far as
+    it can be told now, "" where there is none yet; each is rated again when its turn comes.
+    """
+
+    plan: int
+    planned: tuple[PlanStep, ...]
+    message: str = ""
+    done: int = 0
+    levels: tuple[str, ...] = ()
+
+
+class PlanStepped(_Event, frozen=True, kw_only=True, tag="plan.step"):
+    """A step of a plan. `state`: begun, failed (the planner is asked to put it right), done.
+
+    `step` counts from 1. `command` is what the plan has for it, "" where the planner is asked.
+    """
+
+    plan: int
+    step: int
+    total: int
+    goal: str
+    state: str
+    command: str = ""
+    cwd: str = ""
+
+
+class PlanFinished(_Event, frozen=True, kw_only=True, tag="plan.finished"):
+    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be gone on with), replaced by another plan.
+
+    `done` of `total` steps are done; `left` are the others in words.
+    """
+
+    plan: int
+    outcome: str
+    done: int
+    total: int
+    left: tuple[str, ...] = ()
+    reason: str = ""
 
 
 class AssistantDelta(_Event, frozen=True, kw_only=True, tag="assistant.delta"):
@@ -176,11 +219,18 @@ class ToolFinished(_Event, frozen=True, kw_only=True, tag="tool.finished"):
 
 
 class CommandProposed(_Event, frozen=True, kw_only=True, tag="command.proposed"):
+    """`reading`: how the goal was understood; `unused`: words of it that the command does nothing about; `alternatives`: what else it
+    may mean.
+    """
+
     command_id: str
     command: str
     origin: str = "planner"
     reason: str = ""
     cwd: str = ""
+    reading: str = ""
+    unused: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -422,7 +472,8 @@ class UnknownEvent(Struct, frozen=True):
 
 KnownEvent = (
     SessionStarted | SessionFinished | RunStarted | RunFinished | GoalStarted | GoalFinished
-    | PlannerStarted | PlannerFinished | PlannerNoted | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
+    | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed | PlanStepped | PlanFinished
+    | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
     | RehearsalStarted | RehearsalFinished | UndoFinished
     | JobStarted | JobFinished

@@ -13,6 +13,7 @@ class ContinuationKind(StrEnum):
 
     CONTINUE = "continue"
     REGENERATE = "regenerate"
+    PLAN = "plan"  # the plan that was left
 
 
 class FileInput(Struct, frozen=True, kw_only=True):
@@ -155,7 +156,17 @@ class NoteItem(Struct, frozen=True, kw_only=True, tag="note"):
     text: str
 
 
-HistoryItem = GoalItem | ReplyItem | CommandItem | ToolItem | NoteItem
+class StepItem(Struct, frozen=True, kw_only=True, tag="step"):
+    """A step of a plan begins. `command` is what the plan has for it, "" where the planner is asked; `cwd` is where it begins."""
+
+    number: int
+    total: int
+    goal: str
+    command: str = ""
+    cwd: str = ""
+
+
+HistoryItem = GoalItem | ReplyItem | CommandItem | ToolItem | NoteItem | StepItem
 
 
 # --- provider messages: the neutral wire form ---

@@ -6,28 +6,26 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.protocol.decisions import Alternative as Alternative  # noqa: PLC0414  # a part of replies that proposals hold, too
 from agent.protocol.decisions import Opinion
 from agent.protocol.messages import ToolCall
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
-    """Words for the person. A chat reply always ends the goal."""
+    """Words for the person. A chat reply ends the goal, or the step of a plan that is worked on.
+
+    `reached`: whether what that was for is reached now; None where it is not said, and then the last command's exit code says it.
+    """
 
     message: str
-
-
-class Alternative(Struct, frozen=True, kw_only=True):
-    """Another command for the same goal, and how the goal has to be read for it."""
-
-    command: str
-    reason: str = ""
+    reached: bool | None = None
 
 
 class Command(Struct, frozen=True, kw_only=True, tag="command"):
     """One shell command, with the planner's reason, its own confidence (0..1) and its opinion of the risk.
 
     None of them lowers a level; an opinion can raise it. `reading`: how the goal was understood, in its parts ("find · files ·
-    *.log"); `unused`: words of the goal that the command does nothing about; `alternatives`: what else it may have meant, the likeliest first.
+    *.log"); `unused`: words of the goal that the command does nothing about; `alternatives`: what else it may mean, the likeliest first.
     """
 
     command: str
@@ -39,11 +37,30 @@ class Command(Struct, frozen=True, kw_only=True, tag="command"):
     alternatives: tuple[Alternative, ...] = ()
 
 
-class PlanStep(Struct, frozen=True, kw_only=True):
-    """One step of a plan: what it is for in words, and its command where that is known before the steps before it ran."""
+class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a plan: what it is for in words, and its command where that is known before the steps before it ran.
+
+    The other fields are those of `Command`, of the step's own.
+    """
 
     goal: str
     command: str = ""
+    reason: str = ""
+    opinion: Opinion | None = None
+    reading: str = ""
+    unused: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+
+
+class Plan(Struct, frozen=True, kw_only=True, tag="plan"):
+    """Several steps in order, shown as a whole before the first of them; each then goes through the gate by itself.
+
+    `message`: what is to be said to the person beside them. `confidence` (0..1) is that of the step which is least sure.
+    """
+
+    message: str
+    steps: tuple[PlanStep, ...]
+    confidence: float | None = None
 
 
 class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
@@ -54,7 +71,7 @@ class ToolCalls(Struct, frozen=True, kw_only=True, tag="tools"):
     text: str = ""
 
 
-Reply = Chat | Command | ToolCalls
+Reply = Chat | Command | ToolCalls | Plan
 
 
 class Usage(Struct, frozen=True, kw_only=True):

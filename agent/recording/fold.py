@@ -22,6 +22,7 @@ from agent.protocol.events import (
     GoalStarted,
     PlannerFinished,
     PlannerNoted,
+    PlanStepped,
     Record,
     RehearsalFinished,
     RehearsalStarted,
@@ -35,6 +36,7 @@ from agent.protocol.messages import (
     HistoryItem,
     NoteItem,
     ReplyItem,
+    StepItem,
     ToolCall,
     ToolItem,
 )
@@ -84,6 +86,12 @@ class _History:
                 self._complete_reply(text=text)
             case PlannerNoted(text=text):
                 self.items.append(NoteItem(text=text))
+            case PlanStepped(state="begun"):
+                self.items.append(
+                    StepItem(
+                        number=event.step, total=event.total, goal=event.goal, command=event.command, cwd=event.cwd
+                    )
+                )
             case ToolStarted(call_id=call_id, name=name, args=args):
                 self._call, self._call_had_command = call_id, False
                 self._complete_reply(call=ToolCall(id=call_id, name=name, arguments=args))

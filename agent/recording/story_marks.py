@@ -17,7 +17,10 @@ from agent.protocol.events import (
     LogRotated,
     LogScrubbed,
     Notice,
+    PlanFinished,
     PlannerNoted,
+    PlanProposed,
+    PlanStepped,
     Record,
     SessionNamed,
     SessionPruned,
@@ -78,6 +81,8 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
         case Failed(error=error):
             hint = f" ({error.hint})" if error.hint else ""
             return f"{error.message}{hint}", "error", {"code": error.code}
+        case PlanProposed() | PlanStepped() | PlanFinished():
+            return _plan(event)
         case UndoFinished():
             return _undo(event)
         case JobStarted(job_id=number, command=command, how=how):
@@ -125,6 +130,30 @@ def _undo(event: UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
     if event.skipped:
         words += f"; {counted(len(event.skipped), 'path')} left as found"
     return words, "info", {"undo_id": event.undo_id, "state": event.state, "restored": event.restored}
+
+
+def _plan(event: PlanProposed | PlanStepped | PlanFinished) -> tuple[str, Weight, dict[str, Any]] | None:
+    match event:
+        case PlanProposed(planned=planned, done=done):
+            steps = "; ".join(f"{number}. {step.goal}" for number, step in enumerate(planned, 1))
+            went_on = f", gone on with at step {done + 1}" if done else ""
+            commands = [step.command for step in planned]
+            goals = [step.goal for step in planned]
+            return (
+                f"a plan of {counted(len(planned), 'step')}{went_on}: {steps}",
+                "info",
+                {"plan": event.plan, "goals": goals, "commands": commands, "done": done},
+            )
+        case PlanStepped(step=step, total=total, goal=goal, state=state):
+            data = {"plan": event.plan, "step": step, "state": state}
+            if state == "begun":
+                return f"step {step} of {total}: {goal}", "info", data
+            return (f"step {step} of {total} failed", "warning", data) if state == "failed" else None
+        case PlanFinished(outcome="stopped", done=done, total=total, left=left):
+            words = f"the plan stopped with {done} of {counted(total, 'step')} done; left: {'; '.join(left)}"
+            return words, "warning", {"plan": event.plan, "done": done, "left": list(left)}
+    word = "was changed" if event.outcome == "replaced" else "is done"
+    return f"the plan {word}: {counted(event.done, 'step')}", "info", {"plan": event.plan, "done": event.done}
 
 
 def _job(event: JobFinished) -> tuple[str, Weight, dict[str, Any]]:

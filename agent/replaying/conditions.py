@@ -20,12 +20,15 @@ from agent.protocol.events import (
     PlannerFinished,
     PlannerNoted,
     PlannerStarted,
+    PlanProposed,
     RehearsalFinished,
     RehearsalStarted,
     ToolFinished,
     ToolStarted,
 )
 from agent.protocol.messages import ContinuationKind, ToolSpec, UserInput
+from agent.protocol.plans import PlanLeft
+from agent.protocol.replies import Plan
 from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions
 from agent.replaying.tape import Tape
 
@@ -82,6 +85,8 @@ def _given(tape: Tape) -> UserInput:
         notes = [event.text for event in tape.case.events if isinstance(event, PlannerNoted)]
         again = bool(notes) and notes[0].startswith(_REGENERATED)
         kind = ContinuationKind.REGENERATE if again else ContinuationKind.CONTINUE
+        if plan_of(tape) is not None:
+            kind = ContinuationKind.PLAN
     shell = started.origin == "shell"
     return UserInput(
         text=started.goal,
@@ -93,6 +98,17 @@ def _given(tape: Tape) -> UserInput:
         unlisted=started.unlisted,
         origin=_origin(tape.case.events) if shell else "",
     )
+
+
+def plan_of(tape: Tape) -> PlanLeft | None:
+    """The plan that the goal went on with, where it began with one."""
+    for event in tape.case.events:
+        if isinstance(event, PlannerStarted):
+            return None
+        if isinstance(event, PlanProposed):
+            plan = Plan(message=event.message, steps=event.planned)
+            return PlanLeft(goal=tape.started.goal, plan=plan, done=min(event.done, len(plan.steps)))
+    return None
 
 
 def _origin(events: tuple[Event, ...]) -> str:
@@ -188,7 +204,9 @@ def _confinement(events: tuple[Event, ...]) -> Confinement:
 def _only_code(events: tuple[Event, ...]) -> bool:
     """Whether commands were only to be told: a command as reply, and a message right after it."""
     return any(
-        isinstance(event, PlannerFinished) and event.reply == "command" and isinstance(following, AssistantMessage)
+        isinstance(event, PlannerFinished)
+        and event.reply in ("command", "plan")
+        and isinstance(following, AssistantMessage)
         for event, following in pairwise(events)
     )
 

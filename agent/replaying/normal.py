@@ -35,6 +35,7 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
     ("timeout, where it differs within a goal", "what was left of a time budget, which the log does not tell"),
     ("undo_id", "made anew by each run; nothing is kept here that could be taken back"),
     ("known", "what a rating was held against: fed from the log"),
+    ("levels of plan.proposed", "a first look at commands that are rated again, and compared, when their turn comes"),
     ("where one command.output ends and the next begins", "the text of each stream is compared as a whole"),
     ("stdout and stderr of goal.finished, where bytes were not kept", "they are cut again at the cut"),
     (
@@ -52,7 +53,7 @@ NOT_COMPARED: tuple[tuple[str, str], ...] = (
 )
 """What is not compared, with the reasons: for docs and for `sessions replay --check --json`."""
 
-_DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "request_id", "session_id"})
+_DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "levels", "request_id", "session_id"})
 
 
 class Item(Struct, frozen=True, kw_only=True):

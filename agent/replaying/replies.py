@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from agent.planner import fields
+from agent.planner.calls import from_calls
 from agent.planner.codecs import ModeJson, PlanJson
 from agent.planner.native import Native, open_envelope
 from agent.protocol.errors import CoreError, PlannerError, ProviderError, from_info
-from agent.protocol.events import AssistantMessage, CommandProposed, Event, PlannerFinished
+from agent.protocol.events import AssistantMessage, CommandProposed, Event, PlannerFinished, PlanProposed
 from agent.protocol.messages import ToolSpec
-from agent.protocol.replies import Chat, Command, Finish, Reply
+from agent.protocol.replies import Chat, Command, Finish, Plan, Reply
 
 LABEL = "[redacted:"
 """How every label begins that stands for a secret."""
@@ -53,7 +53,7 @@ def _readings(raw: str, tools: tuple[ToolSpec, ...]) -> Iterator[Reply | Planner
     opened = open_envelope(raw)
     if opened is not None and opened[1]:
         try:
-            yield fields.from_calls(opened[1], text=opened[0], known=known)
+            yield from_calls(opened[1], text=opened[0], known=known)
         except PlannerError as error:
             yield error
         return
@@ -74,7 +74,16 @@ def _completed(reply: Reply, event: PlannerFinished, after: tuple[Event, ...]) -
     following = after[0] if after else None
     if isinstance(reply, Command) and isinstance(following, CommandProposed):
         command = following.command if redacted else reply.command
-        return replace(reply, command=command, reason=reply.reason or following.reason)
+        return replace(
+            reply,
+            command=command,
+            reason=reply.reason or following.reason,
+            reading=following.reading,
+            unused=following.unused,
+            alternatives=following.alternatives,
+        )
+    if isinstance(reply, Plan) and isinstance(following, PlanProposed):
+        return replace(reply, steps=following.planned, message=following.message)
     if isinstance(reply, Chat) and redacted and isinstance(following, AssistantMessage):
         return replace(reply, message=following.text)
     return reply

@@ -16,7 +16,7 @@ from agent.protocol.events import Record
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.protocol.requests import RunRequest
 from agent.replaying.cases import Case
-from agent.replaying.conditions import conditions
+from agent.replaying.conditions import conditions, plan_of
 from agent.replaying.feed import (
     MemoryRecorder,
     NoRedaction,
@@ -72,6 +72,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
         executor=player if given.can_run else None,
         rehearser=player,
         checkpoints=player,
+        plan_left=plan_of(tape),
     )
     if case.before:
         context.goals.append(GoalSummary(goal_id="", goal=case.before, status=GoalStatus.COMPLETED, exit_code=0))

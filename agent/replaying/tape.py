@@ -13,6 +13,7 @@ from agent.protocol.events import (
     Failed,
     GoalFinished,
     GoalStarted,
+    PlanFinished,
     PlannerFinished,
     Record,
     ToolFinished,
@@ -142,7 +143,7 @@ class Tape:
     def is_over(self) -> bool:
         """Whether nothing was left but the goal's ending."""
         rest = self._events[self._at :]
-        return not any(not isinstance(event, (Failed, GoalFinished, Warned)) for event in rest[:-1])
+        return not any(not isinstance(event, (Failed, GoalFinished, PlanFinished, Warned)) for event in rest[:-1])
 
     def cancelled_ahead(self) -> str:
         """With which words the goal was cancelled, where that is the next thing that was recorded; "" where it is not."""

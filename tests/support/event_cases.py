@@ -30,9 +30,12 @@ from agent.protocol.events import (
     LogRotated,
     LogScrubbed,
     Notice,
+    PlanFinished,
     PlannerFinished,
     PlannerNoted,
     PlannerStarted,
+    PlanProposed,
+    PlanStepped,
     Record,
     RehearsalFinished,
     RehearsalStarted,
@@ -50,7 +53,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.outcomes import WORD_NOT_TYPED, ExecutionResult, RunOutcome
 from agent.protocol.rehearsals import Change, Conflict, FileState, Totals
-from agent.protocol.replies import Usage
+from agent.protocol.replies import PlanStep, Usage
 
 MODES = {
     "colour terminal": {},
@@ -64,6 +67,16 @@ FINDING = Finding(
 )  # fmt: skip
 REPORT = RiskReport(command="rm -rf build", level=Level.MEDIUM, findings=(FINDING,))
 RATED = CommandRated(command_id="c", stage="proposed", report=REPORT, verdict=Verdict(action="ask"))
+PLAN = PlanProposed(
+    plan=1,
+    planned=(
+        PlanStep(goal="make a folder out", command="mkdir -p out"),
+        PlanStep(goal="copy all pdf files into it", command="cp -- *.pdf out/"),
+        PlanStep(goal="list it"),
+    ),
+    message="I take three steps.",
+    levels=("low", "medium", ""),
+)
 PROPOSED = CommandProposed(command_id="c", command="rm -rf build")
 STARTED = CommandStarted(command_id="c", command="rm -rf build")
 
@@ -141,6 +154,29 @@ CASES: dict[str, list[Event]] = {
     "goal.finished-cut-off": [AssistantDelta(text="I was about to"), goal("interrupted", 130, message="interrupted")],
     "planner.started": [PlannerStarted(step=1, planner="openrouter", model="m")],
     "planner.finished": [PlannerStarted(step=1), PlannerFinished(step=1, reply="command")],
+    "plan.proposed": [PLAN],
+    "plan.proposed-again": [replace(PLAN, done=1, message="")],
+    "plan.proposed-hostile": [
+        PlanProposed(
+            plan=1,
+            planned=(PlanStep(goal="a\x1b[2Jb\u202e", command="echo \x1b]0;x\x07\nrm -rf ~"),),
+            message="\x1b[31mred",
+            levels=("\x1b[1mhigh",),
+        )
+    ],
+    "plan.step": [PLAN, PlanStepped(plan=1, step=1, total=3, goal="make a folder out", state="begun")],
+    "plan.step-unseen": [
+        PLAN,
+        PlanStepped(plan=1, step=1, total=3, goal="make a folder out", state="begun", command="mkdir -p out"),
+        CommandProposed(command_id="c", command="mkdir -p out"),
+        CommandConfirmed(command_id="c", decision="approved", by="approve-mode"),
+        CommandStarted(command_id="c", command="mkdir -p out"),
+    ],
+    "plan.finished": [PLAN, PlanFinished(plan=1, outcome="done", done=3, total=3)],
+    "plan.finished-stopped": [
+        PLAN,
+        PlanFinished(plan=1, outcome="stopped", done=1, total=3, left=("copy the pdf files", "list it\x1b[2J"), reason="cancelled"),
+    ],
     "planner.noted": [PlannerNoted(text="do not repeat")],
     "assistant.delta": [AssistantDelta(text="Hello, wor")],
     "assistant.message": [AssistantMessage(text="Hello, world.")],

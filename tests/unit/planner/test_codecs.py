@@ -91,7 +91,7 @@ BAD = {
     "an array of words": ('["ls", "-l"]', "no JSON object"),
     "a JSON string": ('"ls -l"', "no JSON object"),
     "no mode": ('{"command":"ls -l"}', 'no JSON object with "mode"'),
-    "another mode": ('{"mode":"shell","command":"ls"}', '"mode" must be "chat" or "command"'),
+    "another mode": ('{"mode":"shell","command":"ls"}', '"mode" must be "chat", "command" or "plan"'),
     "the mode in capitals": ('{"mode":"Chat","message":"x"}', '"mode" must be'),
     "tools without tools": ('{"mode":"tools","tool_calls":[]}', '"mode" must be'),
     "mode of another type": ('{"mode":["chat"],"message":"x"}', '"mode" must be a string, not a list'),

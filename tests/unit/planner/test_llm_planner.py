@@ -262,7 +262,7 @@ def test_native_offers_run_command_and_reads_the_call():
     assert reply.reply == Command(command="ls", reason="I look")
     assert deltas == ["I look"]
     asked = provider.requests[0]
-    assert [tool.name for tool in asked.tools] == ["run_command"]
+    assert [tool.name for tool in asked.tools] == ["run_command", "propose_plan"]
     assert asked.schema is None
     history = (
         GOAL,

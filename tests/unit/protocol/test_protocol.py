@@ -39,7 +39,7 @@ def test_event_names_are_the_contract():
         "command.proposed", "command.rated", "command.started", "compression.finished", "compression.started",
         "continue.triggered", "core_command.finished", "error", "goal.finished", "goal.started", "job.finished", "job.started",
             "log.continued", "log.repaired", "log.rotated", "log.scrubbed", "notice",
-        "planner.finished", "planner.noted", "planner.started",
+        "plan.finished", "plan.proposed", "plan.step", "planner.finished", "planner.noted", "planner.started",
         "rehearsal.finished", "rehearsal.started", "run.finished", "run.started", "session.finished",
         "session.named", "session.pruned", "session.started", "tool.finished", "tool.started", "undo.finished", "warning",
     ]  # fmt: skip
