@@ -104,8 +104,11 @@ def _answer(database: LogDatabase, query: str, wanted: str, output: str | None) 
             _parquet(database, query, output)
         else:
             answer = database.ask(query)
-            with _sink(output) as sink:
-                _written(answer, wanted, sink)
+            try:
+                with _sink(output) as sink:
+                    _written(answer, wanted, sink)
+            except MemoryError as error:  # a value that could be had, and not be written
+                raise database.in_words(error) from error
         if ignored := database.ignored():
             lines = "1 line is no event and is" if ignored == 1 else f"{ignored:,} lines are no events and are"
             complain(

@@ -6,6 +6,7 @@ import glob
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from agent.recording.sql.filling import Filling
 from agent.recording.sql.private_folder import PrivateFolder, remove_leftovers
 from agent.recording.sql.question import Planner
 from agent.recording.sql.reading import empty, filled
+from agent.recording.sql.room import bounded
 from agent.recording.sql.sources import Source
 from agent.recording.sql.staging import Staging
 from agent.recording.sql.views import views
@@ -63,6 +65,7 @@ class LogDatabase:
         self._ignored = 0
         self._stop = threading.Event()
         self._filled: dict[str, frozenset[str]] = {}
+        self._bound = ExitStack()
         self._private: PrivateFolder | None = None
         self._planner: Planner | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -74,6 +77,7 @@ class LogDatabase:
             self._connection = self._open()
             self._planner = Planner(self._duckdb, views())
             self._prepare(self._connection)
+            self._bound.enter_context(bounded(self._limit(self._connection)))
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -82,6 +86,7 @@ class LogDatabase:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._bound.close()
         if self._planner is not None:
             self._planner.close()
         if self._connection is not None:
@@ -139,10 +144,10 @@ class LogDatabase:
     def in_words(self, error: Exception) -> Exception:
         """What DuckDB says, for people."""
         text = str(error)
-        if isinstance(error, self._duckdb.OutOfMemoryException):
+        if isinstance(error, (MemoryError, self._duckdb.OutOfMemoryException)):
             return IoError(
                 f"the query needs more than {self._memory} of memory",
-                hint="give it more with --memory-limit, or ask for fewer columns",
+                hint="give it more with --memory-limit, or ask for fewer or shorter columns",
             )
         if isinstance(error, self._duckdb.InterruptException):
             return InvalidRequest("the query was interrupted")
@@ -189,6 +194,10 @@ class LogDatabase:
                 f"--memory-limit {self._memory}: DuckDB does not take it", hint="such as 200MB or 2GB"
             ) from error
         return connection
+
+    def _limit(self, connection: duckdb.DuckDBPyConnection) -> str:
+        row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
+        return str(row[0]) if row else ""
 
     def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Make the empty views. From here on nothing but the private folder can be reached, and no setting be changed."""
