@@ -118,6 +118,10 @@ COMMANDS: tuple[CommandRow, ...] = (
         ("rehearse",), "[MODE|COMMAND]", "see what would change; mode is auto, ask or off", choices=("auto", "ask", "off")
     ),
     CommandRow(("undo",), "[list|ID]", "take back a run; the newest one, or another", choices=("list",)),
+    CommandRow(("memory",), "[WORDS]", "what is remembered of accepted commands"),
+    CommandRow(
+        ("forget",), "[WORDS|all] [--since WHEN]", "forget what was learned last, what holds the words, or all", choices=("all",)
+    ),
     CommandRow(("history",), "", "goals of this session and how they ended"),
     CommandRow(("quit", "exit", "q"), "", "leave"),
     CommandRow(

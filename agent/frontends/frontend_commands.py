@@ -1,5 +1,5 @@
 """What only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`,
-`:kill`, `:rehearse`, `:undo`, `:history`."""
+`:kill`, `:rehearse`, `:undo`, `:history`, `:memory`, `:forget`."""
 
 from __future__ import annotations
 
@@ -32,10 +32,25 @@ _TOGETHER = {
     ":branch": (":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
     ":model": (":model [NAME], :prompt GOAL", "show or change the model; send any text as a goal"),
     ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
-    ":history": (":history, :info", "goals of this session; settings and state"),
-    ":empty": (":empty, :copy, :config", "forget history; copy the last reply; edit settings"),
+    ":memory": (":memory, :history, :info", "remembered commands; goals so far; settings and state"),
+    ":set": (":set KEY VALUE, :config", "change a setting for this session; edit them all"),
+    ":empty": (":empty, :forget, :copy", "forget history, or commands; copy the last reply"),
 }
-_ELSEWHERE = frozenset((":session", ":resume", ":retry", ":undo-turn", ":prompt", ":kill", ":info", ":copy", ":config"))
+_ELSEWHERE = frozenset(
+    (
+        ":session",
+        ":resume",
+        ":retry",
+        ":undo-turn",
+        ":prompt",
+        ":kill",
+        ":info",
+        ":copy",
+        ":config",
+        ":history",
+        ":forget",
+    )
+)
 
 
 async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
@@ -73,6 +88,8 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             await run_rehearse_command(desk, command, show)
         case "history":
             await show(history_text(desk))
+        case "memory" | "forget":
+            await _memory(desk, command, show)
         case other:
             raise InvalidRequest(f":{other} cannot be used here")
 
@@ -171,6 +188,19 @@ def history_text(desk: SessionDesk) -> str:
             text = shown(command.run or command.proposed).replace("\n", "\n       ")
             lines.append(f"     $ {text}  [{command.risk}, {ended}{mark}]")
     return "\n".join(lines)
+
+
+async def _memory(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+    from agent.frontends.memory_command import MemoryDesk
+
+    services = desk.services
+    memory = MemoryDesk(
+        services.memory(), desk.ctx.cwd, mode=services.settings.memory, ask=desk.ask, tell=desk.tell, record=desk.record
+    )
+    if command.name == "memory":
+        await memory.show(command.argument, show)
+    else:
+        await memory.forget(command.argument)
 
 
 async def _model(desk: SessionDesk, name: str) -> None:
