@@ -23,12 +23,13 @@ from pathlib import Path
 from agent.recording.index.database import NAME as INDEX
 from agent.recording.index.database import discard
 from benchmarks.audit_logs import write_sessions
-from benchmarks.audit_verify import vouch_for
 from benchmarks.figures import PYTHON, Figure
 
 _MAIN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "agent_shell.py")
 _MEMORY = 300.0  # MB, for a question in SQL
+_FLOOR = 40.0  # MB: a process begins with the peak of the one that started it, this one, so that less cannot be told
 _WORD = "docker"
+_VOUCH = "import sys; from benchmarks.audit_verify import vouch_for; vouch_for(*sys.argv[1:])"
 _OURS = "agent-shell"
 _DUCKDB = "DuckDB"
 _AUTO = "read_json_auto('{folder}/*.jsonl', format = 'newline_delimited', ignore_errors = true)"
@@ -42,7 +43,8 @@ class Cost:
     memory: float
 
     def __str__(self) -> str:
-        return f"{self.seconds:,.1f} s, {self.memory:,.0f} MB"
+        memory = f"{self.memory:,.0f}" if self.memory > _FLOOR else f"< {_FLOOR:g}"
+        return f"{self.seconds:,.1f} s, {memory} MB"
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,8 @@ class Measuring:
         state = os.path.join(root, "state")
         self._environ = {**os.environ, "HOME": root, "XDG_STATE_HOME": state, "AGENT_SESSION_DIR": folder}
         heads = os.path.join(state, "agent-shell", "heads")
-        if not os.path.isdir(heads):
-            vouch_for(folder, heads)
+        if not os.path.isdir(heads):  # in a process of its own: it holds whole logs
+            subprocess.run([PYTHON, "-c", _VOUCH, folder, heads], cwd=os.path.dirname(_MAIN), check=True)
         self._costs: dict[str, list[float]] = {}
         if self._keep and self._keep.exists():
             kept = json.loads(self._keep.read_text(encoding="utf-8"))
