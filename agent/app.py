@@ -67,6 +67,10 @@ def _search_own_programs_in_fixed_places() -> None:
 
 def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
     """Run the front end that the command line asks for; the exit code."""
+    if sub == "sessions":
+        from agent.frontends.sessions.dispatch import run_action
+
+        return run_action(options.action, build_services(loaded), options)
     import asyncio
 
     words: list[str] = getattr(options, "words", [])
@@ -98,10 +102,6 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
         from agent.frontends.undo_cli import run_undo
 
         return asyncio.run(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
-    if sub == "sessions":
-        from agent.frontends.sessions.dispatch import action
-
-        return asyncio.run(action(options.action).run(services, options))
     if words:
         from agent.frontends.one_shot import run_goal
 

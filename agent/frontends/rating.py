@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, RiskContext, RiskReport
+
+if TYPE_CHECKING:
+    import asyncio
 
 Rate = Callable[[str, str], RiskReport]
 Context = Callable[[str, str], RiskContext]
@@ -42,9 +45,13 @@ class LiveRating:
         if len(text) > LIMIT or self.level(text) is not None or not text.strip():
             return
         if self._task is None or self._task.done():
+            import asyncio
+
             self._task = asyncio.get_running_loop().create_task(self._follow())
 
     async def _follow(self) -> None:
+        import asyncio
+
         while self.level(self._text) is None and len(self._text) <= LIMIT:
             text = self._text
             try:
@@ -58,4 +65,6 @@ class LiveRating:
     async def close(self) -> None:
         """Wait until no rating is under way: the classifier's parser is used by one thread at a time."""
         if self._task is not None:
+            import asyncio
+
             await asyncio.shield(asyncio.gather(self._task, return_exceptions=True))

@@ -72,6 +72,11 @@ def limit_of(text: str) -> int:
 limit_of.__name__ = "number"
 
 
+def needs_loop(services: Services, options: argparse.Namespace) -> bool:
+    """It waits for nothing."""
+    return False
+
+
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print one row a session, or a goal; the newest first."""
     from agent.recording.index.asking import Conditions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import shutil
@@ -15,8 +14,7 @@ from itertools import chain
 
 from agent.emitters.report import cell_width
 from agent.emitters.streams import Sink
-from agent.frontends.ending_processes import EndingProcesses
-from agent.frontends.signals import Signals
+from agent.frontends.sessions.turns import turn, without_loop
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.ports import Processes
 
@@ -37,7 +35,7 @@ async def write_lines(lines: Iterable[str], out: Sink) -> None:
         if size >= room:
             out.write(b"".join(held))
             held, size, room = [], 0, _CHUNK
-            await asyncio.sleep(0)  # where Ctrl-C gets through
+            await turn()  # where Ctrl-C gets through
     out.write(b"".join(held))
 
 
@@ -68,6 +66,9 @@ async def show_lines(
     else:
         await write_lines(begun, out)
         return
+    from agent.frontends.ending_processes import EndingProcesses
+    from agent.frontends.signals import Signals
+
     signals = Signals()
     with signals.installed(endings_only=True):
         code = await _page(chain(begun, lines), EndingProcesses(processes, signals), words)
@@ -91,6 +92,8 @@ def pager_words(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 async def _page(lines: Iterable[str], processes: Processes, words: tuple[str, ...]) -> int:
     """The pager's exit code. What it does not want to read any more is not made."""
+    import asyncio
+
     folder = tempfile.mkdtemp(prefix="agent-shell-")  # ours alone
     pipe = os.path.join(folder, "text")
     try:
@@ -120,7 +123,7 @@ def _feed(pipe: str, lines: Iterable[str]) -> None:
             os.path.dirname(pipe), ignore_errors=True
         )  # the pager has it; who closes the window now leaves nothing behind
         try:
-            asyncio.run(write_lines(lines, FdSink(fd, is_tty=False, color=True)))
+            without_loop(write_lines(lines, FdSink(fd, is_tty=False, color=True)))
         finally:
             os.close(fd)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
+from agent.frontends.sessions.turns import turn
 from agent.recording.reader import SessionFile, list_sessions, read_session
 from agent.recording.story import GoalStory, Item
 from agent.recording.story_fold import stories
@@ -28,6 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--own", action="store_true", help=OWN_HELP)
     parser.add_argument("--no-pager", action="store_true", help="print, however long it is")
     parser.add_argument("session", nargs="?", metavar="ID", help=HELP)
+
+
+def needs_loop(services: Services, options: argparse.Namespace) -> bool:
+    """Only a pager is waited for."""
+    from agent.frontends.sessions.pager import pager_words
+
+    return sys.stdout.isatty() and not options.no_pager and bool(pager_words(services.loaded.environ))
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
@@ -98,4 +105,4 @@ async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out
         if isinstance(item, GoalStory) and wanted in (0, number):
             row = {"session": session.session_id, **goal_object(item, number)}
             out.write(inert_json(as_json(row).decode()).encode() + b"\n")
-            await asyncio.sleep(0)  # where Ctrl-C gets through
+            await turn()  # where Ctrl-C gets through

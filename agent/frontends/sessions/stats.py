@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rebuild(parser)
 
 
+def needs_loop(services: Services, options: argparse.Namespace) -> bool:
+    """It waits for nothing."""
+    return False
+
+
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the figures: one object with `--json`, plots otherwise."""
     from agent.recording.index.asking import Conditions
