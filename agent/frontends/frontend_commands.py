@@ -32,7 +32,7 @@ _TOGETHER = {
     ":branch": (":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
     ":model": (":model [NAME], :prompt GOAL", "show or change the model; send any text as a goal"),
     ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
-    ":memory": (":memory, :history, :info", "remembered commands; goals so far; settings and state"),
+    ":memory": (":memory, :history, :info", "accepted commands; goals so far; settings, state"),
     ":set": (":set KEY VALUE, :config", "change a setting for this session; edit them all"),
     ":empty": (":empty, :forget, :copy", "forget history, or commands; copy the last reply"),
 }
