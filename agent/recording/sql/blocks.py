@@ -18,7 +18,7 @@ def blocks_of(path: str, skip: Callable[[], None]) -> Iterator[bytes]:
 
     `skip` is called for each line that is longer than a log can have; it is left out.
     """
-    rest = b""
+    parts: list[bytes] = []  # of the line that has not ended yet
     skipping = False
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe must not hold us up
@@ -31,19 +31,22 @@ def blocks_of(path: str, skip: Callable[[], None]) -> Iterator[bytes]:
                     if not end:
                         continue
                     skipping = False
-                block = rest + block
                 after = block.rfind(b"\n") + 1
-                block, rest = block[:after], block[after:]
-                # Only the first line can have begun in an earlier block.
-                if len(block) > MAX_LINE and (first := block.index(b"\n")) > MAX_LINE:
-                    block = block[first + 1 :]
+                parts.append(block[:after])
+                if after:
+                    lines = b"".join(parts)
+                    parts = []
+                    # Only the first line can have begun in an earlier block.
+                    if len(lines) > MAX_LINE and (first := lines.index(b"\n")) > MAX_LINE:
+                        lines = lines[first + 1 :]
+                        skip()
+                    if lines:
+                        yield lines
+                parts.append(block[after:])
+                if sum(map(len, parts)) > MAX_LINE:
+                    parts, skipping = [], True
                     skip()
-                if len(rest) > MAX_LINE:
-                    rest, skipping = b"", True
-                    skip()
-                if block:
-                    yield block
     except OSError as error:
         raise IoError(f"a log cannot be read: {path}: {error.strerror or error}") from error
-    if rest:
+    if rest := b"".join(parts):
         yield rest
