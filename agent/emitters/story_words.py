@@ -9,6 +9,7 @@ from agent.emitters.paint import MARKS, prose, safe, safe_line, seconds
 from agent.emitters.report import cell_width
 from agent.protocol.replies import Usage
 from agent.recording.story import CommandStory, Decision, GoalStory, Mark, SessionBegan, Step
+from agent.sizes import counted
 
 _BY = {"person": "by a person", "policy": "by policy", "nobody": "nobody was there to ask"}
 _LONGEST_NAME = 200
@@ -104,7 +105,7 @@ def goal_words(goal: GoalStory, since: str, folder: str = "") -> list[str]:
 def usage_words(usage: Usage) -> list[str]:
     """Tokens and money, where there are any."""
     tokens = usage.input_tokens + usage.output_tokens
-    words = [f"{'~' if usage.estimated else ''}{tokens:,} tokens"] if tokens else []
+    words = [f"{'~' if usage.estimated else ''}{counted(tokens, 'token')}"] if tokens else []
     return words + ([f"${usage.cost:.4f}"] if usage.cost is not None else [])
 
 

@@ -95,7 +95,7 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
         case ContinueTriggered(count=count, max=most, remaining_todos=left):
             return f"went on by itself ({count} of {most}, {left} to do)", "info", {}
         case CompressionFinished(tokens_saved=saved):
-            return f"the history was made shorter by {saved:,} tokens", "info", {"tokens_saved": saved}
+            return f"the history was made shorter by {counted(saved, 'token')}", "info", {"tokens_saved": saved}
         case SessionNamed(name=name):
             return f"the session is called {name}", "info", {"name": name}
         case UnknownEvent(type=kind, data=data):
@@ -108,7 +108,7 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
 def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
     match event:
         case LogRepaired(line=line, bytes=size, text=text):
-            words = text or f"line {line:,} was cut short after {size:,} bytes and has been closed off"
+            words = text or f"line {line:,} was cut short after {counted(size, 'byte')} and has been closed off"
             return words, "warning", {"line": line, "bytes": size}
         case LogRotated(next=name):
             return f"the log goes on in {name}", "info", {}
@@ -116,10 +116,12 @@ def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
             return f"file {segment} of the log, after {name}", "info", {}
         case LogScrubbed(secrets=secrets, lines=lines):
             found = ", ".join(f"{count} × {kind}" for kind, count in list(secrets.items())[:20])
-            words = f"secrets were taken out of {lines:,} lines of this log afterwards: {found}"
+            words = f"secrets were taken out of {counted(lines, 'line')} of this log afterwards: {found}"
             return words, "warning", {"secrets": secrets, "lines": lines}
         case SessionPruned(events=events, bytes=size, reason=reason):
-            words = f"this session was removed: {events:,} events, {size:,} bytes" + (f" ({reason})" if reason else "")
+            words = f"this session was removed: {counted(events, 'event')}, {counted(size, 'byte')}" + (
+                f" ({reason})" if reason else ""
+            )
             return words, "warning", {"events": events, "bytes": size, "goals": event.goals}
     return None
 

@@ -68,7 +68,7 @@ def _notes(case: Case) -> tuple[str, ...]:
         notes.append(f"{_ratings(told)} taken as recorded: secrets, or what was defined before, are not in the log")
     if without:
         notes.append(
-            f"{without:,} ratings are done without what was known of the system: this log is from before that was kept"
+            f"{_ratings(without)} done without what was known of the system: this log is from before that was kept"
         )
     return tuple(notes)
 

@@ -75,7 +75,7 @@ def mark_line(mark: Mark) -> str:
 def spent(usage: Usage) -> str:
     """Tokens and cost, "" where no model was asked."""
     tokens = usage.input_tokens + usage.output_tokens
-    parts = [f"{'~' if usage.estimated else ''}{tokens:,} tokens"] if tokens else []
+    parts = [f"{'~' if usage.estimated else ''}{counted(tokens, 'token')}"] if tokens else []
     if usage.cost is not None:
         parts.append(f"${usage.cost:.4f}")
     return " · ".join(parts)

@@ -61,7 +61,7 @@ def html_of(source: Source) -> Iterator[bytes]:
 
 def verdict(found: integrity.Checked, *, outside: bool = False) -> Checked:
     """What was found out about a log, in words. `outside`: it is none of this machine's, so no head here can know it."""
-    counted_events = f"{found.events:,} events, each with the hash of the one before"
+    counted_events = f"{counted(found.events, 'event')}, each with the hash of the one before"
     if outside and all(problem.line == 0 for problem in found.problems):
         text = f"{counted_events}; the log came from elsewhere, and no head is kept here that vouches for it"
         return Checked(state="unproven", text=text)

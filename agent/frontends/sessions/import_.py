@@ -22,6 +22,7 @@ from agent.recording.importing.store import open_store
 from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile
 from agent.recording.sql.sources import Source, find_sources
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -119,8 +120,13 @@ def _tell(done: Imported, target: str, *, json: bool) -> None:
         print_rows([{"database": target, **msgspec.to_builtins(done)}], json=True, out=sink_of(sys.stdout))
         return
     say(
-        f"{done.sessions:,} sessions: {done.new:,} new, {done.changed:,} changed, {done.removed:,} gone; "
-        f"{done.events:,} events into {shown_line(target)}"
+        f"{counted(done.sessions, 'session')}: {done.new:,} new, {done.changed:,} changed, {done.removed:,} gone; "
+        f"{counted(done.events, 'event')} into {shown_line(target)}"
     )
     if done.unreadable:
-        complain(f"agent-shell: {done.unreadable:,} lines are no events and were left out", style="yellow")
+        lines = (
+            "1 line is no event and was"
+            if done.unreadable == 1
+            else f"{done.unreadable:,} lines are no events and were"
+        )
+        complain(f"agent-shell: {lines} left out", style="yellow")

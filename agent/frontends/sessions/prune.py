@@ -21,6 +21,7 @@ from agent.recording.reader import list_sessions
 from agent.recording.retention.plan import Chosen, Wish, choose, parse_age, parse_size
 from agent.recording.retention.prune import in_words, prune, remove_tombstone
 from agent.recording.retention.survey import Survey, is_being_written, survey
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -146,7 +147,7 @@ def _tell(rows: Sequence[_Row], in_use: Sequence[Chosen], undos: int) -> None:
     if len(rows) > _LISTED:
         say(f"and {len(rows) - _LISTED:,} more")
     size = sum(row.found.session.size for row in rows)
-    say(f"{len(rows):,} session{'s' * (len(rows) != 1)}, {size:,} bytes" if rows else "nothing is to go")
+    say(f"{counted(len(rows), 'session')}, {counted(size, 'byte')}" if rows else "nothing is to go")
     if undos:
         say(
             f"{undos:,} of their runs can still be undone: `agent-shell undo --list`; that stays so, but the log of them goes"

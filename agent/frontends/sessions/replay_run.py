@@ -22,6 +22,7 @@ from agent.protocol.events import Origin
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
 from agent.recording.reader import SessionFile, read_records
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
@@ -126,7 +127,7 @@ class _Again:
                 self._hint(wanted, place, keep_going=False)
                 break
         told = ", ".join(f"{count:,} {_WORDS[name]}" for name, count in self.counts.items())
-        self.desk.tell(f"{sum(self.counts.values()):,} of {len(wanted):,} commands of {self.name}: {told}")
+        self.desk.tell(f"{sum(self.counts.values()):,} of {counted(len(wanted), 'command')} of {self.name}: {told}")
         return max(self.codes, default=ExitCode.DONE) if ExitCode.FAILED not in self.codes else ExitCode.FAILED
 
     def _hint(self, wanted: list[Step], place: int, *, keep_going: bool) -> None:

@@ -25,6 +25,7 @@ from agent.frontends.sessions.list import limit_of
 from agent.frontends.sessions.when import absolute, add_times, ago, iso
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
+from agent.sizes import counted
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
@@ -163,7 +164,7 @@ def _say_what_is_missing(found: Found, limit: int) -> None:
     if found.more:
         say(f"older hits are not shown: --limit {limit * 5}, or --limit 0 for all")
     if found.too_long:
-        say(f"{found.too_long:,} lines were too long for this pattern and were left out")
+        say(f"{counted(found.too_long, 'line')} too long for this pattern left out")
 
 
 def _for_programs(hit: Hit) -> dict[str, Any]:

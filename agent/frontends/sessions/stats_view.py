@@ -14,6 +14,7 @@ from agent.frontends.sessions.charts import bar, columns, line
 from agent.frontends.sessions.finding import money, risk_style, status_style
 from agent.frontends.sessions.when import day_name
 from agent.frontends.shown import shown_line
+from agent.sizes import counted
 
 _ROWS = 6
 _LABEL = 10
@@ -73,7 +74,7 @@ class _Pen:
             money(total["cost"]),
         ]
         asked = (
-            f"{decisions['proposed']:,} commands proposed{self._dot}{decisions['ran']:,} ran{self._dot}"
+            f"{counted(decisions['proposed'], 'command')} proposed{self._dot}{decisions['ran']:,} ran{self._dot}"
             f"a person was asked about {decisions['asked']:,} and changed {decisions['edited']:,}"
             f" ({_share(decisions['edited'], decisions['asked'])}), declined {decisions['declined']:,}"
         )
