@@ -62,12 +62,6 @@ class MemoryParts:
             self._reader = GoalReader()
         return self._reader
 
-    def warm(self) -> None:
-        """Take in, in the background, what the logs hold."""
-        memory = self.memory()
-        if memory is not None:
-            memory.refresh(0)
-
     def remembered(self) -> RememberedCommands | None:
         """For the offline planner; None where nothing is remembered."""
         memory = self.memory()
@@ -111,7 +105,6 @@ class MemoryParts:
 
     def _build(self) -> Memory:
         from agent.config.paths import state_dir
-        from agent.planner.git_facts import workspace_of
         from agent.recording.memory.keeper import Memory
 
         environ = dict(self._environ)
@@ -121,8 +114,16 @@ class MemoryParts:
             state_dir(environ),
             read=self.reader(),
             worked=_worked,
-            project=lambda cwd: workspace_of(cwd, home),
+            project=lambda cwd: _project_of(cwd, home),
         )
+
+
+def _project_of(cwd: str, home: str) -> str:
+    """The top of the repository that a folder is in, "" where it is in none, or in one that bounds nothing."""
+    from agent.planner.git_facts import repository_of, workspace_of
+
+    top = workspace_of(cwd, home)
+    return top if top == repository_of(cwd) else ""
 
 
 def _worked(command: str, exit_code: int) -> bool:

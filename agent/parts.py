@@ -246,7 +246,6 @@ class Parts:
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)
         self._choice.warm()
-        self.memory.warm()
         for context in self._contexts:
             if isinstance(context.executor, LazyExecutor):
                 context.executor.warm()

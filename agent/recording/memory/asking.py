@@ -24,7 +24,7 @@ _slots = msgspec.json.Decoder(tuple[Slot, ...])
 
 
 class Place(Struct, frozen=True):
-    """Where and when it is asked: folder, the top of its project, microseconds since the epoch."""
+    """Where and when it is asked: folder, the top of its project ("" where it is in none), microseconds since the epoch."""
 
     cwd: str
     project: str
@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
         return cwd == self.cwd
 
     def is_near(self, cwd: str) -> bool:
-        return cwd == self.project or cwd.startswith(self.project.rstrip("/") + "/")
+        return bool(self.project) and (cwd == self.project or cwd.startswith(self.project.rstrip("/") + "/"))
 
 
 def same_goal(

@@ -33,7 +33,7 @@ class Memory:
     """What is remembered of the logs in `folder`; `state` is the state folder.
 
     `read` makes goals comparable, `worked` says what an exit code means. `project(cwd)` is the top of the project that a folder
-    belongs to. `now` gives microseconds since the epoch.
+    belongs to, "" where it is in none. `now` gives microseconds since the epoch.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Memory:
         *,
         read: ReadGoal,
         worked: Worked,
-        project: Callable[[str], str] = lambda cwd: cwd,
+        project: Callable[[str], str] = lambda cwd: "",
         now: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
         real = os.path.realpath(folder)
@@ -213,7 +213,7 @@ class Memory:
                 return nothing
 
     def _place(self, cwd: str) -> Place:
-        project = cwd
+        project = ""
         with suppress(OSError, ValueError):
             project = self._project(cwd)
         return Place(cwd, project, self._now())

@@ -78,7 +78,7 @@ def uses_of(goal: PastGoal, worked: Worked) -> list[Use]:
     ran = [command for command in goal.commands if _has_run(command) and command.origin != "person"]
     good = [command for command in ran if worked(command.run, command.exit_code or 0)]
     found = [_use(command, "failed") for command in ran if command not in good and _tells(command)]
-    if goal.status in _ENDED and len(good) == 1 and ran[-1] is good[0]:
+    if goal.status in _ENDED and len(good) == 1 and ran[-1] is good[0] and not _left_the_goal(goal.text, ran):
         command = good[0]
         edited = command.run.strip() != command.proposed.strip()
         found.append(
@@ -96,6 +96,16 @@ def runs_of(commands: Sequence[RanCommand], worked: Worked) -> list[Run]:
         for command in commands
         if _has_run(command) and _tells(command) and len(command.run) <= LONGEST_COMMAND
     ]
+
+
+def _left_the_goal(goal: str, ran: Sequence[RanCommand]) -> bool:
+    """Whether a correction on the way took another file, number or name than the goal says: that was for that day."""
+    tried = {word for command in ran[:-1] for word in _shell_words(command.run)}
+    return any(word in tried and word not in _shell_words(ran[-1].run) for word in _shell_words(goal))
+
+
+def _shell_words(text: str) -> set[str]:
+    return set(re.findall(r"[^\s'\"|;&<>(),]{2,}", text))
 
 
 def is_rememberable(goal: str) -> bool:
