@@ -17,11 +17,12 @@ from agent.protocol.events import LogContinued, LogRepaired, LogRotated, LogScru
 from agent.recording.bounds import MAX_LINE
 from agent.recording.event_text import CLOSED_FIELDS, map_text
 from agent.recording.integrity.heads import belongs_elsewhere
-from agent.recording.integrity.lines import raw_lines
+from agent.recording.integrity.lines import raw_lines, raw_pieces
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session
 from agent.recording.integrity.witness import Signer
 from agent.recording.reader import SessionFile
 from agent.recording.redaction import SecretRedactor
+from agent.recording.sieve import Sieve
 
 MOST_PLACES = 200
 """Places of a session that are told one by one; the rest are counted."""
@@ -30,6 +31,7 @@ _OURS = (LogRepaired, LogRotated, LogContinued, LogScrubbed, SessionPruned)
 _OUR_TYPES = ("log.repaired", "log.rotated", "log.continued", "log.scrubbed", "session.pruned")
 _ENVELOPE = frozenset(("v", "seq", "time", "session", "run", "goal_id", "prev", "type"))
 _DEEPEST = 200
+_ITEM, _KEY = "[]", " (a key)"  # steps of a way that are no keys
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -55,12 +57,15 @@ class Found(Struct, kw_only=True):
     seqs: set[int] = set()
 
 
-def find_secrets(session: SessionFile, redactor: SecretRedactor) -> Found:
-    """Every secret in a session, through all its files, also in lines that are no records. Raises OSError."""
+def find_secrets(session: SessionFile, redactor: SecretRedactor, sieve: Sieve | None = None) -> Found:
+    """Every secret in a session, through all its files, also in lines that are no records. Raises OSError.
+
+    `sieve`, of the same redactor, tells which lines can hold any; without it each is looked through, which takes long.
+    """
     found = Found(session=session)
     counted: Counter[str] = Counter()
     for path in session.files:
-        for number, line in enumerate(raw_lines(path, MAX_LINE), 1):
+        for number, line in _worth_a_look(path, sieve):
             here = list(_places(line, path, number, redactor))
             found.lines += bool(here)
             for place in here:
@@ -72,6 +77,21 @@ def find_secrets(session: SessionFile, redactor: SecretRedactor) -> Found:
             found.more_places += len(here[room:])
     found.secrets = dict(counted.most_common())
     return found
+
+
+def _worth_a_look(path: str, sieve: Sieve | None) -> Iterator[tuple[int, bytes]]:
+    """(number, line) of the lines that may hold something."""
+    if sieve is None:
+        yield from enumerate(raw_lines(path, MAX_LINE), 1)
+        return
+    before = 0
+    for piece in raw_pieces(path, MAX_LINE):
+        places = sieve.candidates(piece)
+        if places is None or places:
+            lines = piece.split(b"\n")
+            for place in range(len(lines) - piece.endswith(b"\n")) if places is None else sorted(places):
+                yield before + place + 1, lines[place]
+        before += piece.count(b"\n") + (not piece.endswith(b"\n"))
 
 
 def scrub(
@@ -155,12 +175,20 @@ def _places(line: bytes, path: str, number: int, redactor: SecretRedactor) -> It
     for key, value in data.items():
         if key in _ENVELOPE:
             continue
-        for field, name, text in _texts(value, key, _step(redactor, key), redactor, 0):
+        for way, name, text in _texts(value, key, (key,), 0):
             if kinds := _kinds(redactor, name, text):
                 anything = True
-                yield structs.replace(place, field=field, kinds=kinds)
+                yield structs.replace(place, field=_way(way, redactor), kinds=kinds)
     if not anything and (kinds := redactor.known_in(line.decode("utf-8", "surrogateescape"))):
         yield structs.replace(place, kinds=kinds)  # in a key that stands twice, or in words that are taken for ours
+
+
+def _way(keys: tuple[str, ...], redactor: SecretRedactor) -> str:
+    """The way to a text, in words."""
+    return "".join(
+        key if key in (_ITEM, _KEY) else f"{'.' if place else ''}{_step(redactor, key)}"
+        for place, key in enumerate(keys)
+    )
 
 
 def _step(redactor: SecretRedactor, key: str) -> str:
@@ -168,7 +196,7 @@ def _step(redactor: SecretRedactor, key: str) -> str:
     return key if len(key) <= 32 and key.isidentifier() and redactor.redact(key) == key else "…"
 
 
-def _texts(value: Any, name: str, way: str, redactor: SecretRedactor, depth: int) -> Iterator[tuple[str, str, str]]:
+def _texts(value: Any, name: str, way: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """(way, name, text) of every text in `value` that may hold anything."""
     if isinstance(value, str):
         if depth or name not in CLOSED_FIELDS:
@@ -177,11 +205,11 @@ def _texts(value: Any, name: str, way: str, redactor: SecretRedactor, depth: int
         return
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield f"{way} (a key)", "", key
-            yield from _texts(item, key, f"{way}.{_step(redactor, key)}", redactor, depth + 1)
+            yield (*way, _KEY), "", key
+            yield from _texts(item, key, (*way, key), depth + 1)
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item, name, way if way.endswith("[]") else f"{way}[]", redactor, depth + 1)
+            yield from _texts(item, name, way if way[-1] == _ITEM else (*way, _ITEM), depth + 1)
 
 
 def _kinds(redactor: SecretRedactor, name: str, text: str) -> dict[str, int]:

@@ -21,6 +21,7 @@ from agent.recording.reader import SessionFile, list_sessions
 from agent.recording.redaction import SecretRedactor, secrets_in
 from agent.recording.redaction_key import folder_key
 from agent.recording.scrubbing import Found, find_secrets, scrub
+from agent.recording.sieve import Sieve
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +58,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return ExitCode.DONE
     redactor = _redactor(services, options)
     heads = os.path.join(state_dir(services.loaded.environ), "heads")
-    rows = [_looked_through(session, heads, redactor) for session in sessions]
+    sieve = Sieve(redactor)
+    rows = [_looked_through(session, heads, redactor, sieve) for session in sessions]
     holding = [row for row in rows if row.found and row.found.lines]
     as_json = services.settings.json
     if not as_json:
@@ -135,10 +137,10 @@ class _Row:
         return row | ({"reason": self.trouble} if self.trouble else {})
 
 
-def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor) -> _Row:
+def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor, sieve: Sieve) -> _Row:
     row = _Row(session, proven=True)
     try:
-        row.found = find_secrets(session, redactor)
+        row.found = find_secrets(session, redactor, sieve)
         if row.found.lines:
             row.proven = verify_or_say(session, heads).sound
     except OSError as error:
