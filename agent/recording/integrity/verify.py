@@ -200,19 +200,20 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked], only: str | None
 def verify_folder(folder: str, heads: str, signatures: Signatures | None = None) -> Iterator[Checked]:
     """All sessions of a folder, oldest first, then those that are gone. Raises IoError where folder or heads cannot be read."""
     seen: list[Checked] = []
+    paths: dict[str, str] = {}
     for session in list_sessions(folder):
-        checked = _no_copy(verify_or_say(session, heads, signatures), seen)
+        checked = _no_copy(verify_or_say(session, heads, signatures), paths)
         seen.append(structs.replace(checked, problems=()))
         yield checked
     yield from lost_logs(folder, heads, seen)
 
 
-def _no_copy(checked: Checked, seen: Sequence[Checked]) -> Checked:
-    """A log that stands in one folder under two names would be counted twice, and only one of them goes on."""
-    twin = next((each for each in seen if checked.log and each.log == checked.log), None)
-    if twin is None:
+def _no_copy(checked: Checked, paths: dict[str, str]) -> Checked:
+    """A log that stands in one folder under two names would be counted twice, and only one of them goes on. `paths`: by log."""
+    twin = paths.setdefault(checked.log, checked.path) if checked.log else checked.path
+    if twin == checked.path:
         return checked
-    problem = Problem(checked.path, 0, f"is the log of {twin.path} once more: one of them is a copy")
+    problem = Problem(checked.path, 0, f"is the log of {twin} once more: one of them is a copy")
     return structs.replace(checked, state="touched", problems=(*checked.problems, problem), note="")
 
 
