@@ -75,6 +75,10 @@ class Answerer:
             return self._first(text, context, goal, around)
         return self._next(text, goal, steps, around)
 
+    def succeeded(self, item: CommandItem) -> bool:
+        """Whether a command that ran did what it was to do: exit code 0, or one that is an answer."""
+        return self._aftermath.succeeded(item)
+
     # --- a new goal ---
 
     def _first(self, text: str, context: str, goal: GoalItem, around: Surroundings) -> Reply:

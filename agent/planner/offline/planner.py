@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.goals import last_goal, split_pasted
+from agent.planner.offline.worked import answer_in_steps, worked_on
 from agent.protocol.ports import DeltaHandler
-from agent.protocol.replies import Chat, PlannerReply, Reply
+from agent.protocol.replies import Chat, Plan, PlannerReply, Reply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class OfflinePlanner:
             return known[name]
 
         around = Surroundings(present=present, today=self._today(), exists=_exists, running=self._running)
-        return self._with_remembered(self._answerer.answer(request, around), request, around)
+        worked = worked_on(request)
+        return self._with_remembered(answer_in_steps(self._answerer, worked, around), worked.request, around)
 
     def _with_remembered(self, reply: Reply, request: PlannerRequest, around: Surroundings) -> Reply:
         """The reply to a new goal with what is remembered; what comes after a command is about that command."""
@@ -117,6 +119,10 @@ def encode_reply(reply: Reply) -> str:
     import msgspec
 
     if isinstance(reply, Chat):
-        return msgspec.json.encode({"mode": "chat", "message": reply.message}).decode()
+        said: dict[str, object] = {"mode": "chat", "message": reply.message}
+        return msgspec.json.encode(said if reply.reached is None else said | {"reached": reply.reached}).decode()
+    if isinstance(reply, Plan):
+        steps = [{"goal": step.goal, "command": step.command} for step in reply.steps]
+        return msgspec.json.encode({"mode": "plan", "message": reply.message, "steps": steps}).decode()
     command = getattr(reply, "command", "")
     return msgspec.json.encode({"mode": "command", "command": command}).decode()

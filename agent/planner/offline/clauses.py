@@ -1,0 +1,84 @@
+"""A goal of several steps, taken apart at what says so: "first", "then", "after that", "finally", numbers and marks of a list.
+
+Lines without them are no steps: they are more likely something that was pasted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from agent.planner.offline.words import QUOTES
+
+MOST_CLAUSES = 12
+_OF_LIST = re.compile(r"(?:\A|\n)[ \t]*(?:(?:step[ \t]+)?\d{1,2}[.):]|[-*•])[ \t]+", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?<!\S)(?:step\s+)?([1-9])[.):]\s+", re.IGNORECASE)
+_STRONG = re.compile(
+    r"""\s*[,;.]?\s*(?:\band\s+)?\b(?:
+            then | after\s+(?:that|this|which) | afterwards? | thereafter | subsequently | finally | lastly
+          | (?:once|when)\s+(?:that|this|it)(?:\s+is|'s|\s+has\s+been)\s+(?:done|finished|ready)
+        )\b\s*[,:]?\s*(?:\band\s+)?(?:\bthen\b\s*)?
+      | \s*[,;.]\s*(?:and\s+)?next\b\s*,?\s*
+      | \s*;\s+
+      | (?<=[\w)\x01])\.\s+(?=[A-Za-z])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WEAK = re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+", re.IGNORECASE)
+_LEAD = re.compile(
+    r"(?i)\A(?:and\s+)?(?:first(?:ly)?(?:\s+of\s+all)?|second(?:ly)?|third(?:ly)?|to\s+begin\s+with|(?:begin|start)\s+by|please)\b[,:]?\s+"
+)
+
+
+def clauses(text: str) -> tuple[str, ...]:
+    """The steps that a goal names plainly, in order; one alone where it names none."""
+    masked = _masked(text)
+    numbered = list(_NUMBERED.finditer(masked))
+    in_order = [int(match[1]) for match in numbered] == list(range(1, len(numbered) + 1))
+    for items in (list(_OF_LIST.finditer(masked)), numbered if in_order else []):
+        head = masked[: items[0].start()].strip() if items else ""
+        if len(items) >= 2 and (not head or head.endswith(":")):
+            ends = [*(match.start() for match in items[1:]), len(text)]
+            return _clean(text[match.end() : end] for match, end in zip(items, ends, strict=True))
+    return _clean(_cut(text, _STRONG.finditer(masked)))
+
+
+def halves(clause: str) -> Iterator[tuple[str, str]]:
+    """A clause cut in two at each "and" or comma, from the first on."""
+    masked = _masked(clause)
+    for match in _WEAK.finditer(masked):
+        yield clause[: match.start()].strip(), clause[match.end() :].strip()
+
+
+def without_lead(clause: str) -> str:
+    """A clause without the word that only says where in the order it stands."""
+    return _LEAD.sub("", clause, count=1)
+
+
+def _cut(text: str, places: Iterator[re.Match[str]]) -> Iterator[str]:
+    at = 0
+    for match in places:
+        yield text[at : match.start()]
+        at = match.end()
+    yield text[at:]
+
+
+def _clean(parts: Iterable[str]) -> tuple[str, ...]:
+    stripped = (part.strip().strip(",;").rstrip(".").strip() for part in parts)
+    return tuple(part for part in stripped if part)
+
+
+def _masked(text: str) -> str:
+    """The text with what is quoted blotted out, as long as before."""
+    out = list(text)
+    at = 0
+    while at < len(text):
+        closer = QUOTES.get(text[at])
+        if closer and (at == 0 or not text[at - 1].isalnum()):
+            end = text.find(closer, at + 1)
+            while end >= 0 and text[end + 1 : end + 2].isalnum():
+                end = text.find(closer, end + 1)
+            if end > 0:
+                out[at : end + 1] = "\x01" * (end + 1 - at)
+                at = end
+        at += 1
+    return "".join(out)

@@ -1,0 +1,116 @@
+"""What "it", "there" and "them" mean in a step: what the steps before it made, named or found."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+
+_SELECTS = re.compile(r"(?i)\A(?:please\s+)?(?:find|list|show|search\s+for|look\s+for|get|select)\s+(?:me\s+)?(?=\S)")
+_FOLDER = r"(?:that|this|the|the\s+new|the\s+same)\s+(?:folder|directory|dir)"
+_PLACE = re.compile(
+    rf"(?i)\b(in|into|to|inside|under|from|of)\s+(?:it|there|{_FOLDER})(?=\s|[,.;]|\Z)(?!\s+['\"\w./~])"
+)
+_THERE = re.compile(r"(?i)(?<!is )(?<!are )(?<!in )(?<!was )(?<!were )\b(?:in\s+)?there(?=\s*[,.;]|\s*\Z)")
+_THE_FOLDER = re.compile(rf"(?i)\b{_FOLDER}(?=\s*[,.;]|\s*\Z)")
+_IT = re.compile(
+    r"(?i)\b(?:it|that\s+file|the\s+(?:new\s+)?(?:archive|tarball|zip|zip\s+file|copy|backup|result|output|file))(?=\s|[,.;]|\Z)(?!\s+(?:called|named|['\"./~]))"
+)
+_THEM = re.compile(
+    r"(?i)\b(?:all\s+of\s+)?(?:them|these|those|the\s+results?|the\s+matches|these\s+files|those\s+files)(?=\s|[,.;]|\Z)"
+)
+_LEFT_OVER = re.compile(r"(?i)\b(?:it|them|there|that|these|those|its|their)\b")
+_EXISTS_ONLY = re.compile(
+    r"(?i)\b(?:is|are|was|were)\s+there\b|\bthat\s+(?:are|is|were|was|have|has|contain|match|end|start|begin)\w*\b"
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the steps so far have left to refer to. Paths as in their commands; `cwd` where the next one runs.
+
+    `folders` and `files`: absolute paths that will exist by then.
+    """
+
+    cwd: str
+    folder: str = ""
+    thing: str = ""
+    phrase: str = ""
+    folders: frozenset[str] = field(default_factory=frozenset)
+    files: frozenset[str] = field(default_factory=frozenset)
+
+    def exists(self, path: str) -> bool:
+        """Whether a step before makes `path` (which is absolute)."""
+        plain = os.path.normpath(path)
+        return plain in self.folders or (plain in self.files and not path.endswith(("/", "/.")))
+
+
+def resolved(clause: str, told: Told) -> str | None:
+    """The clause with what it refers to in full; None where it refers to something that nobody said."""
+    text = clause
+    if told.folder:
+        text = _PLACE.sub(lambda match: f"{match[1]} {_word(told.folder)}", text)
+        text = _THE_FOLDER.sub(lambda match: _word(told.folder), text)
+        text = _THERE.sub(lambda match: f"in {_word(told.folder)}", text)
+    if told.phrase:
+        text = _THEM.sub(lambda match: told.phrase, text)
+    if told.thing or told.folder:
+        text = _IT.sub(lambda match: _word(told.thing or told.folder), text)
+    rest = _EXISTS_ONLY.sub("", re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "", text))
+    return None if _LEFT_OVER.search(rest) else text
+
+
+def after(told: Told, clause: str, command: str) -> Told:
+    """What can be referred to behind a step."""
+    selects = _SELECTS.match(clause)
+    now = replace(told, phrase=clause[selects.end() :] if selects else "")
+    try:
+        words = shlex.split(command, comments=False)
+    except ValueError:
+        return now
+    return _after_words(now, words) if words else now
+
+
+def _after_words(told: Told, words: list[str]) -> Told:
+    program, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
+    last = operands[-1] if operands else ""
+    if ">" in words[:-1]:
+        return _file(told, words[words.index(">") + 1])
+    if program == "mkdir" and last:
+        return _folder(told, last, thing=last)
+    if program == "cd" and last:
+        moved = os.path.normpath(os.path.join(told.cwd, os.path.expanduser(last)))
+        return replace(told, cwd=moved, folder="", thing="")
+    for option in ("-t", "-C", "-d"):
+        if option in words[:-1] and not (program == "find" and option == "-d"):
+            return _folder(told, words[words.index(option) + 1])
+    if program in ("tar", "zip") and operands:
+        archive = next((word for word in operands if re.search(r"\.(?:tar|tgz|zip|t\w{2}|gz|xz|bz2|zst)\Z", word)), "")
+        return _file(told, archive) if archive else told
+    if program in ("cp", "mv", "rsync", "ln") and len(operands) > 1:
+        is_folder = last.endswith("/") or told.exists(os.path.join(told.cwd, last) + "/.")
+        return _folder(told, last) if is_folder or len(operands) > 2 else _file(told, last)
+    if program == "touch" and last:
+        return _file(told, last)
+    if program in ("find", "du", "ls") and operands and operands[0] not in (".", "(", "!"):
+        return replace(told, folder=operands[0], thing="")
+    return replace(told, thing=last) if "|" not in words and re.search(r"[./]", last) else told
+
+
+def _folder(told: Told, path: str, *, thing: str = "") -> Told:
+    return replace(told, folder=path, thing=thing, folders=told.folders | {_absolute(told, path)})
+
+
+def _file(told: Told, path: str) -> Told:
+    return replace(told, thing=path, files=told.files | {_absolute(told, path)})
+
+
+def _absolute(told: Told, path: str) -> str:
+    return os.path.normpath(os.path.join(told.cwd, os.path.expanduser(path)))
+
+
+def _word(path: str) -> str:
+    """A path as it stands in a goal: nothing that could be taken for another word of it."""
+    plain = path if path.startswith(("/", "./", "../", "~")) else f"./{path}"
+    return plain if re.fullmatch(r"[\w./~+@%-]+", plain) else f'"{plain}"' if '"' not in plain else f"'{plain}'"

@@ -1,0 +1,123 @@
+"""Goals of several steps: a plan, where every step is understood by itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from agent.planner.offline.answers import Answerer, Surroundings
+from agent.planner.offline.clauses import MOST_CLAUSES, clauses, halves, without_lead
+from agent.planner.offline.goals import MAX_GOAL
+from agent.planner.offline.referring import Told, after, resolved
+from agent.protocol.messages import GoalItem
+from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
+from agent.protocol.requests import PlannerRequest
+
+_MOST_TRIES = 40
+_LAST_NAME = re.compile(r"(?i)\b(folder|directory|file)(\s+(?:called|named))?\s+([\w.+-]+)\Z")
+
+
+def plan_of(answerer: Answerer, goal: GoalItem, around: Surroundings) -> Reply | None:
+    """A plan of two steps or more, words on the one that is not understood, or None where the goal is not said in steps."""
+    return _Planning(answerer, goal, around).plan()
+
+
+class _Planning:
+    """One goal on the way to its plan. Bounded: what needs more tries than that is not said plainly."""
+
+    def __init__(self, answerer: Answerer, goal: GoalItem, around: Surroundings) -> None:
+        self._answerer = answerer
+        self._goal = goal
+        self._around = around
+        self._tries = 0
+
+    def plan(self) -> Reply | None:
+        """What `plan_of` says."""
+        text = self._goal.text.strip()
+        if len(text) > MAX_GOAL:
+            return None
+        parts = clauses(text)
+        if len(parts) > MOST_CLAUSES:
+            return None
+        told = Told(cwd=self._goal.environment.cwd or os.curdir)
+        steps: list[tuple[str, Command]] = []
+        for part in parts:
+            found = self._steps(part, told)
+            if found is None:
+                return _not_understood(parts, part, steps) if len(parts) > 1 and steps else None
+            more, told = found
+            steps += more
+        if len(steps) < 2:
+            return None
+        sure = [command.confidence for _, command in steps if command.confidence is not None]
+        return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=min(sure) if sure else None)
+
+    def _steps(self, part: str, told: Told) -> tuple[list[tuple[str, Command]], Told] | None:
+        """The step or steps of one clause, and what is true behind them."""
+        one = self._understood(part, told)
+        if one is not None:
+            return [one], after(told, *_words(one))
+        for left, right in halves(part):
+            first = self._understood(left, told)
+            if first is None:
+                continue
+            rest = self._steps(right, after(told, *_words(first)))
+            if rest is not None:
+                return [first, *rest[0]], rest[1]
+        return None
+
+    def _understood(self, clause: str, told: Told) -> tuple[str, Command] | None:
+        """The clause as a goal of its own, in full, with its command."""
+        for variant in _variants(clause):
+            text = resolved(variant, told)
+            if text is None:
+                continue
+            self._tries += 1
+            if self._tries > _MOST_TRIES:
+                return None
+            environment = structs.replace(self._goal.environment, cwd=told.cwd)
+            item = GoalItem(goal_id=self._goal.goal_id, text=text, environment=environment)
+            reply = self._answerer.answer(PlannerRequest(history=(item,)), self._behind(told))
+            if isinstance(reply, Command):
+                return text, reply
+        return None
+
+    def _behind(self, told: Told) -> Surroundings:
+        """What is around when the steps before have been done."""
+        real = self._around.exists
+        return structs.replace(self._around, exists=lambda path: real(path) or told.exists(path))
+
+
+def _variants(clause: str) -> Iterator[str]:
+    """The clause, and the same with less doubt about which of its words are names."""
+    for text in dict.fromkeys((clause, without_lead(clause))):
+        yield text
+        named = _LAST_NAME.search(text)
+        if named:
+            yield f'{text[: named.start()]}{named[1]} "{named[3]}"'
+            yield f'{text[: named.start()]}{named[1]} "./{named[3]}"'
+
+
+def _words(step: tuple[str, Command]) -> tuple[str, str]:
+    return step[0], step[1].command
+
+
+def _step(goal: str, reply: Command) -> PlanStep:
+    return PlanStep(
+        goal=goal,
+        command=reply.command,
+        reason=reply.reason,
+        reading=reply.reading,
+        unused=reply.unused,
+        alternatives=reply.alternatives,
+    )
+
+
+def _not_understood(parts: tuple[str, ...], part: str, steps: list[tuple[str, Command]]) -> Chat:
+    lines = [f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}"]
+    lines.append("What comes before it I understand:")
+    lines += [f"  - {goal[:200]}" for goal, _ in steps]
+    return Chat(message="\n".join(lines))
