@@ -19,6 +19,7 @@ from agent.emitters.story_words import (
     wrapped,
 )
 from agent.protocol.replies import Usage, add_usage
+from agent.recording.reader import SessionFile
 from agent.recording.story import (
     CommandStory,
     GoalStory,
@@ -52,14 +53,16 @@ class StoryText:
         self._since = ""
         self._began: SessionBegan | None = None
         self._folder = ""
+        self._named = ""  # the session, as long as nothing said so
         self._approve = ""
         self._goals = self._taken_over = 0
         self._statuses: Counter[str] = Counter()
         self._time = 0.0
         self._usage = Usage()
 
-    def place(self, paths: Sequence[str], *, outside: bool) -> Iterator[str]:
+    def place(self, session: SessionFile, *, outside: bool) -> Iterator[str]:
         """Where the log lies. `outside`: it is not one of this machine's own session folder."""
+        paths, self._named = session.files, session.session_id
         more = "" if len(paths) == 1 else f" and {len(paths) - 1} more"
         yield self._paint(f"log: {safe_line(paths[0], 400)}{more}", "dim")
         if outside:
@@ -68,6 +71,9 @@ class StoryText:
     def lines(self, items: Iterable[Item]) -> Iterator[str]:
         """The lines of a whole session, without line ends."""
         for item in items:
+            if not isinstance(item, SessionBegan):
+                yield from self._unnamed()
+            self._named = ""
             if isinstance(item, GoalStory):
                 self._goals += item.part == 1
                 self._taken_over += item.part == 1 and item.taken_from != ""
@@ -78,7 +84,13 @@ class StoryText:
             if self._only and self._goals > self._only:
                 return
         if not self._only:
+            yield from self._unnamed()
             yield from self._totals()
+
+    def _unnamed(self) -> Iterator[str]:
+        """The heading of a log whose beginning is gone: pruned, or cut off."""
+        if self._named:
+            yield self._paint(f"session {safe_line(self._named, 80)}", "bold")
 
     def _between(self, item: Item) -> Iterator[str]:
         if isinstance(item, SessionBegan):

@@ -53,7 +53,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
-            yield from text.place(session.files, outside=is_outside(services, session))
+            yield from text.place(session, outside=is_outside(services, session))
         yield from text.lines(told(services, session, known, own=options.own))
 
     from agent.frontends.sessions.pager import show_lines

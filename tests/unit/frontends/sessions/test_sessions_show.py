@@ -16,7 +16,7 @@ from agent.execution.processes import HostProcesses
 from agent.frontends.sessions.pager import pager_words, show_lines
 from agent.frontends.sessions.show import told
 from agent.protocol.errors import NotFound
-from agent.protocol.events import UndoFinished
+from agent.protocol.events import Record, SessionPruned, UndoFinished
 from agent.recording.reader import list_sessions
 from agent.recording.story import GoalStory
 from tests.support.pictured_session import Session, hostile, many, pictured
@@ -165,3 +165,12 @@ def test_a_pager_that_reads_has_nothing_lying_about(tmp_path: Path, monkeypatch:
     seen = tmp_path / "seen"
     paged([f"line {number}" for number in range(50)], f"sh -c 'read first; ls {tmp_path} > {seen}; cat >/dev/null'")
     assert seen.read_text() == "seen\n"
+
+
+def test_a_pruned_session_has_its_name(folder: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    gone = SessionPruned(before="0" * 64, events=1, bytes=1, goals=1)
+    folder.put([Record(v=1, seq=2, time="2026-03-14T09:00:00+00:00", session="a", run="", goal_id="", event=gone)])
+    assert folder.run("show") == 0
+    _, heading, *rest = capfd.readouterr().out.splitlines()
+    assert heading == "session a"
+    assert "this session was removed: 1 event, 1 byte" in "\n".join(rest)
