@@ -20,7 +20,8 @@ _TAIL_WINDOW = 64 * 1024
 _TAIL_LIMIT = 64 * 1024 * 1024
 _COUNT_WINDOW = 8 * 1024 * 1024
 _NEWLINE = 10
-_LOCK_TRIES, _LOCK_PAUSE = 5, 0.01  # seconds
+_LOCK_PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)  # seconds: a scrub of a small log is done within them
+_OPEN_TRIES = 10
 # Some file systems cannot sync; that is not a fault of the disk.
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 _REASONS = {
@@ -52,21 +53,17 @@ class Tail(Struct, frozen=True):
 
 
 class LogFile:
-    """One open file. Every method but `close` raises RecordingError; after a failed write all later ones fail too."""
+    """One open file. Every method but `close` raises RecordingError; after a failed write all later ones fail too.
 
-    def __init__(self, path: str, disk: Disk = REAL_DISK) -> None:
+    It is made where it is not there, unless `make` is False.
+    """
+
+    def __init__(self, path: str, disk: Disk = REAL_DISK, *, make: bool = True) -> None:
         self.path = path
         self._disk = disk
         self._broken: RecordingError | None = None
-        self._fd = _open(path, disk)
-        try:
-            _own(self._fd, path)
-            if not _is_still(self._fd, path):
-                raise RecordingError(f"the session log {path} was replaced just now", hint="try again")
-            self.size = os.fstat(self._fd).st_size
-        except BaseException:
-            os.close(self._fd)
-            raise
+        self._fd = _open_owned(path, disk, make=make)
+        self.size = os.fstat(self._fd).st_size
 
     def tail(self) -> Tail:
         """How the file ends. Reads backwards in growing windows, so that a log of gigabytes opens at once."""
@@ -189,9 +186,24 @@ def reason_of(error: OSError) -> str:
     return _REASONS.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
-def _open(path: str, disk: Disk) -> int:
-    existed = os.path.lexists(path)
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+def _open_owned(path: str, disk: Disk, *, make: bool) -> int:
+    """Open and lock it; once more where somebody who rewrote it put another file in its place meanwhile."""
+    for _ in range(_OPEN_TRIES):
+        fd = _open(path, disk, make=make)
+        try:
+            _own(fd, path)
+            if _is_still(fd, path):
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+    raise RecordingError(f"the session log {path} is being replaced again and again", hint="try again")
+
+
+def _open(path: str, disk: Disk, *, make: bool) -> int:
+    existed = not make or os.path.lexists(path)
+    flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT if make else 0) | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         fd = disk.open(path, flags, PRIVATE_FILE)
     except OSError as error:
@@ -234,13 +246,13 @@ def _own(fd: int, path: str) -> None:
 
 
 def _lock(fd: int) -> None:
-    """Raises BlockingIOError where somebody else goes on holding it: who only looks whether a log is in use does so for an instant."""
-    for _ in range(_LOCK_TRIES):
+    """Raises BlockingIOError where somebody else goes on holding it: who only looks at a log, or rewrites it, soon lets go."""
+    for pause in _LOCK_PAUSES:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            time.sleep(_LOCK_PAUSE)
+            time.sleep(pause)
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

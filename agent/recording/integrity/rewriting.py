@@ -135,12 +135,12 @@ def finish_rewriting(session_id: str, heads: str | None, paths: Sequence[str], d
 @contextmanager
 def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[SessionFile]:
     """Hold the writer's lock, and finish what was interrupted; the session as it is then: it may have gone on since it was listed."""
-    file = LogFile(session.path, disk)
+    file = LogFile(session.path, disk, make=False)  # it may be gone since it was listed
     try:
         session = as_it_is_now(session)
         finish_rewriting(session.session_id, heads, session.files, disk)
         file.close()  # the log may be another file now
-        file = LogFile(session.path, disk)
+        file = LogFile(session.path, disk, make=False)
         yield as_it_is_now(session)
     except OSError as error:
         raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
