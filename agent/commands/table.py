@@ -102,7 +102,7 @@ COMMANDS: tuple[CommandRow, ...] = (
         "show this session, or go on in another: its id, the beginning, last; or make one",
         choices=("last", "new"),
     ),
-    CommandRow(("resume",), "[NAME]", "go on in the session that a crash ended, with the goal it left open"),
+    CommandRow(("resume",), "[NAME]", "go on with the plan that was left, or the goal a crash left open"),
     CommandRow(("branch",), "[N]", "a new session with all goals so far, or up to goal N"),
     CommandRow(("retry",), "[WORDS]", "the last goal again, in a branch made before it; WORDS are added"),
     CommandRow(("undo-turn",), "", "a branch without the last goal; files stay as they are"),

@@ -156,6 +156,8 @@ class PlanRun:
         left, self._open, self._proposer.place = self._open, None, None
         if left is None:
             return
+        if outcome == "stopped" and self._dry_run:
+            outcome, reason = "dry-run", ""
         if outcome == "stopped":
             self._ctx.plan_left = left
         await self._stream.send_if_possible(

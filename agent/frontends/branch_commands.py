@@ -88,19 +88,28 @@ async def undo_turn(desk: SessionDesk, argument: str) -> None:
 
 
 async def resume(desk: SessionDesk, argument: str) -> None:
-    """Go on in the session that a crash ended, and with the goal that it left open. Raises CoreError."""
+    """Go on with the plan that this session left; else in the session that a crash ended, with what it left open. Raises CoreError."""
     if argument:
         from agent.frontends.frontend_commands import existing_session
 
         wanted = existing_session(desk, argument)
+    elif desk.ctx.plan_left is not None:
+        wanted = desk.ctx.session_id
     else:
         found = await asyncio.to_thread(desk.services.left_open, desk.ctx.session_id)
         if found is None:
-            raise InvalidState(expected="a goal that a crash left open", found="none")
+            raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
         wanted = found.session_id
     if wanted != desk.ctx.session_id:
         await desk.switch(wanted)
     desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
+    left = desk.ctx.plan_left
+    if left is not None:
+        if left.cwd and left.cwd != desk.ctx.cwd:
+            was, now = shown_line(left.cwd, 200), shown_line(desk.ctx.cwd, 200)
+            desk.tell(f"the next step was to begin in {was}; it begins in {now}")
+        await desk.send(UserInput.from_continuation(ContinuationKind.PLAN))
+        return
     goals = (*desk.ctx.earlier_goals, *desk.ctx.goals)
     if not goals or goals[-1].status is not GoalStatus.INTERRUPTED:
         desk.tell("its last goal has ended; there is nothing to go on with")

@@ -31,4 +31,14 @@ def opening_lines(ctx: RequestContext, *, new: bool = False) -> list[str]:
     """For somebody who named a session: which one it is, that it is a `new` one, and what of it is lost."""
     if new:
         return [f"session {ctx.session_id} is new"]
-    return [f"session {ctx.session_id}: {past_text(ctx)}", *(shown_line(note, 500) for note in ctx.notes)]
+    lines = [f"session {ctx.session_id}: {past_text(ctx)}", *(shown_line(note, 500) for note in ctx.notes)]
+    return [*lines, plan_text(ctx)] if ctx.plan_left is not None else lines
+
+
+def plan_text(ctx: RequestContext) -> str:
+    """Which plan was left, and where; "" for none."""
+    left = ctx.plan_left
+    if left is None:
+        return ""
+    step = f"step {left.done + 1} of {len(left.plan.steps)}"
+    return f"the plan for ({shown_line(left.goal, _MOST_GOAL)}) was left at {step}: :resume goes on with it"

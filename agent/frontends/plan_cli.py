@@ -14,7 +14,7 @@ from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.messages import GoalItem, HistoryItem
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
-from agent.protocol.replies import Chat, Command, PlannerReply, ToolCalls
+from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
 from agent.protocol.requests import PlannerRequest
 
 _MAX_LINE = 4_000_000
@@ -75,6 +75,10 @@ def _print_bare(answer: PlannerReply) -> None:
     match answer.reply:
         case Command(command=command):
             say(command if not sys.stdout.isatty() else shown(command))
+        case Plan(steps=steps):
+            for step in steps:
+                text = step.command or f"# {step.goal}"
+                say(text if not sys.stdout.isatty() else shown(text))
         case Chat(message=message):
             complain(shown(message))
         case ToolCalls(calls=calls):
@@ -86,19 +90,18 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
     """The object of docs/cli.md, without keys that do not apply."""
     from msgspec import to_builtins
 
-    from agent.frontends.risk_cli import report_object
-    from agent.risk.analysers import opinion_findings, raised
-
     out: dict[str, Any] = {"goal": goal}
     match answer.reply:
         case Chat(message=message):
             out |= {"mode": "chat", "message": message}
         case Command() as reply:
-            report = services.rate(reply.command, os.path.abspath(services.settings.cwd or os.getcwd()))
-            report = raised(report, opinion_findings(reply.opinion, reply.command))
             out |= {"mode": "command", "command": reply.command}
             out |= {"message": reply.reason} if reply.reason else {}
-            out["risk"] = report_object(report)
+            out |= {"risk": _risk(services, reply), **_beside(reply)}
+            out |= {"confidence": reply.confidence} if reply.confidence is not None else {}
+        case Plan() as reply:
+            out |= {"mode": "plan", "message": reply.message} if reply.message else {"mode": "plan"}
+            out["plan"] = [_step_object(services, step) for step in reply.steps]
             out |= {"confidence": reply.confidence} if reply.confidence is not None else {}
         case ToolCalls() as reply:
             out["mode"] = "plan" if reply.plan else "tools"
@@ -106,6 +109,32 @@ def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str,
             out |= {"message": reply.text} if reply.text else {}
             out["tool_calls"] = [to_builtins(call) for call in reply.calls]
     return out
+
+
+def _step_object(services: Services, step: PlanStep) -> dict[str, Any]:
+    """One step of a plan: its command, with the risk as it looks before the steps before it have run, where it is known already."""
+    out: dict[str, Any] = {"goal": step.goal}
+    if step.command:
+        out |= {"command": step.command}
+        out |= {"message": step.reason} if step.reason else {}
+        out |= {"risk": _risk(services, step), **_beside(step)}
+    return out
+
+
+def _risk(services: Services, reply: Command | PlanStep) -> dict[str, Any]:
+    from agent.frontends.risk_cli import report_object
+    from agent.risk.analysers import opinion_findings, raised
+
+    report = services.rate(reply.command, os.path.abspath(services.settings.cwd or os.getcwd()))
+    return report_object(raised(report, opinion_findings(reply.opinion, reply.command)))
+
+
+def _beside(reply: Command | PlanStep) -> dict[str, Any]:
+    """How the goal was read, what the command leaves out of it, and what else it may mean."""
+    from msgspec import to_builtins
+
+    found = {"reading": reply.reading, "unused": reply.unused, "alternatives": reply.alternatives}
+    return {key: to_builtins(value) for key, value in found.items() if value}
 
 
 async def _batch(services: Services, path: str) -> int:

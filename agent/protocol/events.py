@@ -181,7 +181,7 @@ class PlanStepped(_Event, frozen=True, kw_only=True, tag="plan.step"):
 
 
 class PlanFinished(_Event, frozen=True, kw_only=True, tag="plan.finished"):
-    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be gone on with), replaced by another plan.
+    """Each `plan.proposed` has one. `outcome`: done, stopped (`left` can be gone on with), replaced (by another plan), dry-run.
 
     `done` of `total` steps are done; `left` are the others in words.
     """

@@ -47,7 +47,7 @@ class _Plans:
                 step, self._begun = self._begun, 0
                 if code == 0 and not (event.conflict or result.job or result.interrupted):
                     self._done(step, result.cwd_after)
-            case PlanFinished(outcome="done" | "replaced"):
+            case PlanFinished(outcome="done" | "replaced" | "dry-run"):
                 self.left = None
 
     def _done(self, step: int, cwd: str) -> None:

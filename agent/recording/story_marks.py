@@ -154,7 +154,7 @@ def _plan(event: PlanProposed | PlanStepped | PlanFinished) -> tuple[str, Weight
         case PlanFinished(outcome="stopped", done=done, total=total, left=left):
             words = f"the plan stopped with {done} of {counted(total, 'step')} done; left: {'; '.join(left)}"
             return words, "warning", {"plan": event.plan, "done": done, "left": list(left)}
-    word = "was changed" if event.outcome == "replaced" else "is done"
+    word = {"replaced": "was changed", "dry-run": "was only looked at"}.get(event.outcome, "is done")
     return f"the plan {word}: {counted(event.done, 'step')}", "info", {"plan": event.plan, "done": event.done}
 
 
