@@ -50,7 +50,7 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
         sessions = [session for session in sessions if session.session_id != besides]
         if not sessions:
             raise NotFound("session", wanted, hint=f"there is no other one; logs go to {folder}")
-        newest = max(sessions, key=lambda session: (session.modified, session.date, session.session_id))
+        newest = max(sessions, key=lambda session: session.by_writing)
         return Choice(newest.session_id, newest, wanted)
     check_id(wanted)
     ours = _own_id().fullmatch(wanted) is not None

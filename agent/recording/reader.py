@@ -42,6 +42,11 @@ class SessionFile(Struct, frozen=True):
         """`paths`, also where only the first is known."""
         return self.paths or (self.path,)
 
+    @property
+    def by_writing(self) -> tuple[float, str, str]:
+        """Sorts sessions as `last`, `-1`, `-2` and listings count them: the one that was written last is the greatest."""
+        return self.modified, self.date, self.session_id
+
 
 def as_it_is_now(session: SessionFile) -> SessionFile:
     """The session with the files that came since it was listed, and without those that went: a writer may have rotated in between."""

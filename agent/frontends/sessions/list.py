@@ -1,4 +1,4 @@
-"""`agent-shell sessions list`: what was recorded, newest first."""
+"""`agent-shell sessions list`: what was recorded, what was written last first."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 
 async def run(services: Services, options: argparse.Namespace) -> int:
-    """Print one row a session, or a goal; the newest first."""
+    """Print one row a session, what was written last first; or one a goal, the newest first."""
     from agent.recording.index.asking import Conditions
     from agent.recording.index.listing import goals, sessions
 
@@ -128,6 +128,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
 def _for_programs(row: dict[str, Any]) -> dict[str, Any]:
     times: dict[str, Any] = {name: iso(row[name]) for name in ("began", "ended") if name in row}
+    if "written" in row:
+        times["written"] = iso(int(row["written"] * 1e6))
     return {**row, **times}
 
 
@@ -141,15 +143,18 @@ def _goal(row: dict[str, Any]) -> Cell:
 
 
 def _for_people(row: dict[str, Any], home: str) -> dict[str, Cell]:
-    failed = row.get("failed", 0)
+    at, failed = (
+        row.get("ended", row["began"]),
+        row.get("failed", 0),
+    )  # of a session its latest time: they come in that order
     status, style = row["status"], status_style(row["status"])
     if row.get("partial"):
         return _partly(row, home, status, style)
     if failed and row["goals"] > 1 and not (status == "running" or (failed == 1 and status == "interrupted")):
         status, style = f"{failed} failed", "red"
     return {
-        "when": Cell(absolute(row["began"])),
-        "ago": Cell(ago(row["began"]), "dim"),
+        "when": Cell(absolute(at)),
+        "ago": Cell(ago(at), "dim"),
         "session": Cell(shown_line(row["session"], 64), "cyan"),
         "goals": Cell(f"{row['goals']:,}" if "goals" in row else ""),
         "status": Cell(shown_line(status.replace("_", " "), 24), style),

@@ -88,7 +88,7 @@ def _newest(sessions: list[SessionFile], back: int, wanted: str) -> SessionFile:
     if back > len(sessions):
         count = "is only 1 session" if len(sessions) == 1 else f"are only {len(sessions):,} sessions"
         raise NotFound("session", wanted, hint=f"there {count}")
-    return sorted(sessions, key=lambda session: (session.modified, session.date, session.session_id))[-back]
+    return sorted(sessions, key=lambda session: session.by_writing)[-back]
 
 
 def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFile:

@@ -165,11 +165,6 @@ def microseconds(stamp: str) -> int | None:
         return None
 
 
-def day_of(at: int) -> str:
-    """The day of a time in microseconds since the epoch, as in a log's name."""
-    return time.strftime("%Y-%m-%d", time.gmtime(at // 1_000_000))
-
-
 def _begin_of(day: str) -> int:
     """Seconds since the epoch. Parsing is dear, and a log has few days. Raises ValueError, OverflowError."""
     begins = calendar.timegm(time.strptime(day, "%Y-%m-%d"))

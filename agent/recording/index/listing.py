@@ -1,4 +1,4 @@
-"""Sessions and goals in the order of time, newest first."""
+"""Sessions in the order in which they were last written, goals in the order of time; newest first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.recording.index.values import LEVELS
 
 _SESSION = (
     "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
-    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "path",
+    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "written", "path",
 )  # fmt: skip
 _GOAL = (
     "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
@@ -21,7 +21,8 @@ _GOAL = (
 
 
 def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
-    """One mapping a session, newest first. Times in microseconds, `risk` as a word, `path` whole; `limit` 0 for all.
+    """One mapping a session, the one that was written last first. Times in microseconds, but `written` in seconds since the epoch;
+    `risk` as a word, `path` whole; `limit` 0 for all.
 
     `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
     read to their end (`database.left`) are `partial`.
@@ -34,7 +35,7 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
     inner, values = _any_goal(wanted)
     if inner:
         clause.add(inner, *values)
-    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY began DESC, id DESC"  # noqa: S608
+    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY written DESC, date DESC, session DESC"  # noqa: S608
     found = []
     live = Live(folder)
     for row in database.connection.execute(query, clause.values):

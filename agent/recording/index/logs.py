@@ -31,6 +31,12 @@ class FileState(Struct):
     first: str = ""
     last: str = ""
 
+    @property
+    def written(self) -> float:
+        """`modified` in seconds: the very number that `os.stat` gives, so that it sorts among those."""
+        seconds, rest = divmod(self.modified, 1_000_000_000)
+        return seconds + 1e-9 * rest
+
 
 def state_of(path: str) -> FileState | None:
     """The file as it is now, unread; None where it cannot be looked at."""

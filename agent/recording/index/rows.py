@@ -13,7 +13,7 @@ from agent.recording.index.values import OUTPUTS_KEPT, Goal, Session
 
 _GOAL = f"INSERT INTO goals VALUES ({', '.join('?' * 20)})"  # noqa: S608
 _COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608
-_SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 23)})"  # noqa: S608
+_SESSION = f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 24)})"  # noqa: S608
 _TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?, ?, ?, ?)"
 
 _taken = [0, 0, 0]  # connection, and the rows from and to which it was full; only where a search begins
@@ -97,8 +97,10 @@ def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session
         return found[0], None, False
 
 
-def write_session(connection: sqlite3.Connection, number: int, path: str, size: int, session: Session) -> None:
-    """The session with all it is so far, its open goal included. `size`: bytes of all its files."""
+def write_session(
+    connection: sqlite3.Connection, number: int, path: str, session: Session, *, size: int = 0, written: float = 0.0
+) -> None:
+    """The session with all it is so far, its open goal included. `size`: bytes of all its files; `written`: seconds since the epoch."""
     goal = session.open
     if goal is not None:
         write_goal(connection, number, goal)
@@ -113,7 +115,7 @@ def write_session(connection: sqlite3.Connection, number: int, path: str, size: 
             session.name, session.goal, session.goals, session.failed, session.edited + (goal.edited if goal else 0),
             session.commands + (len(goal.commands) + goal.more if goal else 0), "open" if goal else session.status,
             max(session.risk, goal.risk if goal else 0), session.duration, cost, session.tokens, session.finished,
-            session.bad_lines, size, msgspec.msgpack.encode(session),
+            session.bad_lines, size, written, msgspec.msgpack.encode(session),
         ),
     )  # fmt: skip
 

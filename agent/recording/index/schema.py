@@ -16,9 +16,10 @@ TABLES: dict[str, str] = {
         "CREATE TABLE sessions (id INTEGER PRIMARY KEY, path TEXT UNIQUE, session TEXT, date TEXT, began INTEGER, "
         "ended INTEGER, cwd TEXT, frontend TEXT, name TEXT, goal TEXT, goals INTEGER, failed INTEGER, edited INTEGER, "
         "commands INTEGER, status TEXT, risk INTEGER, duration REAL, cost REAL, tokens INTEGER, finished INTEGER, "
-        "bad_lines INTEGER, bytes INTEGER, state BLOB)"
+        "bad_lines INTEGER, bytes INTEGER, written REAL, state BLOB)"
     ),
-    "sessions_by_time": "CREATE INDEX sessions_by_time ON sessions (began)",
+    # written: seconds since the epoch when one of its files was last written, as a look at the folder tells it
+    "sessions_by_writing": "CREATE INDEX sessions_by_writing ON sessions (written, date, session)",
     # id: microseconds since the epoch when it began (one more where that is taken), so that rows lie in the order of time
     "goals": (
         "CREATE TABLE goals (id INTEGER PRIMARY KEY, session INTEGER, goal_id TEXT, seq INTEGER, goal TEXT, origin TEXT, "

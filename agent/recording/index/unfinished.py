@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 from agent.recording.index.asking import Conditions
-from agent.recording.index.line import day_of
 from agent.recording.index.live import Live
 from agent.recording.index.outline import Outline, outline
 from agent.recording.reader import SessionFile
@@ -20,21 +19,17 @@ def with_unfinished(
     A partial row has sums over what was read so far; `goals` is None where nothing was. `limit` 0 for all.
     """
     known = {row["path"]: row for row in rows}
-    whole = [row for row in rows if row["path"] not in {session.path for session in left}]
-    found = list(whole)
-    # Names begin with the day, ids of our own with the time of day: so those that may be shown come first.
-    for session in sorted(left, key=lambda session: (session.date, session.session_id), reverse=True):
-        if limit and len(found) >= limit and session.date < _oldest_day(found, limit):
-            break
+    unread = {session.path for session in left}
+    added: list[dict[str, Any]] = []
+    for session in sorted(left, key=lambda session: session.by_writing, reverse=True):
         row = _row(session, outline(session), known.get(session.path), live)
         if row["ended"] >= wanted.since and (not wanted.until or row["began"] < wanted.until):
-            found.append(row)
-    found.sort(key=lambda row: -row["began"])
+            added.append(row)
+        if limit and len(added) == limit:
+            break
+    found = [*(row for row in rows if row["path"] not in unread), *added]
+    found.sort(key=lambda row: (row["written"], row["date"], row["session"]), reverse=True)
     return found[:limit] if limit else found
-
-
-def _oldest_day(found: list[dict[str, Any]], limit: int) -> str:
-    return day_of(sorted((row["began"] for row in found), reverse=True)[limit - 1])
 
 
 def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:
@@ -48,4 +43,4 @@ def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | Non
         row |= {"began": ends.began, "ended": ends.ended, "status": ends.status, "finished": ends.closed}
         row |= {"cwd": ends.cwd, "frontend": ends.frontend, "goal": row["goal"] or ends.goal}
         live.settle(row, os.path.basename(session.path))
-    return row | {"bytes": session.size, "partial": True}
+    return row | {"bytes": session.size, "written": session.modified, "partial": True}

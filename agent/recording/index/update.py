@@ -103,6 +103,7 @@ def _take_in(piece: _Piece, found: SessionFile) -> bool:
     connection, name = piece.connection, os.path.basename(found.path)
     number, session, is_new = session_row(connection, name)
     states = [state for path in found.files if (state := state_of(path)) is not None]
+    written = max((state.written for state in states), default=0.0)
     before = [] if is_new else _known(connection, number)
     if not is_new and (session is None or not _take_up(states, before)):
         forget_session(connection, number)
@@ -124,7 +125,8 @@ def _take_in(piece: _Piece, found: SessionFile) -> bool:
             for part, s in enumerate(states[:seen])
         ],
     )
-    write_session(connection, number, name, sum(state.size for state in states), session)
+    size = sum(state.size for state in states)
+    write_session(connection, number, name, session, size=size, written=written)
     return whole
 
 

@@ -166,7 +166,7 @@ def test_any_fields_of_any_type(lines: list[tuple[str, dict[str, object]]]) -> N
     try:
         for goal in gatherer.done:
             write_goal(database.connection, 1, goal)
-        write_session(database.connection, 1, "a", 0, gatherer.session)
+        write_session(database.connection, 1, "a", gatherer.session)
     except sqlite3.Error as error:
         raise AssertionError(lines) from error
     finally:
