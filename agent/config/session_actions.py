@@ -39,7 +39,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
         "what today's rules say of every command that was proposed or run",
     ),
     "sql": (
-        "[--format table|csv|json|parquet] [-o FILE] [--memory-limit SIZE] [--schema] [--json] QUERY [PATH...]",
+        "[--format table|csv|json|parquet] [-x] [-o FILE] [--memory-limit SIZE] [--schema] [--json] QUERY [PATH...]",
         "ask the logs, of one machine or of many, with a SELECT",
     ),
     "import": (

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 import csv
-import datetime
-import decimal
 import io
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from agent.emitters.cells import Row, cell_of, jsonable, plain
+from agent.emitters.expanded_table import write_expanded
 from agent.emitters.inert_json import inert_json
 from agent.emitters.paint import paint, safe
 from agent.emitters.report import cell_width, cut_to_width
 from agent.emitters.streams import Sink
 
 _MEASURED = 500
-_MAX_CELL = 200
 _NARROWEST = 8
-Row = Sequence[Any]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_table(columns: Sequence[str], numeric: Sequence[bool], rows: Iterable[Row], out: Sink) -> int:
-    """A heading and one line a row, numbers to the right; how many rows. On a terminal wide columns give way to its width.
-
-    Raises EmitError.
+def write_table(
+    columns: Sequence[str], numeric: Sequence[bool], rows: Iterable[Row], out: Sink, *, expanded: bool = False
+) -> int:
+    """A heading and one line a row, numbers to the right; how many rows. On a terminal wide columns give way to its width; where there are
+    more of them than it has room for, and with `expanded` everywhere, rows stand one below the other. Raises EmitError.
     """
     if not columns:
         return 0
+    if expanded:
+        return write_expanded(columns, rows, out)
     coming = iter(rows)
     first = list(itertools.islice(coming, _MEASURED))
-    cells = [[_cell(value) for value in row] for row in first]
-    heading = [_cell(name) for name in columns]
+    cells = [[cell_of(value) for value in row] for row in first]
+    heading = [cell_of(name) for name in columns]
     widths = [max(cell_width(line[i]) for line in [heading, *cells]) for i in range(len(columns))]
     if out.is_tty:
         widths = _fitted(widths, numeric, out.size()[0])
+        if not _fits(widths, out.size()[0]):
+            return write_expanded(columns, itertools.chain(first, coming), out)
     out.write(_encoded(paint(_line(heading, widths, numeric), "bold", color=out.color)))
     count = 0
-    later = ([_cell(value) for value in row] for row in coming)
+    later = ([cell_of(value) for value in row] for row in coming)
     for line in itertools.chain(cells, later):
         out.write(_encoded(_line(line, widths, numeric)))
         count += 1
@@ -73,7 +75,7 @@ def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> 
     names = _unique(columns)
     count = 0
     for row in rows:
-        line = json.encode(dict(zip(names, map(_jsonable, row), strict=True)))
+        line = json.encode(dict(zip(names, map(jsonable, row), strict=True)))
         out.write(inert_json(line.decode()).encode() + b"\n")
         count += 1
     return count
@@ -82,12 +84,16 @@ def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> 
 def _fitted(widths: list[int], numeric: Sequence[bool], columns: int) -> list[int]:
     """Widths that fit: the widest columns of words give way first."""
     widths = list(widths)
-    while sum(widths) + 2 * (len(widths) - 1) > columns:
+    while not _fits(widths, columns):
         widest = max(range(len(widths)), key=lambda i: 0 if numeric[i] else widths[i])
         if numeric[widest] or widths[widest] <= _NARROWEST:
-            break  # too many columns: the end of the line is cut off by nobody, so that nothing is hidden
+            break  # numbers are never cut, and of words enough must stay to be known again
         widths[widest] -= 1
     return widths
+
+
+def _fits(widths: Sequence[int], columns: int) -> bool:
+    return sum(widths) + 2 * (len(widths) - 1) <= columns
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
@@ -103,56 +109,9 @@ def _encoded(line: str) -> bytes:
     return (line + "\n").encode("utf-8", "replace")
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    text = safe(_plain(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
-    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
-
-
 def _csv_cell(value: Any) -> str:
-    text = _plain(value)
+    text = plain(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
-
-
-def _plain(value: Any) -> str:
-    """A value as text without ornaments; "" for nothing."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(sep=" ")
-    if isinstance(value, (list, tuple, dict)):
-        from msgspec import json
-
-        return json.encode(_jsonable(value)).decode()
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value)
-
-
-def _jsonable(value: Any) -> Any:
-    """The value in what JSON has; times in ISO 8601, what has no place there as text."""
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, datetime.datetime):
-        return value.isoformat() + ("Z" if value.tzinfo is None else "")
-    if isinstance(value, decimal.Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(each) for each in value]
-    if isinstance(value, dict):
-        return {_plain(key): _jsonable(each) for key, each in value.items()}
-    return _plain(value)
 
 
 def _unique(columns: Sequence[str]) -> list[str]:

@@ -47,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MEMORY,
         help=f"memory for the query (default: {DEFAULT_MEMORY})",
     )
+    parser.add_argument(
+        "-x", "--expanded", action="store_true", help="a line a column, as a terminal has it where columns do not fit"
+    )
     parser.add_argument("--schema", action="store_true", help="list the views and their columns")
 
 
@@ -59,13 +62,17 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         raise InvalidRequest(
             "there is no query", hint="agent-shell sessions sql 'SELECT status, count(*) FROM goals GROUP BY 1'"
         )
+    if options.expanded and wanted != "table":
+        raise InvalidRequest(f"--expanded is a form of the table, and {wanted} has none", hint="leave one of them out")
     if wanted == "parquet" and not options.output and os.isatty(sys.stdout.fileno()):
         raise InvalidRequest("Parquet is not for a terminal", hint="name a file with -o")
     sources = find_sources(options.paths, default=session_folder(services), here=os.uname().nodename)
     database = LogDatabase(sources, memory=options.memory_limit)
     with _ending(database.interrupt) as ended_by:
         try:
-            await asyncio.to_thread(_answer, database, options.query, wanted, options.output)
+            await asyncio.to_thread(
+                _answer, database, options.query, "expanded" if options.expanded else wanted, options.output
+            )
         except asyncio.CancelledError:
             database.interrupt()
             raise
@@ -122,7 +129,7 @@ def _written(answer: Answer, wanted: str, sink: Sink) -> int:
     if wanted == "json":
         return write_json_lines(answer.columns, answer.rows(), sink)
     numeric = [any(word in kind for word in _NUMBERS) and "[" not in kind for kind in answer.types]
-    return write_table(answer.columns, numeric, answer.rows(), sink)
+    return write_table(answer.columns, numeric, answer.rows(), sink, expanded=wanted == "expanded")
 
 
 def _parquet(database: LogDatabase, query: str, output: str | None) -> None:

@@ -194,3 +194,11 @@ def test_a_signal_ends_it_and_leaves_no_copy(asked: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(module.LogDatabase, "ask", signalled)
     assert asked("SELECT * FROM goals") == (143, "", "")
     assert os.listdir(tmp_path) == []
+
+
+def test_expanded_is_a_table_and_nothing_else(asked: Any) -> None:
+    code, out, _ = asked("-x", "SELECT 'a' AS one, 2 AS two")
+    assert (code, out) == (0, "row 1\none  a\ntwo  2\n")
+    for form in ("csv", "json", "parquet"):
+        with pytest.raises(InvalidRequest):
+            asked("-x", "--format", form, "SELECT 1")
