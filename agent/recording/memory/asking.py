@@ -14,10 +14,10 @@ from agent.recording.memory.refresh import shape_key
 
 _DAY = 86_400_000_000
 HALF_LIFE_DAYS = 60.0
-_SAME_KEY = 200
+_SAME_KEY = 120
 _COUNTED = 60  # entries whose runs are counted, and runs that are counted of each
-_PER_TERM = 250
-_COMMON = 1_500
+_LOOKED_AT = 360  # goals that may be like the one asked, the newest of those that share a rare term with it
+_COMMON = 800
 _WEAK = 0.2
 
 _slots = msgspec.json.Decoder(tuple[Slot, ...])
@@ -61,10 +61,12 @@ def like_goal(
     spread = sorted((_how_common(connection, term), term) for term in strong)
     # Goals that share so much share at least one of the rarest so many terms.
     needed = len(strong) - math.ceil(least * len(strong)) + 1
-    ids: dict[int, None] = {}
+    share = _LOOKED_AT // needed
+    query = "SELECT id FROM entries WHERE key = ? ORDER BY id DESC LIMIT ?"
+    ids: dict[int, None] = {entry: None for (entry,) in connection.execute(query, (words.key, _SAME_KEY))}
     for _, term in spread[:needed]:
         query = "SELECT entry FROM terms WHERE term = ? ORDER BY entry DESC LIMIT ?"
-        ids.update((entry, None) for (entry,) in connection.execute(query, (term, _PER_TERM)))
+        ids.update((entry, None) for (entry,) in connection.execute(query, (term, share)))
     asked = frozenset(words.terms)
     near: list[tuple[float, int]] = []
     for entry, terms in _terms_of(connection, list(ids)):
@@ -73,7 +75,7 @@ def like_goal(
             near.append((shared, entry))
     near.sort(reverse=True)
     found = []
-    for shared, entry in near[:_COUNTED]:
+    for shared, entry in near[: min(2 * most, _COUNTED)]:
         row = connection.execute("SELECT id, key, goal, slots, command FROM entries WHERE id = ?", (entry,)).fetchone()
         found.append(structs.replace(_plain(row), likeness=shared))
     return _ranked(connection, found, place)[:most]

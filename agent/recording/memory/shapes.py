@@ -12,6 +12,7 @@ _WITH_SUBCOMMAND = frozenset((
     "ip", "journalctl", "kubectl", "launchctl", "make", "npm", "npx", "openssl", "pip", "pip3", "pipx", "pnpm", "podman", "poetry",
     "rustup",    "service", "snap", "systemctl", "terraform", "tmux", "uv", "vagrant", "yarn", "zypper",
 ))  # fmt: skip
+_TAKES_A_VALUE = frozenset(("-C", "-c", "-n", "-p", "--context", "--namespace", "--prefix", "--profile", "--git-dir"))
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _LONG_OPTION = re.compile(r"(--?[A-Za-z][A-Za-z0-9-]*)(?:=.*)?", re.DOTALL)
 
@@ -55,15 +56,28 @@ def _simple(words: list[str]) -> str:
     names = [program]
     rest = left[1:]
     if program in _WITH_SUBCOMMAND:
-        at = next((at for at, word in enumerate(rest) if not word.startswith("-")), None)
-        if at is not None and _SUBCOMMAND.fullmatch(rest[at]):
-            names.append(rest[at])
+        name = _subcommand(rest)
+        if _SUBCOMMAND.fullmatch(name):
+            names.append(name)
     options = set()
     for word in rest:
         if word == "--":
             break
         options.update(_options(word))
     return " ".join((*names, *sorted(options)))
+
+
+def _subcommand(words: list[str]) -> str:
+    """The first word that is no option and no value of one that stands before subcommands (`git -C DIR log`)."""
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif not word.startswith("-"):
+            return word
+        else:
+            skip = word in _TAKES_A_VALUE
+    return ""
 
 
 def _options(word: str) -> list[str]:

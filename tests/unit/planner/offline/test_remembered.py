@@ -1,0 +1,141 @@
+"""What is remembered beside what the recipes say."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from agent.planner.offline.comparing import GoalReader
+from agent.planner.offline.remembered import RememberedCommands, provenance
+from agent.protocol.replies import Alternative, Chat, Command, Reply
+from agent.recording.memory.model import GoalWords, Remembered, Slot
+
+TODAY = datetime.date(2026, 11, 22)
+AT = int(datetime.datetime(2026, 11, 12, 9).timestamp() * 1e6)
+READ = GoalReader()
+
+
+def known(goal: str, command: str, **fields: object) -> Remembered:
+    words = READ(goal)
+    given = {"worked": 3, "uses": 3, "level": 1, "same_folder": True, "cwd": "/w", "at": AT, "rank": 0.9, **fields}
+    return Remembered(entry=hash(command) % 1000, goal=goal, key=words.key, slots=words.slots, command=command, **given)  # type: ignore[arg-type]
+
+
+class Fixed:
+    """A memory that holds what it was given."""
+
+    def __init__(self, *items: Remembered) -> None:
+        self._items = items
+
+    def refresh(self, wait: float) -> bool:
+        return True
+
+    def for_goal(self, words: GoalWords, cwd: str) -> tuple[list[Remembered], list[Remembered]]:
+        found = [item for item in self._items if item.key == words.key]
+        return [item for item in found if item.slots == words.slots], [
+            item for item in found if item.slots != words.slots
+        ]
+
+    def like_goal(self, words: GoalWords, cwd: str, *, least: float, most: int) -> list[Remembered]:
+        return list(self._items)
+
+
+def answer(reply: Reply, goal: str, *items: Remembered, present: bool = True) -> Reply:
+    memory = RememberedCommands(Fixed(*items), READ)
+    return memory.beside(reply, goal, "/w", today=TODAY, present=lambda name: present)
+
+
+NO = Chat(message="I do not know")
+RECIPE = Command(
+    command="wc -l a.txt", reason="counts lines", confidence=1.0, alternatives=(Alternative(command="nl a.txt"),)
+)
+
+
+def test_the_remembered_command_comes_first_and_the_recipe_is_an_alternative() -> None:
+    reply = answer(RECIPE, "count lines of a.txt", known("count lines of a.txt", "grep -c '' a.txt", edited=True))
+    assert isinstance(reply, Command)
+    assert reply.command == "grep -c '' a.txt"
+    assert reply.reason == "as on 12 Nov in this folder, as you wrote it; 3 of 3 worked"
+    assert [other.command for other in reply.alternatives] == ["wc -l a.txt", "nl a.txt"]
+
+
+def test_the_same_command_keeps_the_reason_of_the_recipe() -> None:
+    reply = answer(RECIPE, "count lines of a.txt", known("count lines of a.txt", "wc -l a.txt", by_recipe=True))
+    assert isinstance(reply, Command)
+    assert reply.reason == "counts lines; as on 12 Nov in this folder; 3 of 3 worked"
+
+
+def test_what_only_recipes_proposed_does_not_stand_before_what_they_say_today() -> None:
+    old = known("files changed yesterday", "find . -newermt then", by_recipe=True)
+    now = Command(command="find . -newermt now")
+    assert answer(now, "files changed yesterday", old) == now
+    assert isinstance(answer(NO, "files changed yesterday", old), Command)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        known("tidy a.txt", "sort a.txt", worked=1, uses=2),
+        known("tidy a.txt", "sort a.txt", refused=1),
+        known("tidy a.txt", "mv a.txt b", level=2, same_folder=False),
+    ],
+)
+def test_what_did_not_work_or_was_replaced_or_is_of_another_folder_is_not_proposed(item: Remembered) -> None:
+    assert answer(NO, "tidy a.txt", item) is NO
+
+
+def test_a_program_that_is_gone_is_not_proposed() -> None:
+    assert answer(NO, "tidy a.txt", known("tidy a.txt", "sorter a.txt"), present=False) is NO
+
+
+def test_near_goals_are_alternatives_and_never_the_answer() -> None:
+    near = known("count all text lines of a.txt", "cat a.txt | wc -l", likeness=0.8)
+    risky = known("count some lines", "rm x", level=2)
+    reply = answer(RECIPE, "count lines of a.txt", near, risky)
+    assert isinstance(reply, Command)
+    assert reply.command == "wc -l a.txt"
+    assert [other.command for other in reply.alternatives] == ["nl a.txt", "cat a.txt | wc -l"]
+    assert "as on 12 Nov" in reply.alternatives[-1].reason
+    other = known("weigh the lines of a.txt", "awk 1 a.txt")
+    assert answer(NO, "count lines of a.txt", other) is NO
+
+
+def test_what_says_nothing_is_not_looked_up() -> None:
+    assert answer(NO, "here", known("there", "ls")) is NO
+    assert answer(NO, "a.txt", known("b.txt", "ls")) is NO
+
+
+def test_where_it_comes_from() -> None:
+    words = ("count", (Slot("path", "a"),))
+    item = Remembered(entry=1, goal="g", key=words[0], slots=words[1], command="c", at=AT, cwd="/w", worked=2, uses=4)
+    assert provenance(item, "/w", TODAY) == "as on 12 Nov in this folder; 2 of 4 worked"
+    assert provenance(item, "/else", TODAY) == "as on 12 Nov in /w; 2 of 4 worked"
+    assert provenance(item, "/w", TODAY.replace(year=2028)) == "as on 12 Nov 2026 in this folder; 2 of 4 worked"
+    assert provenance(item, "/w", datetime.date(2026, 11, 12)) == "as earlier today in this folder; 2 of 4 worked"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("how many lines are in a.txt", "please count the lines of a.txt"),
+        ("list the largest files", "show me biggest files"),
+        ("list branches", "show the branch"),
+    ],
+)
+def test_goals_that_are_the_same(a: str, b: str) -> None:
+    assert READ(a) == READ(b) or (READ(a).key, READ(a).slots) == (READ(b).key, READ(b).slots)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("copy from a.txt to b.txt", "copy to a.txt from b.txt"),
+        ("delete files", "delete files recursively"),
+        ("files over 5", "files under 5"),
+        ("files named 'x'", "files not named 'x'"),
+        ("show commits", "show branches"),
+    ],
+)
+def test_goals_that_are_not_the_same(a: str, b: str) -> None:
+    assert READ(a).key != READ(b).key
