@@ -137,7 +137,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
     parts = Parts(loaded)
     if strict:
         parts.policies.check()
-        warnings = parts.policies.warnings(loaded.settings.cwd or os.getcwd())
+        warnings = (*parts.policies.warnings(loaded.settings.cwd or os.getcwd()), *parts.leaving())
         loaded = structs.replace(loaded, warnings=(*loaded.warnings, *warnings)) if warnings else loaded
     return Services(
         loaded=loaded,

@@ -12,7 +12,7 @@ from agent.lazy import LazyCheckpoints, LazyExecutor, LazyProcesses
 from agent.log_parts import LogParts
 from agent.memory_parts import MemoryParts
 from agent.policy_parts import PolicyParts
-from agent.protocol.errors import ConfigError
+from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
@@ -68,6 +68,18 @@ class Parts:
             return SecretRedactor(known, personal=personal)
         folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
         return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
+
+    def leaving(self) -> tuple[str, ...]:
+        """What of earlier commands goes to a planner that is not on this machine, in words."""
+        if self.memory.mode != "on":
+            return ()
+        try:
+            planner = self._choice.make(None, None)
+        except CoreError:  # said when a goal needs it
+            return ()
+        if self._choice.stays_here(planner):
+            return ()
+        return (f"memory is on: commands accepted before go as examples to {planner.name}, away from this machine",)
 
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
