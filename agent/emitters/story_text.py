@@ -232,7 +232,7 @@ class StoryText:
             counted(self._goals, "goal")
             + (f", {self._taken_over:,} from before the branch" if self._taken_over else ""),
             *counts,
-            took(self._time),
+            *([took(self._time)] if self._time else []),
             *usage_words(self._usage),
         ]
         yield ""

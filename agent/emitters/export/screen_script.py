@@ -17,6 +17,7 @@ from agent.emitters.export.prompts import goal_prompt, typed
 from agent.emitters.export.timeline import Timeline
 from agent.emitters.export.typing import keystrokes
 from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.story_words import wrapped
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events import (
     OF_COMMAND,
@@ -149,7 +150,8 @@ class _Script:
         parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
         if event.origin is not None:
             parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
-        self._line(paint(" · ".join(part for part in parts if part), "dim", color=self._look.color), at)
+        for line in wrapped(" · ".join(part for part in parts if part), self._look.columns):
+            self._line(paint(line, "dim", color=self._look.color), at)
 
     def _new_emitter(self, frontend: str) -> TerminalEmitter:
         """What spoke to the person: at the prompt of the REPL it advised other words than elsewhere."""

@@ -233,3 +233,10 @@ def test_words_that_no_engine_says_are_made_safe() -> None:
     told = text_of(screen_script(made.records, Look(color=False, animate=False)))
     assert "\x1b" not in told and "\x07" not in told
     assert "␛]0;title" in told and "␛[2J" in told
+
+
+def test_the_heading_is_broken_between_words_where_it_is_wider_than_the_screen() -> None:
+    started = SessionStarted(session_id="a", program="agent-shell", cwd="/home/ada/src/parser")
+    record = Record(v=1, seq=1, time="2030-01-01T00:00:00Z", session="a", run="", goal_id="", event=started)
+    text = "".join(frame.text for frame in screen_script([record], Look(columns=40, color=False)))
+    assert text.splitlines() == ["agent-shell · session a · 2030-01-01", "00:00:00 UTC · /home/ada/src/parser"]
