@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from agent.emitters.paint import paint
 from agent.emitters.terminal_filter import TerminalFilter
@@ -19,30 +20,56 @@ _BARS = {"stdout": ("│", "dim"), "stderr": ("┃", "red"), "": ("┊", "dim")}
 
 def output_lines(command: CommandStory, *, color: bool, full: bool) -> Iterator[str]:
     """The output as it came, the streams told apart by the bar before each line. Not `full`: the first and the last lines."""
-    lines = list(recorded_lines(command))
-    missing = len(lines) - HEAD_LINES - TAIL_LINES
-    keep_all = full or missing <= _SLACK
+    blocks = list(_blocks(command))
+    missing = sum(_count(text) for _, text in blocks) - HEAD_LINES - TAIL_LINES
     filtered = TerminalFilter(color, None if full else _LONGEST, moves=False)
-    for number, (stream, text) in enumerate(lines):
-        if not keep_all and HEAD_LINES <= number < len(lines) - TAIL_LINES:
-            if number == HEAD_LINES:
-                yield _barred("", f"… {missing:,} more lines (--full shows them) …", color)
-            continue
-        yield _barred(stream, _shown(filtered, stream, text, full) if stream else text, color)
+
+    def shown(lines: Iterator[Line]) -> Iterator[str]:
+        for stream, text in lines:
+            yield _barred(stream, _shown(filtered, stream, text, full) if stream else text, color)
+
+    if full or missing <= _SLACK:
+        yield from shown(_lines(blocks))
+        return
+    yield from shown(islice(_lines(blocks), HEAD_LINES))
+    yield _barred("", f"… {missing:,} more lines (--full shows them) …", color)
+    yield from shown(iter(_last(blocks, TAIL_LINES)))
 
 
 def recorded_lines(command: CommandStory) -> Iterator[Line]:
     """Lines in the order in which they were recorded, tails last; where the streams take turns, a line ends."""
-    stream, text = "", ""
+    return _lines(_blocks(command))
+
+
+def _lines(blocks: Iterable[Line]) -> Iterator[Line]:
+    return (line for stream, text in blocks for line in _split(stream, text))
+
+
+def _last(blocks: list[Line], count: int) -> list[Line]:
+    """The last lines; of megabytes only those are taken apart that are shown."""
+    found: list[Line] = []
+    for stream, text in reversed(blocks):
+        found = [*_split(stream, text), *found]
+        if len(found) >= count:
+            break
+    return found[-count:]
+
+
+def _blocks(command: CommandStory) -> Iterator[Line]:
+    """Whole lines of one stream at a time."""
+    stream, held = "", list[str]()
     for piece in command.outputs:
-        if piece.stream != stream and text:
-            yield from _split(stream, text)
-            text = ""
+        if piece.stream != stream and held:
+            yield stream, "".join(held)
+            held.clear()
         stream = piece.stream if piece.stream in ("stdout", "stderr") else "stdout"
-        before, newline, rest = (text + piece.data).rpartition("\n")
+        before, newline, rest = piece.data.rpartition("\n")
         if newline:
-            yield from _split(stream, before + "\n")
-        text = rest
+            yield stream, "".join((*held, before, newline))
+            held.clear()
+        if rest:
+            held.append(rest)
+    text = "".join(held)
     ends = {
         "stdout": (command.stdout_dropped, command.stdout_tail),
         "stderr": (command.stderr_dropped, command.stderr_tail),
@@ -50,13 +77,18 @@ def recorded_lines(command: CommandStory) -> Iterator[Line]:
     dropped, tail = ends.get(stream, (0, ""))
     if text and not dropped:
         text, ends[stream] = text + tail, (0, "")
-    yield from _split(stream, text)
+    yield stream, text
     if command.left_out:
         yield "", f"[… {command.left_out:,} recorded characters are left out here …]"
     for name, (gap, end) in ends.items():
         if gap:
             yield "", f"{name}: {gap_words(gap)}"
-        yield from _split(name, end)
+        yield name, end
+
+
+def _count(text: str) -> int:
+    """How many lines `_split` makes of it."""
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
 
 
 def _split(stream: str, text: str) -> Iterator[Line]:
