@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -18,7 +19,8 @@ from agent.frontends.sessions.turns import turn, without_loop
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.ports import Processes
 
-_FIRST_CHUNK, _CHUNK = 2_048, 65_536  # bytes
+_FIRST_CHUNK, _CHUNK = 1_024, 65_536  # bytes
+_LONG_ENOUGH = 0.1  # seconds that lines which are there wait for more
 _CANNOT_START = (126, 127)
 # The text comes through a named pipe as the pager's input. Without $LESS, less is to show colours and to end at Ctrl-C.
 _SCRIPT = 'LESSCHARSET="${LESSCHARSET-utf-8}"; export LESSCHARSET; exec "$@" < "$0"'
@@ -28,13 +30,13 @@ _SCRIPT_LESS = 'LESS="${LESS-RK}"; export LESS; ' + _SCRIPT
 async def write_lines(lines: Iterable[str], out: Sink) -> None:
     """Write lines as they come, the first ones at once. Raises EmitError; can be cancelled between chunks."""
     held: list[bytes] = []
-    size, room = 0, _FIRST_CHUNK
+    size, room, written = 0, _FIRST_CHUNK, time.monotonic()
     for line in lines:
         held.append((line + "\n").encode("utf-8", "replace"))
         size += len(held[-1])
-        if size >= room:
+        if size >= room or (room == _CHUNK and time.monotonic() - written > _LONG_ENOUGH):
             out.write(b"".join(held))
-            held, size, room = [], 0, _CHUNK
+            held, size, room, written = [], 0, _CHUNK, time.monotonic()
             await turn()  # where Ctrl-C gets through
     out.write(b"".join(held))
 
