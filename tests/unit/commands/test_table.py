@@ -80,6 +80,8 @@ def test_the_table_is_total():
         "retry",
         "undo-turn",
         "history",
+        "memory",
+        "forget",
         "quit",
     }
     samples = {"info": "", "role": "explain", "set": "approve low", "file": "a", "prompt": "x"}
