@@ -16,6 +16,7 @@ from agent.recording.integrity.twins import twin_key, without_twins
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50
+_TWINS_BLOCK = 16 * 1024  # what is made of it is several times as large
 
 
 class Problem(Struct, frozen=True):
@@ -250,7 +251,7 @@ class Walk:
     def look_for_twins(self, path: str) -> None:
         """Name the lines of a file in which a key stands twice. Raises IoError."""
         self._file, number = path, 0
-        for piece, ended in blocks(path):
+        for piece, ended in blocks(path, _TWINS_BLOCK):
             lines = piece.split(b"\n")
             if not ended or not without_twins(piece):
                 for place, line in enumerate(lines, number + 1):
