@@ -14,19 +14,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
-from agent.protocol.errors import CoreError, InvalidState
+from agent.protocol.errors import InvalidState
 from agent.recording.index.access import LogIndex
 from agent.recording.memory import asking
 from agent.recording.memory.asking import Place
 from agent.recording.memory.files import MemoryFile, NoMemory, open_file, remove_file
 from agent.recording.memory.forgetting import Forgotten
 from agent.recording.memory.model import Experience, GoalWords, ReadGoal, Remembered, Worked
-from agent.recording.memory.refresh import Refresher, drop_unused, is_own_folder, note_forgotten
+from agent.recording.memory.refresh import PIECE_SECONDS, Refresher, drop_unused, is_own_folder, note_forgotten
 from agent.recording.memory.shapes import shape_of
 
 T = TypeVar("T")
 
 LEAVE_SECONDS = 0.3
+_MOST_PIECES = 10_000
 
 
 class Memory:
@@ -88,7 +89,7 @@ class Memory:
                     self._close_file()
                 if not remove_file(self.path):
                     return
-            except (NoMemory, CoreError, OSError, ValueError):
+            except Exception:  # whatever it is: there is no memory then, and nothing else is wrong
                 return
 
     def _take_in(self) -> None:
@@ -106,7 +107,10 @@ class Memory:
                 stop=self._stopping.is_set,
             )
             with LogIndex(self._folder, self._state) as index:
-                index.ask(lambda database: refresher.take_in(database.connection), stop=self._stopping.is_set)
+                for _ in range(_MOST_PIECES):
+                    whole = index.ask(refresher.take_in, stop=self._stopping.is_set, seconds=PIECE_SECONDS)
+                    if whole or self._stopping.is_set():
+                        return
         finally:
             file.close()
 
@@ -208,7 +212,7 @@ class Memory:
                 if self._file is None:
                     self._file = open_file(self.path, make=False)
                 return question(self._file.connection)
-            except (sqlite3.Error, NoMemory, ValueError, TypeError):
+            except Exception:  # likewise; it is opened again the next time
                 self._close_file()
                 return nothing
 

@@ -38,7 +38,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
 
     `at`: the last run that taught it, in microseconds since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run
     was there. `level`: the worst rating of it, 1 low … 3 high. `edited`: the person wrote it. `refused`: how often something was
-    put in its place. `by_recipe`: only recipes ever proposed it. `likeness`: of the goals, 0..1.
+    put in its place. `by_recipe`: only recipes ever proposed it, as the first. `likeness`: of the goals, 0..1.
     """
 
     entry: int

@@ -15,6 +15,7 @@ from hashlib import blake2b
 
 import msgspec
 
+from agent.recording.index.database import Database
 from agent.recording.integrity.heads import find_head, folder_name
 from agent.recording.integrity.lines import name_of
 from agent.recording.memory.forgetting import Forgotten
@@ -67,8 +68,11 @@ class Refresher:
         self._forgotten = forgotten
         self._stop = stop
 
-    def take_in(self, index: sqlite3.Connection) -> bool:
-        """Take in what the index knows; whether that was all of it. Raises sqlite3.Error."""
+    def take_in(self, index: Database) -> bool:
+        """Take in what the index knows; whether that was all of it, and the index knew all of the logs. Raises sqlite3.Error."""
+        return self._take_in(index.connection) and not index.left
+
+    def _take_in(self, index: sqlite3.Connection) -> bool:
         connection = self._connection
         self._start_anew_where_more_was_forgotten()
         known = dict(connection.execute("SELECT path, stamp FROM sessions"))
@@ -152,7 +156,7 @@ class Refresher:
             entry = self._entry(words, goal.text, use.command)
             connection.execute(
                 "INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (row, entry, use.at, use.cwd, use.kind, use.edited, use.level, goal.planner),
+                (row, entry, use.at, use.cwd, use.kind, use.edited, use.level, "" if use.chosen else goal.planner),
             )
         for run in runs_of(goal.commands, self._worked):
             shape = shape_of(run.command)

@@ -17,7 +17,7 @@ TABLES: dict[str, str] = {
     ),
     "entries_by_key": "CREATE INDEX entries_by_key ON entries (key, id)",
     "terms": "CREATE TABLE terms (term TEXT, entry INTEGER, PRIMARY KEY (term, entry)) WITHOUT ROWID",
-    # kind: taught, ran (without teaching), failed, refused
+    # kind: taught, ran (without teaching), failed, refused; planner: who proposed it, "" where the person chose it instead of another
     "uses": (
         "CREATE TABLE uses (goal INTEGER, entry INTEGER, at INTEGER, cwd TEXT, kind TEXT, edited INTEGER, level INTEGER, planner TEXT)"
     ),

@@ -13,6 +13,7 @@ from agent.recording.memory.model import Worked
 LONGEST_GOAL = 400
 LONGEST_COMMAND = 2_000
 _ENDED = ("completed", "answered")
+_TURNED_DOWN = ("regenerate", "skipped", "declined")
 _LABEL = "[redacted:"
 _KILLED = 128
 _TIMED_OUT = 124
@@ -52,7 +53,8 @@ class PastGoal(Struct, frozen=True):
 
 class Use(Struct, frozen=True):
     """One fact about a command for the goal. `taught`: a person accepted it and it worked; `ran`: it worked, and nobody was asked;
-    `refused`: the person put another in its place."""
+    `refused`: the person put another in its place. `chosen`: the person took it instead of what was proposed first.
+    """
 
     command: str
     kind: Kind
@@ -60,6 +62,7 @@ class Use(Struct, frozen=True):
     cwd: str
     at: int
     level: int
+    chosen: bool = False
 
 
 class Run(Struct, frozen=True):
@@ -79,14 +82,24 @@ def uses_of(goal: PastGoal, worked: Worked) -> list[Use]:
     good = [command for command in ran if worked(command.run, command.exit_code or 0)]
     found = [_use(command, "failed") for command in ran if command not in good and _tells(command)]
     if goal.status in _ENDED and len(good) == 1 and ran[-1] is good[0] and not _left_the_goal(goal.text, ran):
-        command = good[0]
-        edited = command.run.strip() != command.proposed.strip()
-        found.append(
-            _use(command, "taught" if command.by == "person" else "ran", edited=edited and command.by == "person")
-        )
-        if edited and command.by == "person":
-            found.append(Use(command.proposed, "refused", False, command.cwd, command.at, command.level))
+        found += _lesson(good[0], goal.commands)
     return [use for use in found if _is_command(goal.text, use.command)]
+
+
+def _lesson(command: RanCommand, commands: Sequence[RanCommand]) -> list[Use]:
+    """What the one that worked teaches, and what it was taken instead of."""
+    if command.by != "person":
+        return [_use(command, "ran")]
+    if any(other.outcome == "remark" for other in commands):
+        return []  # the goal alone does not say what was wanted
+    edited = command.run.strip() != command.proposed.strip()
+    instead = [other.proposed for other in commands if other.outcome in _TURNED_DOWN]
+    instead += [command.proposed] if edited else []
+    found = [_use(command, "taught", edited=edited, chosen=bool(instead))]
+    for text in dict.fromkeys(instead):
+        if text.strip() != command.run.strip():
+            found.append(Use(text, "refused", False, command.cwd, command.at, command.level))
+    return found
 
 
 def runs_of(commands: Sequence[RanCommand], worked: Worked) -> list[Run]:
@@ -136,5 +149,5 @@ def _tells(command: RanCommand) -> bool:
     return 0 <= code < _KILLED and code != _TIMED_OUT
 
 
-def _use(command: RanCommand, kind: Kind, *, edited: bool = False) -> Use:
-    return Use(command.run, kind, edited, command.cwd, command.at, command.level)
+def _use(command: RanCommand, kind: Kind, *, edited: bool = False, chosen: bool = False) -> Use:
+    return Use(command.run, kind, edited, command.cwd, command.at, command.level, chosen)

@@ -28,7 +28,7 @@ def test_one_command_that_worked_teaches() -> None:
     assert uses(ran("ls")) == [("ls", "taught")]
     goal = PastGoal("do it", "goal", "completed", "m", (ran("ls -a", proposed="ls"),))
     assert uses_of(goal, lambda command, code: True) == [
-        Use("ls -a", "taught", True, "/w", 7, 1),
+        Use("ls -a", "taught", True, "/w", 7, 1, chosen=True),
         Use("ls", "refused", False, "/w", 7, 1),
     ]
 
@@ -79,3 +79,12 @@ def test_secrets_and_what_cannot_be_shown_are_not_remembered() -> None:
     assert uses(ran("ls"), text="two\nlines") == []
     assert uses(ran("ls"), text="x" * 500) == []
     assert uses(ran("y" * 3_000)) == []
+
+
+def test_what_was_taken_instead_of_another_is_a_choice() -> None:
+    goal = PastGoal("do it", "goal", "completed", "m", (ran("ls", None, outcome="regenerate"), ran("ls -a")))
+    assert uses_of(goal, lambda command, code: True) == [
+        Use("ls -a", "taught", False, "/w", 7, 1, chosen=True),
+        Use("ls", "refused", False, "/w", 7, 1),
+    ]
+    assert uses(ran("ls", None, outcome="remark"), ran("ls src")) == []
