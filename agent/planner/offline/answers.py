@@ -11,7 +11,9 @@ from msgspec import Struct, structs
 
 from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.goals import last_goal, program_to_end, split_pasted, strip_remark, unusable
-from agent.planner.offline.matching import Match, Matcher, Reading
+from agent.planner.offline.grammar.grammar import Composed
+from agent.planner.offline.grammar.programs import programs
+from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipes import Form, Recipe, load_book
 from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
@@ -46,11 +48,17 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """One command that fits a goal, with the match and form it came from."""
+    """One command that fits a goal, with the match and form it came from, or with what the grammar composed."""
 
     command: str
-    match: Match
-    form: Form
+    match: Match | None = None
+    form: Form | None = None
+    composed: Composed | None = None
+
+    @property
+    def filters(self) -> bool:
+        """Whether filters of the goal are in the command."""
+        return self.match is None or self.match.recipe.entry.filters
 
 
 class Answerer:
@@ -93,7 +101,7 @@ class Answerer:
         reading = self._read(text, goal, around)
         offers = self._offers(reading, goal, around)
         # What fits less well than a recipe that cannot be used was not meant: "edit my crontab" is no file to edit.
-        if offers and _is_best(offers[0].match, reading):
+        if offers and _is_best(offers[0], reading):
             return self._command(offers[0])
         if reading.matches:
             return self._missing(reading.matches[0].recipe, goal, around)
@@ -119,6 +127,9 @@ class Answerer:
     def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, the best first."""
         offers: list[Offer] = []
+        composed = self._composed(reading, around)
+        if composed is not None and prefers_grammar(reading):
+            offers.append(composed)
         for match in reading.matches:
             for form in usable_forms(match.recipe, goal.environment.os, around.present, is_root=around.is_root):
                 template = without_sudo(form.command) if around.is_root else form.command
@@ -130,9 +141,28 @@ class Answerer:
                     continue
                 if all(offer.command != command for offer in offers):
                     offers.append(Offer(command=command, match=match, form=form))
+        if composed is not None and all(offer.command != composed.command for offer in offers):
+            offers.append(composed)
         return offers
 
+    def _composed(self, reading: Reading, around: Surroundings) -> Offer | None:
+        """What the grammar composed, where all its programs are there."""
+        composed = reading.composed
+        if composed is None or not all(around.present(name) for name in programs(composed.command)):
+            return None
+        return Offer(command=composed.command, composed=composed)
+
     def _command(self, offer: Offer) -> Command:
+        if offer.composed is not None:
+            composed = offer.composed
+            return Command(
+                command=offer.command,
+                reason=composed.reading,
+                confidence=round(composed.score, 2),
+                reading=composed.reading,
+                unused=composed.unused,
+            )
+        assert offer.match is not None
         reason = describe(offer.match.recipe.entry.reason, offer.match)
         return Command(command=offer.command, reason=reason, confidence=round(offer.match.score, 2))
 
@@ -188,13 +218,11 @@ class Answerer:
         if last.outcome != "ran":
             return Chat(message=self._talk.outcome(last.outcome))
         offer = self._origin(text, goal, steps, around)
-        entry = offer.match.recipe.entry if offer is not None else None
+        entry = offer.match.recipe.entry if offer is not None and offer.match is not None else None
         if self._aftermath.succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
         reading = self._read(text, goal, around)
-        alternatives = [
-            other.command for other in self._offers(reading, goal, around) if _is_best(other.match, reading)
-        ]
+        alternatives = [other.command for other in self._offers(reading, goal, around) if _is_best(other, reading)]
         return self._aftermath.repair(steps, alternatives, goal.environment.cwd, around)
 
     def _origin(self, text: str, goal: GoalItem, steps: list[CommandItem], around: Surroundings) -> Offer | None:
@@ -239,7 +267,7 @@ class Answerer:
         for reading, as_filter in readings:
             for offer in self._offers(reading, goal, around) if reading is not None else ():
                 # A recipe that knows no filters would leave the remark out and look like an answer to it.
-                if offer.command not in tried and (not as_filter or offer.match.recipe.entry.filters):
+                if offer.command not in tried and (not as_filter or offer.filters):
                     return self._command(offer)
         return Chat(message="I cannot work that remark in; edit the command yourself, or say the whole goal anew")
 
@@ -277,7 +305,10 @@ class Answerer:
         return plain and not self._matcher.book.lexicon.knows(token.low)
 
 
-def _is_best(match: Match, reading: Reading) -> bool:
-    """Whether nothing fits the goal better than `match` does."""
+def _is_best(offer: Offer, reading: Reading) -> bool:
+    """Whether nothing fits the goal better than an offer does."""
+    match = offer.match
+    if match is None:
+        return prefers_grammar(reading)
     best = reading.matches[0]
     return (round(match.score, 3), match.weight) == (round(best.score, 3), best.weight)

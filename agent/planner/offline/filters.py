@@ -108,7 +108,7 @@ class FilterReader:
     def _read_one(self, frame: Frame, sentence: Sentence, at: int, ignored: tuple[str, ...]) -> int:
         """Add the filter that starts at `at`, and return the position after it; `at` itself for none."""
         token = sentence.tokens[at]
-        kinds = _read_kinds(sentence.tokens, at, sentence.scene)
+        kinds = read_kinds(sentence.tokens, at, sentence.scene)
         end, best = self._longest(sentence, at, ignored)
         if kinds is not None and kinds[0] >= end:
             if frame.names:
@@ -143,7 +143,7 @@ def _is_scope(token: Token) -> bool:
     return token.is_path or (not token.quoted and token.raw.startswith(("/", "~/", "./", "../")))
 
 
-def _read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[str]] | None:
+def read_kinds(tokens: list[Token], at: int, scene: Scene) -> tuple[int, list[str]] | None:
     """ "python files", ".txt and .md files", "*.log files", "images": position after it and globs."""
     names: list[str] = []
     where = at

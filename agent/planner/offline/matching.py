@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
+from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.recipes import Book, Recipe
 from agent.planner.offline.sentences import Scene, Sentence
@@ -35,13 +36,17 @@ class Match(Struct, frozen=True, kw_only=True):
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """A goal as it was read: its tokens, its filters, fits above the threshold (best first), and what nobody understood."""
+    """A goal as it was read: its tokens, its filters, fits above the threshold (best first), and what nobody understood.
+
+    `composed` is what the grammar made of it, None where that came to nothing or not above the threshold.
+    """
 
     goal: str
     tokens: list[Token]
     frame: Frame
     matches: tuple[Match, ...]
     unknown: tuple[str, ...] = ()
+    composed: Composed | None = None
 
 
 class Matcher:
@@ -50,6 +55,7 @@ class Matcher:
     def __init__(self, book: Book) -> None:
         self.book = book
         self._filters = FilterReader(book.filters)
+        self._grammar = Grammar()
         self._by_words = [
             (recipe, phrasing, phrasing.required) for recipe in book.recipes for phrasing in recipe.phrasings
         ]
@@ -102,7 +108,18 @@ class Matcher:
             if known is None or (match.score, match.weight) > (known.score, known.weight):
                 best[recipe.entry.id] = match
         ranked = sorted(best.values(), key=lambda m: (-round(m.score, 3), -m.weight, m.recipe.entry.filters))
-        return Reading(goal=goal, tokens=tokens, frame=frame_without(()), matches=tuple(ranked), unknown=lost or ())
+        composed = None if also else self._grammar.compose(sentence)
+        if composed is not None and composed.score < THRESHOLD:
+            lost = composed.unused if lost is None or len(composed.unused) < len(lost) else lost
+            composed = None
+        return Reading(
+            goal=goal,
+            tokens=tokens,
+            frame=frame_without(()),
+            matches=tuple(ranked),
+            unknown=lost or (),
+            composed=composed,
+        )
 
     def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:
         """Recipes that share most with a goal nobody understands; none where only words like "show" are shared."""
@@ -118,6 +135,21 @@ class Matcher:
                 scored[recipe.entry.id] = (shared, recipe)
         ranked = sorted(scored.values(), key=lambda pair: -pair[0])
         return [recipe for _, recipe in ranked[:count]]
+
+
+def prefers_grammar(reading: Reading) -> bool:
+    """Whether the grammar understood a goal better than any recipe: more of its words, or as much and more precisely.
+
+    Recipes take the words of a goal in any order, which says less about files and lines than the grammar knows of them;
+    everything else they know better.
+    """
+    if reading.composed is None:
+        return False
+    if not reading.matches:
+        return True
+    best = reading.matches[0]
+    mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
+    return mine > theirs or (mine == theirs and best.recipe.area in ("find", "text"))
 
 
 def _suits(recipe: Recipe, frame: Frame) -> bool:

@@ -1,0 +1,237 @@
+"""What was read of a goal, put together: is it about files or about lines, what is counted, what goes where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
+from agent.planner.offline.grammar.stagesread import RANKS, Step
+
+if TYPE_CHECKING:
+    from agent.planner.offline.grammar.understand import Understanding
+
+_CONTENT_OPS = frozenset({
+    "match", "anchored", "regex", "where", "replace", "replaceword", "cols", "colrange", "colexcept", "addstart", "addend",
+    "insert", "addafter", "agg", "occurrences", "longest", "shortest", "upper", "lower", "trim", "ltrim", "rtrim", "delblank",
+    "nocr", "crlf", "expand", "unexpand", "squeeze", "words", "nodigit", "nopunct", "longer", "shorter", "range", "line",
+    "delchar", "nocomment", "trsep",
+})  # fmt: skip
+_COUNT_LETTERS = {"line": "l", "word": "w", "char": "m", "byte": "c", "entry": "l"}
+_EDITING = frozenset({"replace", "delete", "change", "add", "append", "convert"})
+_SHOWING = frozenset({"show", "find", "count", "sort", "compute", "extract"})
+_NEGATED = {"range": "delrange", "line": "delline"}
+
+
+def separator_of(draft: Understanding) -> str:
+    """The separator of columns: what was said, else what the name of the file says, "" for white space."""
+    if draft.stages.separator:
+        return draft.stages.separator
+    texts = [text.text for text in draft.texts] + [name for name in draft.files.names]
+    if texts and all(text.endswith(".csv") for text in texts):
+        return ","
+    if texts and all(text.endswith(".tsv") for text in texts):
+        return "\t"
+    return ":" if texts and all(text in ("/etc/passwd", "/etc/group", "/etc/shadow") for text in texts) else ""
+
+
+def assemble(draft: Understanding) -> Intent:
+    """The intent of a goal whose pieces have all been applied."""
+    kinds = [kind for kind, _ in draft.nouns]
+    verbs = [verb for verb, _ in draft.verbs]
+    source = _source(draft, kinds)
+    _place_counts(draft, source)
+    _negate_deleted(draft, source)
+    action, args = draft.action, draft.args
+    if source == "files" and not action:
+        for verb in ("delete", "copy", "move", "archive"):
+            if verb in verbs:
+                action = verb
+                break
+    if action.startswith("archive") and draft.dest is None and draft.sink.path is not None:
+        draft.dest = draft.sink.path
+        draft.sink = Sink()
+    stages = _stages(draft, source, kinds)
+    files = draft.files.finish()
+    files, stages = _content_filters(draft, files, stages, source)
+    return Intent(
+        source=source,
+        files=files,
+        texts=tuple(draft.texts),
+        literal=draft.literals[0].text if source == "literal" else None,
+        action=action,
+        args=args + ((draft.dest,) if draft.dest is not None else ()),
+        stages=stages,
+        sink=_sink(draft, source, verbs, stages),
+        form=frozenset(
+            draft.form
+            | ({"find"} if "find" in verbs else set())
+            | ({"recursive"} if draft.files.recursive else set())
+            | ({"show content"} if "content" in kinds else set())
+        ),
+        shown=tuple(dict.fromkeys(draft.shown)),
+        separator=separator_of(draft),
+    )
+
+
+def _source(draft: Understanding, kinds: list[str]) -> str:
+    if draft.texts:
+        return "text"
+    if draft.literals and not draft.files.roots and not draft.files.type:
+        return "literal"
+    about_lines = any(kind in ("line", "word", "char", "content", "byte") for kind in kinds)
+    changes = any(step.stage.op in _CONTENT_OPS for step in draft.stages.steps)
+    if draft.stages.frequency in ("word", "char"):
+        about_lines = True
+    return "content" if draft.seeks or ((about_lines or changes) and not draft.action.startswith("rename")) else "files"
+
+
+def _place_counts(draft: Understanding, source: str) -> None:
+    if draft.counting >= 0:  # "count them"
+        draft.counts.append(("line" if source != "files" else "file", draft.counting))
+    for kind, clause in dict.fromkeys(draft.counts):
+        letter = _COUNT_LETTERS.get(kind, "l")
+        draft.stages.steps.append(Step(clause=clause, rank=RANKS["count"], stage=Stage(op="count", args=(letter,))))
+
+
+def _negate_deleted(draft: Understanding, source: str) -> None:
+    """ "delete the lines that contain x" keeps the others."""
+    if not draft.deleting or source not in ("text", "content"):
+        return
+    for step in draft.stages.steps:
+        stage = step.stage
+        if step.clause not in draft.deleting:
+            continue
+        if stage.op in ("match", "anchored", "regex"):
+            letters = stage.args[0]
+            flipped = letters.replace("v", "") if "v" in letters else letters + "v"
+            step.stage = structs.replace(stage, args=(flipped, *stage.args[1:]))
+        elif stage.op in _NEGATED:
+            step.stage = structs.replace(stage, op=_NEGATED[stage.op])
+        elif stage.op in ("head", "tail"):
+            step.stage = structs.replace(stage, op={"head": "skip", "tail": "drop"}[stage.op])
+
+
+def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage, ...]:
+    stages = draft.stages
+    about_words = "word" in kinds and not any(
+        kind == "word" for kind, _ in draft.counts if len(draft.counts) == 1 and not _has_unique(draft)
+    )
+    if (
+        source in ("text", "content", "literal")
+        and about_words
+        and (_has_unique(draft) or stages.frequency in ("word", "common"))
+        and not any(step.stage.op == "words" for step in stages.steps)
+    ):
+        stages.steps.append(Step(clause=0, rank=RANKS["split"] - 5, stage=Stage(op="words")))
+    elif (
+        source in ("text", "content")
+        and "word" in kinds
+        and not draft.counts
+        and stages.order is not None
+        and not any(s.stage.op in ("words", "cols") for s in stages.steps)
+        and "line" not in kinds
+    ):
+        stages.steps.append(Step(clause=0, rank=RANKS["split"] - 5, stage=Stage(op="words")))
+    if stages.frequency == "char":
+        stages.steps.append(Step(clause=0, rank=RANKS["split"], stage=Stage(op="singlechars")))
+    if stages.frequency == "word" and "word" not in kinds:
+        stages.steps.append(Step(clause=0, rank=RANKS["split"], stage=Stage(op="words")))
+    if draft.super_order is not None and source != "files":
+        kind, number = draft.super_order
+        stages.sort(stages.order_clause, key="whole", numeric=True, reverse=kind in ("large", "new"))
+        stages.add("limit", "head", number or "1", clause=stages.order_clause)
+    if draft.super_order is not None and source == "files":
+        kind, number = draft.super_order
+        key = "size" if kind in ("large", "small") else "time"
+        stages.sort(stages.order_clause, key=key, reverse=kind in ("large", "new"))
+        draft.form.add("super")
+        lows = {token.low for token in draft.row.sentence.tokens}
+        plural = bool(lows & {"files", "folders", "directories", "ones"})
+        if not any(step.stage.op == "head" for step in stages.steps):
+            stages.add("limit", "head", number or ("10" if plural else "1"), clause=99)
+    return _unique_and_frequency(_summed(list(stages.finish(separator_of(draft)))), stages.frequency)
+
+
+def _summed(stages: list[Stage]) -> list[Stage]:
+    """The sum of a column, where one column was named before."""
+    out: list[Stage] = []
+    for stage in stages:
+        if stage.op == "agg" and out and out[-1].op == "cols" and len(out[-1].args) == 2:
+            stage = structs.replace(stage, args=(stage.args[0], *out.pop().args))
+        out.append(stage)
+    return out
+
+
+def _has_unique(draft: Understanding) -> bool:
+    return any(step.stage.op in ("unique", "dups", "once") for step in draft.stages.steps)
+
+
+def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, ...]:
+    """`sort | uniq` in one of its forms where unique lines or how often each comes were asked for."""
+    order = next((stage.order for stage in stages if stage.op == "sort" and stage.order is not None), None)
+    kinds = [stage.op for stage in stages]
+    if frequency:
+        before = [s for s in stages if s.op not in ("unique", "dups", "once", "sort", "head", "tail", "count")]
+        after = [s for s in stages if s.op in ("head", "tail")]
+        by_count = (
+            order is None
+            or order.key in ("count", "whole", "num")
+            and (order.numeric or order.reverse or order.key == "count")
+        )
+        counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
+        if frequency == "common" or (order is not None and by_count):
+            reverse = frequency == "common" or order is None or order.reverse
+            counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))
+        return (*before, *counted, *after)
+    for name, op in (("unique", "uniq"), ("dups", "uniq_d"), ("once", "uniq_u")):
+        if name not in kinds:
+            continue
+        at = kinds.index(name)
+        out: list[Stage] = []
+        for index, stage in enumerate(stages):
+            if stage.op == name and index == at:
+                if order is not None and op == "uniq":
+                    continue
+                out += [Stage(op="sort", order=Order(key="whole", then="unique" if op == "uniq" else ""))]
+                if op != "uniq":
+                    out.append(Stage(op=op))
+            elif stage.op == name or (name == "dups" and stage.op == "unique"):
+                continue
+            elif stage.op == "sort" and stage.order is order and op == "uniq":
+                out.append(structs.replace(stage, order=structs.replace(order, then="unique")))
+            elif (
+                stage.op == "sort"
+                and op != "uniq"
+                and order is not None
+                and order.key == "whole"
+                and not order.reverse
+                and not order.numeric
+            ):
+                continue
+            else:
+                out.append(stage)
+        return tuple(out)
+    return tuple(stages)
+
+
+def _content_filters(draft: Understanding, files, stages, source):  # type: ignore[no-untyped-def]
+    """Conditions on lines become conditions on files where names are asked for."""
+    return files, stages
+
+
+def _sink(draft: Understanding, source: str, verbs: list[str], stages: tuple[Stage, ...]) -> Sink:
+    if draft.sink.kind != "show":
+        return draft.sink
+    if "inplace" in draft.form:
+        return Sink(kind="inplace")
+    main = next((verb for verb in verbs if verb in _EDITING | _SHOWING), "")
+    if "stdout" in draft.form or "show" in verbs or main not in _EDITING or main == "convert" or source == "literal":
+        return Sink()
+    if source in ("text", "content") and stages:
+        return Sink(kind="inplace")
+    return Sink()
+
+
+__all__ = ["Containing", "assemble", "separator_of"]

@@ -1,0 +1,101 @@
+"""The grammar as a whole: a sentence in, a command with its score and its reading out."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.planner.offline.grammar import rules_files, rules_output, rules_text
+from agent.planner.offline.grammar.explain import explain
+from agent.planner.offline.grammar.intent import Intent
+from agent.planner.offline.grammar.pieces import Piece, RuleBook
+from agent.planner.offline.grammar.reader import PieceReader
+from agent.planner.offline.grammar.render import NoCommand, render
+from agent.planner.offline.grammar.understand import Understanding
+from agent.planner.offline.sentences import Sentence
+
+UNEXPLAINED = 0.4
+WEAK = 0.05
+
+
+class Composed(Struct, frozen=True, kw_only=True):
+    """A goal as the grammar understood it. `score` is 0..1; `unused` are words that nothing took up."""
+
+    intent: Intent
+    command: str
+    score: float
+    reading: str
+    unused: tuple[str, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+
+
+def rule_book() -> RuleBook:
+    """All rules; their patterns are compiled as they are needed."""
+    return RuleBook(
+        [
+            ("", rules_files.NOUNS),
+            ("file", rules_files.NAMES),
+            ("", rules_files.TESTS),
+            ("", rules_files.SCOPE),
+            (
+                "",
+                {
+                    k: v
+                    for k, v in rules_text.MATCHING.items()
+                    if k.startswith(("contain", "lack", "wholeword", "context"))
+                },
+            ),
+            ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
+            ("", rules_text.PARTS),
+            ("", rules_text.CHANGES),
+            ("", rules_text.AGGREGATES),
+            ("", rules_output.ORDER),
+            ("", rules_output.FORM),
+            ("", rules_output.ACTIONS),
+        ]
+    )
+
+
+class Grammar:
+    """Composes commands; one instance serves all goals."""
+
+    def __init__(self) -> None:
+        self._reader = PieceReader(rule_book())
+
+    def compose(self, sentence: Sentence) -> Composed | None:
+        """The command for a sentence; None where the pieces make none."""
+        if not sentence.tokens or len(sentence.tokens) > 80:
+            return None
+        row = self._reader.read(sentence)
+        understanding = Understanding(row)
+        understood = understanding.run()
+        if not _has_object(understood.intent):
+            return None
+        try:
+            command = render(understood.intent)
+        except (NoCommand, KeyError):
+            return None
+        lost = [sentence.text[sentence.tokens[p.start].start : sentence.tokens[p.end - 1].end] for p in understood.lost]
+        unused = tuple([token.raw for token in row.strange] + lost)
+        score = max(0.0, 1.0 - UNEXPLAINED * len(unused) - WEAK * row.weak)
+        return Composed(
+            intent=understood.intent,
+            command=command,
+            score=score,
+            reading=explain(understood.intent),
+            unused=unused,
+            pieces=tuple(row.pieces),
+        )
+
+
+def _has_object(intent: Intent) -> bool:
+    """Whether the goal says on what to work at all."""
+    files = intent.files
+    if intent.source == "literal":
+        return bool(intent.stages)
+    return bool(
+        intent.texts
+        or files.type
+        or files.names
+        or (files.roots and (intent.stages or intent.action or files.narrow))
+        or files.narrow
+    )

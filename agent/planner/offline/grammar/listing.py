@@ -1,0 +1,138 @@
+"""Names of files as a command: `find` or `ls`, what is shown beside the name, the order, and what happens to the list."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from agent.planner.offline.grammar.findwords import (
+    dashed,
+    find_words,
+    grep_filters,
+    grep_words,
+    greppable,
+    root_words,
+)
+from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
+
+_FIELDS = {"size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i", "name": "%p", "type": "%y"}  # fmt: skip
+_SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
+
+
+def list_command(intent: Intent) -> str:
+    """The command that prints the files of an intent."""
+    from agent.planner.offline.grammar.render import merged
+
+    stages = list(intent.stages)
+    order = next((stage.order for stage in stages if stage.op == "sort"), None)
+    listing = ls_command(intent, order)
+    if listing:
+        return listing
+    if stages and stages[-1].op == "count":
+        if "type" in intent.shown and not intent.files.type:
+            return ""
+        return " | ".join([_plain(intent.files, counted=True), *_count(stages)])
+    source, used = _source(intent, order)
+    left = [stage for stage in stages if not (used and stage.op == "sort")]
+    return " | ".join([source, *merged(tuple(left))])
+
+
+def _count(stages: list[Stage]) -> list[str]:
+    from agent.planner.offline.grammar.render import merged
+
+    return merged(tuple(stage for stage in stages if stage.op != "sort"))
+
+
+def ls_command(intent: Intent, order: Order | None) -> str:
+    """`ls` where one folder is listed as it stands; "" where that is not what was asked."""
+    files, form = intent.files, intent.form
+    others = [stage for stage in intent.stages if stage.op != "sort"]
+    plain = not files.names and not files.content and not files.excluded and not files.min_depth
+    hidden_only = set(files.tests) <= {"-not -path '*/.*'"}
+    if not plain or not hidden_only or files.type not in ("", "any") or "find" in form or "recursive" in form:
+        return ""
+    if (
+        intent.shown
+        and not set(intent.shown) <= {"name"}
+        or form & {"absolute", "noext", "extonly", "basename", "size", "null", "relative"}
+    ):
+        return ""
+    if order is not None and order.key not in ("size", "time", "name", "whole"):
+        return ""
+    if others:
+        return ""
+    letters = "l" if "details" in form else ""
+    letters += "h" if "humansize" in form else ""
+    letters += "" if order is None else {"size": "S", "time": "t"}.get(order.key, "")
+    if order is not None and order.key in ("size", "time"):
+        letters += "" if order.reverse else ""
+    elif order is not None and order.reverse:
+        letters += "r"
+    return " ".join(["ls", *(["-" + letters] if letters else []), *([root_words(files)] if files.roots else [])])
+
+
+def _plain(files: Files, *, counted: bool = False) -> str:
+    """The paths, one a line."""
+    if len(files.content) == 1 and greppable(files):
+        condition = files.content[0]
+        letter = "L" if condition.negated else "l"
+        words = dashed(grep_words(condition, files.nocase, files.word, "r" + letter))
+        return f"grep {words}{grep_filters(files)} {root_words(files)}"
+    return find_words(files, inner_only=counted or files.subfolders)
+
+
+def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
+    """The list with what is shown beside the names, in its order; and whether the order is in it already."""
+    files, form = intent.files, intent.form
+    find = find_words(files, inner_only=files.subfolders)
+    if "details" in form:
+        return (
+            f"{find} -exec ls -l{'h' if 'humansize' in form else ''}{'d' if files.type in ('d', 'any') else ''} {{}} +",
+            False,
+        )
+    if "humansize" in form:
+        return f"{find} -exec du -h {{}} +" + (
+            f" | sort -h{'r' if order.reverse else ''}" if order and order.key in ("size", "human") else ""
+        ), True
+    if "lines" in form:
+        return f"{find} -exec wc -l {{}} +", False
+    shown = list(intent.shown)
+    fields = [_FIELDS[kind] for kind in shown if kind in _FIELDS]
+    if "octal" in form:
+        fields = ["%m" if field == "%M" else field for field in fields]
+    if "basename" in form:
+        fields = [field if field != "%p" else "%f" for field in fields] or ["%f"]
+    if "relative" in form:
+        fields = ["%P" if field in ("%p", "%f") else field for field in fields] or ["%P"]
+    if fields and not {"%p", "%f", "%P"} & set(fields):
+        fields.append("%p")
+    tail = ""
+    if "noext" in form:
+        tail = " | sed 's/\\.[^./]*$//'"
+    if "extonly" in form:
+        tail = " | sed 's/.*\\.//' | sort -u"
+        files = structs.replace(files, tests=(*files.tests, "-name '*.*'"))
+        find = find_words(files)
+    if (
+        "absolute" in form
+        and not all(root.text.startswith("/") for root in files.roots)
+        or ("absolute" in form and not files.roots)
+    ):
+        return f"{find} -exec realpath {{}} \\;" + tail, False
+    if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative"}:
+        # What is largest or newest is shown with its size or time, which is what makes it so.
+        shape, letters = ("%s\\t%p", "n") if order.key == "size" else ("%T+ %p", "")
+        flags = letters + ("r" if order.reverse else "")
+        return f"{find} -printf '{shape}\\n' | sort{' -' + flags if flags else ''}", True
+    if order is not None and order.key in _SORT_FIELDS:
+        key = _SORT_FIELDS[order.key]
+        reverse = "r" if order.reverse else ""
+        if key == "%s" and "%s" in fields:
+            shape = "%s " + " ".join(field for field in fields if field != "%s")
+            return f"{find} -printf '{shape}\\n' | sort -n{reverse}" + tail, True
+        shape = f"{key} {' '.join(fields) or '%p'}"
+        return f"{find} -printf '{shape}\\n' | sort -n{reverse} | cut -d' ' -f2-" + tail, True
+    if fields and fields != ["%p"]:
+        return f"{find} -printf '{' '.join(fields)}\\n'" + tail, False
+    if "null" in form:
+        return find + " -print0", False
+    return _plain(files) + tail, False

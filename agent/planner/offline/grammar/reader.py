@@ -1,0 +1,126 @@
+"""A goal as a row of pieces: at each word the rule that reads most, in the sense that the noun before suggests."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.planner.offline.filters import read_kinds
+from agent.planner.offline.grammar.holes import read_hole
+from agent.planner.offline.grammar.lemmas import lemma_of
+from agent.planner.offline.grammar.pieces import SKIPPED, Piece, RuleBook
+from agent.planner.offline.paths import FILE_EXTENSION, looks_like_path
+from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.values import Value
+from agent.planner.offline.words import Token
+
+_ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "script"})
+_ABOUT_LINES = frozenset({"line", "word", "char", "content"})
+_CONNECTIVES = frozenset({"and", "then", "afterwards", "finally", "next", "also"})
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """The pieces of a goal in order, the clause (0, 1, ...) that each belongs to, and the words that nothing read."""
+
+    sentence: Sentence
+    lemmas: list[str]
+    pieces: list[Piece]
+    clauses: list[int]
+    strange: list[Token]
+    weak: int = 0
+
+
+def is_file_path(value: Value, scene: Scene) -> bool:
+    """Whether a path is that of a file rather than a folder, by what is there, else by its looks."""
+    text = value.text
+    if value.kind == "pattern":
+        return True
+    if text in (".", "..", "~", "/") or text.endswith("/"):
+        return False
+    if scene.exists(text + "/."):
+        return False
+    return scene.exists(text) or FILE_EXTENSION.match(text.rsplit("/", 1)[-1]) is not None
+
+
+class PieceReader:
+    """Reads rows with one book of rules."""
+
+    def __init__(self, book: RuleBook) -> None:
+        self._book = book
+
+    def read(self, sentence: Sentence) -> Row:
+        """Every piece of a goal, left to right."""
+        tokens, known = sentence.tokens, self._book.words
+        lemmas = ["\0" if t.quoted or t.is_path else lemma_of(t.low, known) for t in tokens]
+        row = Row(sentence=sentence, lemmas=lemmas, pieces=[], clauses=[], strange=[])
+        about = self._default_subject(sentence, lemmas)
+        at = clause = weak = 0
+        opened = False
+        while at < len(tokens):
+            piece = self._piece(sentence, lemmas, at, about)
+            if piece is None:
+                token = tokens[at]
+                opened = opened or token.low in _CONNECTIVES or _comma_before(sentence, at)
+                if token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES:
+                    if token.weak:
+                        weak += 1
+                    else:
+                        row.strange.append(token)
+                at += 1
+                continue
+            opened = opened or _comma_before(sentence, at)
+            if opened and piece.op in ("verb", "to", "chmod", "replace", "stage") and row.pieces:
+                clause += 1
+            opened = opened and piece.op == "free"
+            row.pieces.append(piece)
+            row.clauses.append(clause)
+            if piece.op in ("noun", "kinds"):
+                about = self._subject(piece, about)
+            at = piece.end
+        return Row(
+            sentence=sentence, lemmas=lemmas, pieces=row.pieces, clauses=row.clauses, strange=row.strange, weak=weak
+        )
+
+    def _piece(self, sentence: Sentence, lemmas: list[str], at: int, about: str) -> Piece | None:
+        token = sentence.tokens[at]
+        best = self._book.longest(sentence, lemmas, at, about)
+        kinds = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
+        if kinds is not None and (best is None or kinds[0] > best.end):
+            names = tuple(Value(text=name) for name in kinds[1])
+            return Piece(meaning="kinds", values={str(i): v for i, v in enumerate(names)}, start=at, end=kinds[0])
+        if best is not None:
+            return best
+        for hole, meaning in (
+            ("PATH", "path"),
+            ("GLOB", "glob"),
+            ("QUOTED", "literal"),
+            ("SIZE", "size"),
+            ("NUM", "number"),
+        ):
+            found = read_hole(hole, sentence, at)
+            if found is not None:
+                return Piece(meaning=meaning, values={hole: found[1]}, start=at, end=at + found[0])
+        return None
+
+    @staticmethod
+    def _subject(piece: Piece, before: str) -> str:
+        if piece.op == "kinds" or piece.param in _ABOUT_FILES:
+            return "file"
+        return "line" if piece.param in _ABOUT_LINES else before
+
+    @staticmethod
+    def _default_subject(sentence: Sentence, lemmas: list[str]) -> str:
+        scene = sentence.scene
+        files = any(lemma in _ABOUT_FILES or lemma == "link" for lemma in lemmas)
+        for token in sentence.tokens:
+            if looks_like_path(token, scene) and is_file_path(Value(text=token.raw, kind="path"), scene):
+                return "line"
+        return "file" if files else ""
+
+
+def _comma_before(sentence: Sentence, at: int) -> bool:
+    """Whether punctuation stands between a token and the one before it."""
+    tokens = sentence.tokens
+    if not at:
+        return False
+    between = sentence.text[tokens[at - 1].end : tokens[at].start]
+    return any(mark in between for mark in ",;.:")

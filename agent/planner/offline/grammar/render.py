@@ -1,0 +1,234 @@
+"""An intent as a shell command."""
+
+from __future__ import annotations
+
+import shlex
+
+from agent.planner.offline.grammar.findwords import (
+    find_words,
+    grep_filters,
+    greppable,
+    paths,
+    root_words,
+)
+from agent.planner.offline.grammar.intent import Intent, Sink, Stage
+from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script
+from agent.planner.offline.grammar.listing import list_command
+from agent.planner.offline.grammar.doing import action_command
+from agent.planner.offline.values import quote_regex
+
+
+class NoCommand(Exception):
+    """There is no command for this combination."""
+
+
+def render(intent: Intent) -> str:
+    """The command. NoCommand where the pieces do not go together."""
+    if intent.action and intent.source == "files":
+        command = action_command(intent)
+    elif intent.source == "text":
+        command = _text_command(intent)
+    elif intent.source == "literal":
+        command = _piped(f"printf '%s\\n' {shlex.quote(intent.literal or '')}", intent.stages)
+    elif intent.source == "content":
+        command = _content_command(intent)
+    else:
+        command = list_command(intent)
+    if not command:
+        raise NoCommand
+    return _with_sink(command, intent.sink)
+
+
+def _with_sink(command: str, sink: Sink) -> str:
+    if sink.path is None:
+        return command
+    return f"{command} {'>>' if sink.kind == 'append' else '>'} {sink.path.render()}"
+
+
+def merged(stages: tuple[Stage, ...]) -> list[str]:
+    """The commands of a pipeline, with neighbours that one command can do put together."""
+    out: list[str] = []
+    at = 0
+    while at < len(stages):
+        stage, then = stages[at], stages[at + 1] if at + 1 < len(stages) else None
+        if (
+            stage.op in ("match", "anchored", "regex")
+            and then is not None
+            and then.op == "count"
+            and then.args == ("l",)
+        ):
+            letters = stage.args[0]
+            if "o" not in letters:
+                out.append(line_command(Stage(op=stage.op, args=(letters + "c", *stage.args[1:]))))
+                at += 2
+                continue
+        if stage.op == "occurrences":
+            out += [line_command(stage), "wc -l"]
+        elif stage.op == "regex_o":
+            out.append(f"grep -oE {shlex.quote(stage.args[0])}")
+        elif stage.op == "tail" and stage.args == ("1",) and False:
+            out.append("tail -n 1")
+        else:
+            out.append(line_command(stage))
+        at += 1
+    return out
+
+
+def _piped(source: str, stages: tuple[Stage, ...]) -> str:
+    return " | ".join([source, *merged(stages)])
+
+
+def _text_command(intent: Intent) -> str:
+    files = paths(intent.texts)
+    if intent.action:
+        return action_command(intent)
+    if intent.sink.kind == "inplace":
+        return _edit(intent.stages, files, len(intent.texts))
+    commands = merged(_with_context(intent))
+    if not commands:
+        return f"cat {files}"
+    first, rest = commands[0], commands[1:]
+    if (
+        first.startswith(("wc ", "grep -c", "grep -o"))
+        and len(intent.texts) == 1
+        and "onlynumber" in intent.form
+        and first.startswith("wc ")
+    ):
+        start = f"{first} < {files}"
+    elif reads_files(first):
+        start = f"{first} {files}" if len(intent.texts) == 1 or not rest else f"cat {files} | {first}"
+    else:
+        start = f"{first} < {files}" if len(intent.texts) == 1 else f"cat {files} | {first}"
+    if first.startswith("awk '{print length, $0}'"):
+        head, _, tail = first.partition(" | ")
+        start = f"{head} {files} | {tail}"
+    return " | ".join([start, *rest])
+
+
+def _with_context(intent: Intent) -> tuple[Stage, ...]:
+    """The stages; numbers of lines are given by grep itself where it comes first."""
+    stages = list(intent.stages)
+    numbered = any(stage.op == "number" for stage in stages) or "linenumber" in intent.form
+    if numbered and stages and stages[0].op in ("match", "anchored", "regex"):
+        first = stages[0]
+        stages = [
+            Stage(op=first.op, args=(first.args[0] + "n", *first.args[1:])),
+            *(s for s in stages[1:] if s.op != "number"),
+        ]
+    elif "linenumber" in intent.form and not numbered:
+        stages.append(Stage(op="number"))
+    elif "linenumber" in intent.form and not any(stage.op == "number" for stage in stages):
+        stages.append(Stage(op="number"))
+    return tuple(stages)
+
+
+def edit_scripts(stages: tuple[Stage, ...]) -> list[str]:
+    """The sed expressions of changes that are made in a file itself; empty where sed cannot do one of them."""
+    scripts = []
+    for stage in stages:
+        script = sed_script(stage)
+        if stage.op == "match" and stage.args[:2] == ("v", "plain") and len(stage.args) == 3:
+            script = f"/{quote_regex(stage.args[2])}/d"
+        elif stage.op == "anchored" and stage.args[0] == "v":
+            script = f"/{stage.args[1]}{quote_regex(stage.args[2])}{stage.args[3]}/d"
+        elif stage.op == "regex" and stage.args[0] == "v" and "/" not in stage.args[1] and "+" not in stage.args[1]:
+            script = f"/{stage.args[1]}/d"
+        elif stage.op == "skip":
+            script = "1d" if stage.args == ("1",) else f"1,{stage.args[0]}d"
+        elif stage.op == "drop" and stage.args == ("1",):
+            script = "$d"
+        elif stage.op == "delchar":
+            script = f"s/{quote_regex(stage.args[0])}//g"
+        elif stage.op == "trsep" and "\n" not in "".join(stage.args):
+            script = f"s/{quote_regex(stage.args[0])}/{stage.args[1] if stage.args[1] not in ('/', '&') else chr(92) + stage.args[1]}/g"
+        elif stage.op == "upper":
+            script = "s/.*/\\U&/"
+        elif stage.op == "lower":
+            script = "s/.*/\\L&/"
+        elif stage.op == "nospace":
+            script = "s/[[:blank:]]//g"
+        elif stage.op == "nodigit":
+            script = "s/[0-9]//g"
+        elif stage.op == "squeeze":
+            script = "s/  */ /g"
+        elif stage.op == "nopunct":
+            script = "s/[[:punct:]]//g"
+        if not script or stage.op in ("range", "line", "lines"):
+            return []
+        scripts.append(script)
+    return scripts
+
+
+def sed_edit(stages: tuple[Stage, ...]) -> str:
+    """`sed -i` with all changes; "" where sed cannot do them."""
+    scripts = edit_scripts(stages)
+    if not scripts:
+        return ""
+    extended = "-E " if any(stage.op.startswith("cutchars") for stage in stages) else ""
+    if len(scripts) == 1:
+        return f"sed -i {extended}{shlex.quote(scripts[0])}"
+    return f"sed -i {extended}" + " ".join(f"-e {shlex.quote(script)}" for script in scripts)
+
+
+def _edit(stages: tuple[Stage, ...], files: str, count: int) -> str:
+    command = sed_edit(stages)
+    if command:
+        return f"{command} {files}"
+    if len(stages) == 1 and stages[0].op == "sort" and count == 1:
+        return f"{line_command(stages[0])} -o {files} {files}"
+    return ""
+
+
+def _content_command(intent: Intent) -> str:
+    files, stages = intent.files, intent.stages
+    if intent.sink.kind == "inplace":
+        if not files.narrow and not files.type and not files.roots:
+            return ""
+        command = sed_edit(stages)
+        return f"{find_words(_only_files(intent))} -exec {command} {{}} +" if command else ""
+    if not stages:
+        return f"{find_words(_only_files(intent))} -exec cat {{}} +"
+    first, rest = stages[0], stages[1:]
+    if first.op in ("match", "anchored", "regex"):
+        return _grep_tree(intent, first, rest)
+    if "each" in intent.form and len(stages) == 1:
+        return _each(intent, first)
+    commands = merged(stages)
+    return " | ".join([f"{find_words(_only_files(intent))} -exec cat {{}} +", *commands])
+
+
+def _only_files(intent: Intent):  # type: ignore[no-untyped-def]
+    from msgspec import structs
+
+    files = intent.files
+    return structs.replace(files, type="f") if files.type in ("", "any") else files
+
+
+def _each(intent: Intent, stage: Stage) -> str:
+    command = line_command(stage)
+    find = find_words(_only_files(intent))
+    if stage.op == "count":
+        return f"{find} -exec {command} {{}} +"
+    if not reads_files(command):
+        return ""
+    return f"{find} -exec {command} {{}} \\;"
+
+
+def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
+    files = intent.files
+    letters = first.args[0]
+    if ("linenumber" in intent.form or any(stage.op == "number" for stage in rest)) and "n" not in letters:
+        letters += "n"
+        rest = tuple(stage for stage in rest if stage.op != "number")
+    counted = bool(rest) and rest[0].op == "count"
+    if counted and "each" in intent.form:
+        letters, rest, counted = letters + "c", rest[1:], False
+    elif "noname" in intent.form or (rest and "withname" not in intent.form):
+        letters += "h"
+    if greppable(files):
+        grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
+        command = f"{grep}{grep_filters(files)} {root_words(files)}"
+    else:
+        grep = line_command(Stage(op=first.op, args=(letters if "h" in letters else "H" + letters, *first.args[1:])))
+        command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"
+    return " | ".join([command, *merged(rest)])
