@@ -103,6 +103,7 @@ COMMANDS: tuple[CommandRow, ...] = (
         choices=("last", "new"),
     ),
     CommandRow(("resume",), "[NAME]", "go on with the plan that was left, or the goal a crash left open"),
+    CommandRow(("alternatives",), "[N]", "what else the last command may mean; propose number N"),
     CommandRow(("branch",), "[N]", "a new session with all goals so far, or up to goal N"),
     CommandRow(("retry",), "[WORDS]", "the last goal again, in a branch made before it; WORDS are added"),
     CommandRow(("undo-turn",), "", "a branch without the last goal; files stay as they are"),

@@ -105,7 +105,9 @@ class Proposer:
 
     async def _through_gate(self, reply: Command, *, origin: str, call_id: str = "") -> CommandItem:
         self._commands += 1
-        self._ctx.last_command, self._ctx.last_alternatives = reply.command, reply.alternatives
+        self._ctx.last_command = reply.command
+        if origin == "planner":
+            self._ctx.last_alternatives = reply.alternatives
         self.gate.timeout = self._budget.command_timeout
         proposal = Proposal(
             command_id=f"{self._stream.goal_id}.{self._commands}",

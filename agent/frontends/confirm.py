@@ -16,6 +16,7 @@ from agent.frontends.outside import copy_text, edit_text, show_long
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.rating import Context, LiveRating, Rate, no_context
+from agent.frontends.readings import Cycle
 from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.screen import Screen
 from agent.frontends.shown import rows_of, shown, shown_line
@@ -60,7 +61,7 @@ class PromptConfirmer:
         if self.screen.dumb:
             from agent.frontends.plain_confirm import PlainConfirmer
 
-            return await PlainConfirmer(self.screen).confirm(request)
+            return await PlainConfirmer(self.screen, self.rate).confirm(request)
         try:
             if request.kind == "write":
                 return await self._confirm_write(request)
@@ -202,17 +203,23 @@ class _Editor:
         self._screen = owner.screen
         self._makes_rules = owner.rules is not None
         self._original = request.proposal.command
+        self._cycle = Cycle(request)
         self.buffer = Buffer(
             document=Document(text, cursor),
             multiline=True,
             on_text_changed=lambda _: self.rating.update(self.buffer.text),
         )
-        from_planner = request.proposal.origin not in ("person", "replay")
+        from_planner = request.proposal.origin not in ("person", "replay", "alternative")
         self.app = build_app(
             owner.screen,
             self.buffer,
             prefix=self._prefix,
-            bindings=confirm_bindings(self._original, from_planner=from_planner, rehearses=request.rehearsal != "no"),
+            bindings=confirm_bindings(
+                self._original,
+                from_planner=from_planner,
+                rehearses=request.rehearsal != "no",
+                next_text=None if self._cycle.is_empty else self._cycle.step,
+            ),
             toolbar=self._toolbar,
             lexer=ShellLexer(),
             edit_mode=owner.edit_mode,
@@ -245,7 +252,7 @@ class _Editor:
         else:
             badge = [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
         if text != self._original:
-            badge.append(("class:edited", " edited"))
+            badge.append(("class:edited", " another" if self._cycle.words(text) else " edited"))
         return badge
 
     def _toolbar(self) -> StyleAndTextTuples:
@@ -254,11 +261,15 @@ class _Editor:
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:
             words += " · F8 always"
+        if not self._cycle.is_empty:
+            words += " · F6 others"
         if self._request.rehearsal in ("off", "ask") or (self._request.rehearsal == "auto" and enter == "run"):
             words += " · F9 rehearse"
         if self._request.safety_off:
             words = " SAFETY OFF ·" + words
-        return [*self._live_reason(), ("", words + vi_letter(self.app))]
+        other = self._cycle.words(self.buffer.text)
+        which: StyleAndTextTuples = [("class:strong", f" {other} "), ("", "·")] if other else []
+        return [*which, *self._live_reason(), ("", words + vi_letter(self.app))]
 
     def _rehearses_first(self) -> bool:
         """Whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from prompt_toolkit.buffer import Buffer
@@ -30,7 +31,7 @@ _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
     Action.EXPLAIN: (("f2",), ("escape", "e")),
     Action.REMARK: (("f4",), ("escape", "m")),
     Action.REGENERATE: (("f5",), ("escape", "g")),
-    Action.COPY: (("f6",), ("escape", "k")),
+    Action.COPY: (("f10",), ("escape", "k")),
     Action.EDITOR: (("c-x", "c-e"), ("f7",)),
     Action.ALLOW: (("f8",), ("escape", "a")),
     Action.REHEARSE: (("f9",), ("escape", "r")),
@@ -46,16 +47,22 @@ F2  Alt-e         explain: everything that was found about this command
 F3  Alt-o         back to the original text
 F4  Alt-m         a remark to the planner instead ("no, only in src")
 F5  Alt-g         ask the planner for another command
-F6  Alt-k         copy the text
+F6  Alt-n         what else this may mean: another command in its place, rated anew
 F7  Ctrl-X Ctrl-E open it in your editor
 F8  Alt-a         always allow this: a rule is proposed, and nothing runs by that
 F9  Alt-r         rehearse it: see what it would change, and nothing is changed
+F10 Alt-k         copy the text
 Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
 In vi mode the Alt keys belong to vi; use the F keys."""
 
 
-def confirm_bindings(original: str, *, from_planner: bool, rehearses: bool = False) -> KeyBindings:
-    """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens."""
+def confirm_bindings(
+    original: str, *, from_planner: bool, rehearses: bool = False, next_text: Callable[[str], str] | None = None
+) -> KeyBindings:
+    """Bindings for a prompt that started with `original`; remarks and regeneration only where a planner listens.
+
+    `next_text`: which command comes after the one that stands there, where there are several.
+    """
     keys = KeyBindings()
     alt = emacs_mode
 
@@ -106,11 +113,18 @@ def confirm_bindings(original: str, *, from_planner: bool, rehearses: bool = Fal
     def _restore(event: KeyPressEvent) -> None:
         restore(event.current_buffer, original)
 
+    if next_text is not None:
+
+        @keys.add("f6")
+        @keys.add("escape", "n", filter=alt)
+        def _other(event: KeyPressEvent) -> None:
+            restore(event.current_buffer, next_text(event.current_buffer.text))
+
     return keys
 
 
 def restore(buffer: Buffer, original: str) -> None:
-    """Put the original text back; undo brings the edit back."""
+    """Put the original text, or another one, in place of what stands there; undo brings that back."""
     if buffer.text != original:
         buffer.save_to_undo_stack()
         buffer.text = original

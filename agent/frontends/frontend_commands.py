@@ -23,14 +23,15 @@ _TYPED = (
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
     ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make what runs a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
-    ("F1, F2, F8, F9", "at commands: keys, explain, always allow, rehearse"),
+    ("F1, F2, F6, F8, F9", "at commands: keys, explain, other, always, rehearse"),
 )
 _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
 # Rows that share a line, so that the whole stays on one screen: by the name that begins it.
 _TOGETHER = {
-    ":new": (":new, :session, :resume", "start, show, go to a session; go on after a crash"),
+    ":new": (":new, :session, :resume", "start, show a session; go on after crash or stop"),
     ":branch": (":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
     ":model": (":model [NAME], :prompt GOAL", "show or change the model; send any text as a goal"),
+    ":undo": (":undo, :alternatives", "take back a run; what else the goal may mean"),
     ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
     ":memory": (":memory, :history, :info", "accepted commands; goals so far; settings, state"),
     ":set": (":set KEY VALUE, :config", "change a setting for this session; edit them all"),
@@ -39,6 +40,7 @@ _TOGETHER = {
 _ELSEWHERE = frozenset(
     (
         ":session",
+        ":alternatives",
         ":resume",
         ":retry",
         ":undo-turn",
@@ -57,8 +59,8 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
     """Do `command`; `show` prints a text, through a pager where it is long. Raises CoreError."""
     argument = command.argument
     match command.name:
-        case "help":
-            await show(help_text())
+        case "help" | "history" | "alternatives":
+            await _told(desk, command, show)
         case "new":
             await _new(desk, argument)
         case "session":
@@ -86,8 +88,6 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             from agent.frontends.rehearse_commands import run_rehearse_command
 
             await run_rehearse_command(desk, command, show)
-        case "history":
-            await show(history_text(desk))
         case "memory" | "forget":
             await _memory(desk, command, show)
         case other:
@@ -101,6 +101,17 @@ def help_text() -> str:
     rows = [*_TYPED, *(_TOGETHER.get(name, (left, right)) for name, left, right in named if name not in shared)]
     width = max(len(left) for left, _ in rows)
     return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
+
+
+async def _told(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+    if command.name in ("help", "history"):
+        await show(help_text() if command.name == "help" else history_text(desk))
+        return
+    from agent.frontends.alternatives_command import run_alternatives
+
+    text = await run_alternatives(desk, command.argument)
+    if text:
+        await show(text)
 
 
 async def _new(desk: SessionDesk, argument: str) -> None:

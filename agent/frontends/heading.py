@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.frontends.readings import place_line, reading_lines
 from agent.frontends.screen import Fragments
 from agent.frontends.shown import shown, shown_line, shown_name, size_note
 from agent.frontends.wrapping import wrapped
@@ -29,16 +30,19 @@ def heading(
     columns: int = 0,
     rehearse_key: str = "F9",
     experience: str = "",
+    alternatives_key: str = "F6",
 ) -> list[Fragments]:
     """Lines above the editable command, broken between words to `columns` (0: not at all). `fits`: the whole of the command
     can be seen at once. `rehearse_key`: what rehearses here. `experience`: how such commands went before.
+    `alternatives_key`: what shows here what else the goal may mean.
     """
     report = request.report
-    lines: list[Fragments] = []
+    lines: list[Fragments] = place_line(request)
     if request.is_root and report.level is not Level.LOW:
         lines.append([("class:alert", "as root: "), ("", "this command can change the whole system")])
     if request.proposal.reason:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
+    lines += reading_lines(request, key=alternatives_key)
     lines += _findings(report, limit=_SHOWN_FINDINGS)
     lines += _confinement(request.confining)
     lines += [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]

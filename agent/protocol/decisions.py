@@ -150,7 +150,7 @@ class PlanPlace(Struct, frozen=True, kw_only=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A command nobody approved yet. `origin`: planner, person, tool, macro, api, mcp, replay.
+    """A command nobody approved yet. `origin`: planner, person, alternative, tool, macro, api, mcp, replay.
 
     `reading`, `unused` and `alternatives` are those of the reply, `place` is its step of a plan. An alternative counts as an edit: it is
     rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it.

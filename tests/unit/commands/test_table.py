@@ -65,6 +65,7 @@ def test_the_table_is_total():
     assert len(help_rows()) == len(COMMANDS)
     assert set(FRONTEND_COMMANDS) == {
         "help",
+        "alternatives",
         "rehearse",
         "undo",
         "new",
