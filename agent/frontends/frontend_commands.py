@@ -23,7 +23,7 @@ _TYPED = (
     ("exit, quit, Ctrl-D", "leave; Ctrl-C clears a line or ends a command"),
     ("Alt-Enter, Ctrl-Z", "a new line; suspend us, or make what runs a job"),
     ("Tab, Ctrl-R", "complete; search the history"),
-    ("F1, F2, F6, F8, F9", "at commands: keys, explain, other, always, rehearse"),
+    ("F1, F2, F6, F8, F9", "at commands: keys, explain, other, rule, rehearse"),
 )
 _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands above
 # Rows that share a line, so that the whole stays on one screen: by the name that begins it.
