@@ -87,11 +87,11 @@ def data(home: str) -> None:
     )
     make.lines(
         f"{d}/users.txt",
-        "root:x:0:0:/root:/bin/bash",
-        "dana:x:1000:1000:/home/dana:/bin/bash",
-        "bin:x:2:2:/bin:/usr/sbin/nologin",
-        "mail:x:8:8:/var/mail:/usr/sbin/nologin",
-        "eli:x:1001:1001:/home/eli:/bin/zsh",
+        "root:x:0:0:root:/root:/bin/bash",
+        "dana:x:1000:1000:Dana Reed:/home/dana:/bin/bash",
+        "bin:x:2:2:bin:/bin:/usr/sbin/nologin",
+        "mail:x:8:8:mail:/var/mail:/usr/sbin/nologin",
+        "eli:x:1001:1001:Eli Park:/home/eli:/bin/zsh",
     )
     make.lines(f"{d}/letters.txt", *"dacbfe")
     make.lines(f"{d}/versions.txt", "1.10.0", "1.2.0", "1.9.3", "2.0.1", "1.2.10")
@@ -119,7 +119,8 @@ def _json(make: Maker, d: str) -> None:
     )
     make.lines(
         f"{d}/shop.json",
-        '{"shop": {"name": "Orchard", "open": true, "address": {"city": "Oslo", "zip": "0150"}}, "items": [{"sku": "A1", "price": 3.5, "qty": 10}, {"sku": "B2", "price": 12, "qty": 0}, {"sku": "C3", "price": 7.25, "qty": 4}]}',
+        '{"shop": {"name": "Orchard", "open": true, "address": {"city": "Oslo", "zip": "0150"}}, "items": ['
+        '{"sku": "A1", "price": 3.5, "qty": 10}, {"sku": "B2", "price": 12, "qty": 0}, {"sku": "C3", "price": 7.25, "qty": 4}]}',
     )
     make.lines(
         f"{d}/events.jsonl",

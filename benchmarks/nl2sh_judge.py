@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from benchmarks.nl2sh_fixtures import FIXTURES
 from benchmarks.nl2sh_sandbox import HOME, Outcome, run_inside
 from benchmarks.nl2sh_tasks import Task
@@ -85,11 +87,14 @@ def judging() -> Iterator[Judge]:
 
 def not_to_be_run(command: str, home: str, cwd: str) -> str:
     """Why the classifier keeps a command from being run even in a sandbox; "" where it may be. It sees the task's own world."""
+    from agent.planner.path_facts import path_facts
     from agent.protocol.decisions import Level, RiskContext
     from agent.risk.classifier import classify
 
     place = os.path.join(home, cwd)
-    report = classify(command, RiskContext(cwd=place, home=home, workspace=place))
+    command = command.replace(HOME, home)
+    context = RiskContext(cwd=place, home=home, workspace=place)
+    report = classify(command, structs.replace(context, facts=path_facts(command, context)))
     if report.level == Level.HIGH:
         return "rated high: " + "; ".join(finding.reason for finding in report.findings[:2])
     if re.search(r"(^|[\s;|&(])(sudo|doas|pkexec|su)\s", command):
