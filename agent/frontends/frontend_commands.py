@@ -206,7 +206,12 @@ async def _memory(desk: SessionDesk, command: FrontendCommand, show: Show) -> No
 
     services = desk.services
     memory = MemoryDesk(
-        services.memory(), desk.ctx.cwd, mode=services.settings.memory, ask=desk.ask, tell=desk.tell, record=desk.record
+        services.memory(),
+        desk.ctx.cwd,
+        mode=services.settings.memory,
+        ask=desk.ask,
+        tell=desk.tell,
+        record=desk.ctx.recorder.append,
     )
     if command.name == "memory":
         await memory.show(command.argument, show)
