@@ -37,7 +37,7 @@ class MemoryDesk:
         mode: str,
         ask: Callable[[str], Awaitable[bool]] | None,
         tell: Callable[[str], None],
-        record: Callable[[Event], Awaitable[None]],
+        record: Callable[[Event], object],
     ) -> None:
         self._memory = memory
         self._cwd = cwd
@@ -56,7 +56,7 @@ class MemoryDesk:
         words = _words(argument)
         found = memory.latest(self._cwd, words=words, most=_SHOWN)
         entries, runs = memory.size()
-        lines = [f"{entries:,} commands for goals, and how {runs:,} runs went; {_GOES_TO[self._mode]}"]
+        lines = [f"{_count(entries, 'command')} for goals, and how {_count(runs, 'run')} went; {_GOES_TO[self._mode]}"]
         lines += [_row(item) for item in found]
         if words and not found:
             lines.append("none of them holds these words")
@@ -67,7 +67,7 @@ class MemoryDesk:
         await show("\n".join(lines))
 
     async def forget(self, argument: str) -> None:
-        """`:forget`, `:forget WORDS`, `:forget all`, each with `--since WHEN`. Raises InvalidRequest, IoError."""
+        """`:forget`, `:forget WORDS`, `:forget all`, each with `--since WHEN`. Raises InvalidRequest, IoError, RecordingError."""
         memory = self._memory
         if memory is None:
             raise InvalidRequest(_OFF)
@@ -85,7 +85,7 @@ class MemoryDesk:
                 self._tell(_row(item))
             if not await self._agreed(f"forget {len(found)} remembered commands?"):
                 return
-        await self._record(Notice(text=f"forgotten: {len(found)} remembered command{'s' if len(found) > 1 else ''}"))
+        self._record(Notice(text=f"forgotten: {_count(len(found), 'remembered command')}"))
         memory.forget(found)
         self._tell(
             f"forgotten: {shown_line(found[0].command, 100)}"
@@ -97,7 +97,7 @@ class MemoryDesk:
         when = f" since {datetime.fromtimestamp(since / 1e6):%d %b %Y %H:%M}" if since else ""
         if not await self._agreed(f"forget all that was learned{when}? The logs stay as they are"):
             return
-        await self._record(Notice(text=f"forgotten: all remembered commands{when}"))
+        self._record(Notice(text=f"forgotten: all remembered commands{when}"))
         memory.forget_all(since=since)
         self._tell(f"forgotten: all{when}")
 
@@ -108,6 +108,10 @@ class MemoryDesk:
             return True
         self._tell("nothing was forgotten")
         return False
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _parts(argument: str) -> tuple[int, list[str]]:

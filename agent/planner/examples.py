@@ -12,6 +12,7 @@ MOST = 5
 _LIKE = 0.34
 _MOST_CHARS = 2_400
 _LEAST_USES = 2
+_LEAST_SUCCESS = 0.6
 
 
 class Likenesses(Protocol):
@@ -28,7 +29,7 @@ def example_block(memory: Likenesses, words: GoalWords, cwd: str) -> ContextBloc
     lines: list[str] = []
     size = 0
     for item in memory.like_goal(words, cwd, least=_LIKE, most=4 * MOST):
-        if item.worked * 5 < item.uses * 3 or (item.refused and not item.edited):
+        if item.success < _LEAST_SUCCESS or (item.refused and not item.edited):
             continue
         edited = ", written by the person" if item.edited else ""
         where = "here" if item.cwd == cwd else "elsewhere"

@@ -17,6 +17,7 @@ from agent.protocol.replies import Alternative, Chat, Command, Reply
 from agent.recording.memory.model import GoalWords, Remembered
 
 WAIT_SECONDS = 0.15  # for what the last goals taught; what takes longer counts the next time
+LEAST_SUCCESS = 0.6
 _LIKE = 0.75
 _MOST_ALTERNATIVES = 3
 _LOW = 1
@@ -146,7 +147,7 @@ def _may_come_first(item: Remembered) -> bool:
 
 def _speaks_for_itself(item: Remembered) -> bool:
     """Whether it worked mostly, and the person did not put something else in its place."""
-    return item.worked * 5 >= item.uses * 3 and (item.edited or item.refused == 0)
+    return item.success >= LEAST_SUCCESS and (item.edited or item.refused == 0)
 
 
 def _filled(item: Remembered, words: GoalWords) -> str:

@@ -156,6 +156,7 @@ def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> 
     """The entry with what came of it; None where no person ever taught it."""
     query = "SELECT at, cwd, kind, edited, level, planner FROM uses WHERE entry = ? ORDER BY at DESC LIMIT ?"
     worked = uses = refused = level = taught_at = 0
+    weight_worked = weight_uses = 0
     taught_cwd, edited, by_recipe, here, near = "", False, True, False, False
     for at, cwd, kind, was_edited, rated, planner in connection.execute(query, (item.entry, _COUNTED)):
         level = max(level, rated)
@@ -164,8 +165,10 @@ def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> 
             refused += 1
             continue
         weight = 2 if was_edited else 1
-        uses += weight
-        worked += weight * (kind != "failed")
+        uses += 1
+        worked += kind != "failed"
+        weight_uses += weight
+        weight_worked += weight * (kind != "failed")
         if kind == "taught":
             edited = edited or bool(was_edited)
             if not taught_at or (place.is_here(cwd) and not here):
@@ -174,7 +177,7 @@ def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> 
     if not taught_at:
         return None
     age = max(0.0, (place.now - taught_at) / _DAY)
-    success = (worked + 1) / (uses + refused + 1.5)
+    success = (weight_worked + 1) / (weight_uses + refused + 1.5)
     recency = 0.4 + 0.6 * 2 ** (-age / HALF_LIFE_DAYS)
     where = 1.0 if here else 0.93 if near else 0.8
     return structs.replace(
@@ -183,6 +186,7 @@ def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> 
         cwd=taught_cwd,
         worked=worked,
         uses=uses,
+        success=weight_worked / weight_uses,
         edited=edited,
         refused=refused,
         level=level or 3,  # what was never rated is taken for the worst

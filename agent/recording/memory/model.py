@@ -34,11 +34,12 @@ Worked = Callable[[str, int], bool]
 
 
 class Remembered(Struct, frozen=True, kw_only=True):
-    """A command for a goal, with what came of it. Counts are of runs; an edit of the person counts double in `worked` and `uses`.
+    """A command for a goal, with what came of it. `worked` of `uses` runs did what they were for.
 
-    `at`: the last run that taught it, in microseconds since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run
-    was there. `level`: the worst rating of it, 1 low … 3 high. `edited`: the person wrote it. `refused`: how often something was
-    put in its place. `by_recipe`: only recipes ever proposed it, as the first. `likeness`: of the goals, 0..1.
+    `success` is the same as a share, where an edit of the person counts double. `at`: the last run that taught it, in microseconds
+    since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run was there. `level`: the worst rating of it, 1 low …
+    3 high. `edited`: the person wrote it. `refused`: how often something was put in its place. `by_recipe`: only recipes ever proposed
+    it, as the first. `likeness`: of the goals, 0..1.
     """
 
     entry: int
@@ -50,6 +51,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
     cwd: str
     worked: int = 0
     uses: int = 0
+    success: float = 0.0
     edited: bool = False
     refused: int = 0
     level: int = 0

@@ -18,7 +18,17 @@ READ = GoalReader()
 
 def known(goal: str, command: str, **fields: object) -> Remembered:
     words = READ(goal)
-    given = {"worked": 3, "uses": 3, "level": 1, "same_folder": True, "cwd": "/w", "at": AT, "rank": 0.9, **fields}
+    given = {
+        "worked": 3,
+        "uses": 3,
+        "success": 1.0,
+        "level": 1,
+        "same_folder": True,
+        "cwd": "/w",
+        "at": AT,
+        "rank": 0.9,
+        **fields,
+    }
     return Remembered(entry=hash(command) % 1000, goal=goal, key=words.key, slots=words.slots, command=command, **given)  # type: ignore[arg-type]
 
 
@@ -76,7 +86,7 @@ def test_what_only_recipes_proposed_does_not_stand_before_what_they_say_today() 
 @pytest.mark.parametrize(
     "item",
     [
-        known("tidy a.txt", "sort a.txt", worked=1, uses=2),
+        known("tidy a.txt", "sort a.txt", worked=1, uses=2, success=0.5),
         known("tidy a.txt", "sort a.txt", refused=1),
         known("tidy a.txt", "mv a.txt b", level=2, same_folder=False),
     ],
