@@ -97,6 +97,7 @@ class LateConfirmer:
             edit_mode=services.settings.edit_mode,
             rules=services.rules,
             context=services.context,
+            experience=services.experience,
         )
 
 
