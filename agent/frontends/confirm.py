@@ -61,7 +61,7 @@ class PromptConfirmer:
         if self.screen.dumb:
             from agent.frontends.plain_confirm import PlainConfirmer
 
-            return await PlainConfirmer(self.screen, self.rate).confirm(request)
+            return await PlainConfirmer(self.screen, self.rate, self.experience).confirm(request)
         try:
             if request.kind == "write":
                 return await self._confirm_write(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent.frontends.heading import heading, is_previewed, word_heading, write_heading
@@ -28,11 +29,12 @@ from agent.protocol.decisions import (
 class PlainConfirmer:
     """Like `PromptConfirmer` without an editor: `y` runs what was shown, another text runs instead and is rated again, `r` rehearses.
 
-    A number shows one of the alternatives, rated by `rate`, and asks again.
+    A number shows one of the alternatives, rated by `rate`, and asks again. `experience` is how such commands went, in a line.
     """
 
     screen: Screen
     rate: Rate | None = None
+    experience: Callable[[str, str], str] = lambda command, cwd: ""
 
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
         """`y` approves, blank or `n` skips, `? words` is a remark, a number another command; anything else is the edited command."""
@@ -56,7 +58,10 @@ class PlainConfirmer:
         if is_write:
             self.screen.say_all(write_heading(request, columns=columns))
         else:
-            self.screen.say_all(heading(request, columns=columns, rehearse_key="r", alternatives_key=""))
+            known = self.experience(request.proposal.command, request.proposal.cwd)
+            self.screen.say_all(
+                heading(request, columns=columns, rehearse_key="r", alternatives_key="", experience=known)
+            )
         if not is_write:
             self.screen.say("$ " + shown(request.proposal.command if request.draft is None else request.draft))
             if choices:
