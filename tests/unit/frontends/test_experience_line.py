@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
 from agent.frontends.heading import heading
+from agent.frontends.plain_confirm import PlainConfirmer
+from agent.frontends.repl import run_repl
 from agent.planner.examples import experience_line
 from agent.recording.memory.model import Experience
-from tests.support.prompt_desk import request_for
+from tests.support.fakes import FakePlanner, run, say
+from tests.support.front_services import World
+from tests.support.prompt_desk import Desk, request_for
 
 
 def test_it_is_one_dim_line_above_the_command() -> None:
@@ -23,3 +33,39 @@ def test_too_little_is_not_said() -> None:
     assert (
         experience_line(Experience(runs_here=1, worked=3, runs=4)) == "like this: worked 3 of 4 times, mostly elsewhere"
     )
+
+
+def test_the_repl_says_it(desk: Desk, tmp_path: Path) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def experience(command: str, cwd: str) -> str:
+        asked.append((command, cwd))
+        return "like this: worked 2 of 3 times here"
+
+    world = World(FakePlanner(run("change it"), say()), tmp_path)
+    world.services = replace(world.services, experience=experience)
+
+    async def main() -> int:
+        desk.keys.send_text("do\r")
+        repl = asyncio.ensure_future(run_repl(world.services, desk.screen))
+        async with asyncio.timeout(15):
+            while not asked:
+                await asyncio.sleep(0.005)
+            for keys in ("\r", "exit\r"):
+                await asyncio.sleep(0.05)
+                desk.keys.send_text(keys)
+            return await repl
+
+    assert asyncio.run(main()) == 0
+    assert "like this: worked 2 of 3 times here" in desk.seen
+    assert asked == [("change it", world.contexts[0].cwd)]
+
+
+def test_a_dumb_terminal_says_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(screen: object, question: str) -> str:
+        return "n"
+
+    monkeypatch.setattr("agent.frontends.plain_confirm.read_plain_line", answer)
+    confirmer = PlainConfirmer(desk.screen, experience=lambda command, cwd: "like this: worked 2 of 3 times here")
+    asyncio.run(confirmer.confirm(request_for("ls", "low")))
+    assert "like this: worked 2 of 3 times here" in desk.seen
