@@ -61,6 +61,11 @@ def resolved(clause: str, told: Told) -> str | None:
     return None if _LEFT_OVER.search(rest) else text
 
 
+def says_them(clause: str) -> bool:
+    """Whether a clause is about what was found before it."""
+    return bool(_THEM.search(clause))
+
+
 def after(told: Told, clause: str, command: str) -> Told:
     """What can be referred to behind a step."""
     selects = _SELECTS.match(clause)

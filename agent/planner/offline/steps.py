@@ -11,18 +11,31 @@ from msgspec import structs
 from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.clauses import MOST_CLAUSES, clauses, halves, without_lead
 from agent.planner.offline.goals import MAX_GOAL
-from agent.planner.offline.referring import Told, after, resolved
+from agent.planner.offline.referring import Told, after, resolved, says_them
 from agent.protocol.messages import GoalItem
 from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest
 
-_MOST_TRIES = 40
+_MOST_TRIES = 24
+_MOST_CUT = 300  # characters of a clause that is cut at its "and"
+_MAKES = re.compile(r"(?i)\A(?:please\s+)?(?:create|make|add)\b")
 _LAST_NAME = re.compile(r"(?i)\b(folder|directory|file)(\s+(?:called|named))?\s+([\w.+-]+)\Z")
 
 
-def plan_of(answerer: Answerer, goal: GoalItem, around: Surroundings) -> Reply | None:
-    """A plan of two steps or more, words on the one that is not understood, or None where the goal is not said in steps."""
-    return _Planning(answerer, goal, around).plan()
+def plan_or(reply: Reply, answerer: Answerer, goal: GoalItem, around: Surroundings) -> Reply:
+    """A plan, where the goal is said in steps that are all understood; else `reply`, which is the goal read as one.
+
+    One command for all of it is better, where the later steps only go on with what the first one finds ("find …, then count them"). For
+    anything else it would be one that passes over a step.
+    """
+    text = goal.text.strip()
+    if isinstance(reply, Command) and (reply.command == text or len(clauses(text)) < 2):
+        return reply
+    planning = _Planning(answerer, goal, around)
+    planned = planning.plan()
+    if isinstance(reply, Command) and (not isinstance(planned, Plan) or (planning.is_one_stream and not reply.unused)):
+        return reply
+    return planned or reply
 
 
 class _Planning:
@@ -33,9 +46,10 @@ class _Planning:
         self._goal = goal
         self._around = around
         self._tries = 0
+        self.is_one_stream = True  # each later step is about what the first one finds
 
     def plan(self) -> Reply | None:
-        """What `plan_of` says."""
+        """A plan of two steps or more, words on the one that is not understood, or None where it is not said in steps."""
         text = self._goal.text.strip()
         if len(text) > MAX_GOAL:
             return None
@@ -45,6 +59,7 @@ class _Planning:
         told = Told(cwd=self._goal.environment.cwd or os.curdir)
         steps: list[tuple[str, Command]] = []
         for part in parts:
+            self.is_one_stream = self.is_one_stream and (not steps or says_them(part))
             found = self._steps(part, told)
             if found is None:
                 return _not_understood(parts, part, steps) if len(parts) > 1 and steps else None
@@ -60,7 +75,7 @@ class _Planning:
         one = self._understood(part, told)
         if one is not None:
             return [one], after(told, *_words(one))
-        for left, right in halves(part):
+        for left, right in halves(part) if len(part) <= _MOST_CUT else ():
             first = self._understood(left, told)
             if first is None:
                 continue
@@ -94,11 +109,15 @@ class _Planning:
 def _variants(clause: str) -> Iterator[str]:
     """The clause, and the same with less doubt about which of its words are names."""
     for text in dict.fromkeys((clause, without_lead(clause))):
-        yield text
         named = _LAST_NAME.search(text)
+        makes = named is not None and _MAKES.match(text) is not None
+        if not makes:
+            yield text
         if named:
             yield f'{text[: named.start()]}{named[1]} "{named[3]}"'
             yield f'{text[: named.start()]}{named[1]} "./{named[3]}"'
+        if makes:
+            yield text
 
 
 def _words(step: tuple[str, Command]) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct, structs
 
 from agent.planner.offline.answers import Answerer, Surroundings
@@ -9,6 +11,11 @@ from agent.planner.offline.goals import last_goal
 from agent.protocol.messages import GoalItem, HistoryItem, NoteItem, StepItem
 from agent.protocol.replies import Chat, Reply
 from agent.protocol.requests import PlannerRequest
+
+# What has to be there where a goal says by itself that it has steps; `clauses` looks more closely.
+_IN_STEPS = re.compile(
+    r"(?i)\b(?:then|after|next|finally|lastly|afterwards?|thereafter|subsequently|once|when)\b|[;\n]|[.)]\s"
+)
 
 
 class Worked(Struct, frozen=True, kw_only=True):
@@ -47,17 +54,17 @@ def answer_in_steps(answerer: Answerer, worked: Worked, around: Surroundings) ->
     request = worked.request
     reply = answerer.answer(request, around)
     goal, commands = last_goal(request.history)
-    if not isinstance(reply, Chat) or goal is None:
+    if goal is None:
         return reply
     if worked.step is None:
-        if commands or goal.files or goal.context:
+        if commands or goal.files or goal.context or not (isinstance(reply, Chat) or _IN_STEPS.search(goal.text)):
             return reply
         from agent.planner.offline.steps import (
-            plan_of,  # only for what is not one command, so not while the planner loads
+            plan_or,  # for what may be no single command: not while the planner loads
         )
 
-        return plan_of(answerer, goal, around) or reply
-    if not commands or commands[-1].outcome != "ran":
+        return plan_or(reply, answerer, goal, around)
+    if not isinstance(reply, Chat) or not commands or commands[-1].outcome != "ran":
         return reply
     reached = answerer.succeeded(commands[-1])
     if reached and worked.is_last:
