@@ -22,7 +22,7 @@ from agent.protocol.decisions import (
 from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
 
 CTRL_U, CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x15", "\x03", "\x04", "\r", "\x1b\r"
-F1, F2, F3, F4, F5, F6, F7 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[17~", "\x1b[18~"
+F1, F2, F3, F4, F5, F7, F10 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[18~", "\x1b[21~"
 
 
 def confirmer(desk: Desk, processes: FakeProcesses, **options: str) -> PromptConfirmer:
@@ -72,7 +72,7 @@ def answer(
         ((F4, ENTER, ENTER), Approved(command="cp a b")),
         ((F4, CTRL_C, CTRL_C), CancelGoal()),
         ((F1, ENTER), Approved(command="cp a b")),
-        ((F6, ENTER), Approved(command="cp a b")),
+        ((F10, ENTER), Approved(command="cp a b")),
     ],
 )
 def test_keys(desk: Desk, processes: FakeProcesses, keys: tuple[str, ...], expected: Confirmation) -> None:
