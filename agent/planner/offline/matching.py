@@ -56,9 +56,7 @@ class Matcher:
         self.book = book
         self._filters = FilterReader(book.filters)
         self._grammar = Grammar()
-        self._by_words = [
-            (recipe, phrasing, phrasing.required) for recipe in book.recipes for phrasing in recipe.phrasings
-        ]
+        self._index = book.index
 
     def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
@@ -77,7 +75,7 @@ class Matcher:
         present = {token.concept for token in tokens if not token.quoted}
         best: dict[str, Match] = {}
         lost: tuple[str, ...] | None = None
-        for recipe, phrasing, required in self._by_words:
+        for recipe, phrasing, required in self._index.near(present):
             if not all(concepts & present for concepts in required):
                 continue
             frame = frame_without(recipe.entry.ignores)
@@ -127,7 +125,7 @@ class Matcher:
             token.concept for token in reading.tokens if not token.quoted and not token.filler and not token.weak
         } - _SAYS_LITTLE
         scored: dict[str, tuple[float, Recipe]] = {}
-        for recipe, _, required in self._by_words:
+        for recipe, _, required in self._index.all():
             words = set().union(*required) if required else set()
             met = sum(bool(group & concepts) for group in required)
             shared = met / (len(required) + 0.5) + 0.1 * len(words & concepts)
@@ -149,7 +147,11 @@ def prefers_grammar(reading: Reading) -> bool:
         return True
     best = reading.matches[0]
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
-    return mine > theirs or (mine == theirs and best.recipe.area in ("find", "text"))
+    if mine != theirs or best.recipe.area not in ("find", "text"):
+        return mine > theirs
+    intent = reading.composed.intent
+    composed = len(intent.stages) > 1 or intent.sink.path is not None or intent.source == "content"
+    return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith("text.grep")
 
 
 def _suits(recipe: Recipe, frame: Frame) -> bool:

@@ -1,10 +1,11 @@
-"""The recipes: data files of what the planner can do, loaded on the first goal."""
+"""The recipes: data files of what the planner can do. Loading finds the phrasings; a recipe is read when a goal comes near it."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -12,17 +13,26 @@ from msgspec import Struct
 
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
+from agent.planner.offline.phrasing_index import PhrasingIndex
 from agent.planner.offline.words import Lexicon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+_HEADING = "[[recipe]]"
+# How phrasings are written in all our files: on one line, in single quotes. What is written otherwise is read as TOML.
+_PHRASINGS = re.compile(r"^phrasings = \['([^\n\"]*)'\]$", re.MULTILINE)
 
 
 class Form(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One way to do it: a template, the programs it needs, and the systems it is for ("linux", "macos", "" for all)."""
+    """One way to do it: a template, the programs it needs, and what it is for.
+
+    `os`: "linux", "macos" or "" for all. `flavour`: whose the first of `needs` must be, "gnu", "bsd", "busybox", or several
+    joined by "|"; "" for any.
+    """
 
     command: str
     needs: tuple[str, ...] = ()
     os: str = ""
+    flavour: str = ""
 
 
 class Example(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,6 +53,7 @@ class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     reason: str
     examples: tuple[Example, ...]
     os: str = ""
+    flavour: str = ""
     also: tuple[Form, ...] = ()
     filters: bool = False
     wants: tuple[str, ...] = ()
@@ -52,17 +63,36 @@ class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     done: str = ""
 
 
-class Recipe(Struct, frozen=True, kw_only=True):
-    """A recipe with its phrasings compiled. `area` is the name of its file."""
+class Recipe:
+    """A recipe of the file `area`. What it says is read from its text, and its phrasings compiled, when first asked for."""
 
-    entry: RecipeEntry
-    area: str
-    phrasings: tuple[Phrasing, ...]
+    def __init__(self, area: str, text: str, compiler: PhrasingCompiler) -> None:
+        self.area = area
+        self._text = text
+        self._compiler = compiler
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """The phrasings as they are written."""
+        found = _PHRASINGS.search(self._text)
+        return tuple(found[1].split("', '")) if found else self.entry.phrasings
+
+    @cached_property
+    def entry(self) -> RecipeEntry:
+        """All keys. msgspec.ValidationError or tomllib.TOMLDecodeError for a malformed recipe."""
+        return msgspec.convert(tomllib.loads(self._text), RecipeEntry)
+
+    @cached_property
+    def phrasings(self) -> tuple[Phrasing, ...]:
+        """The compiled phrasings. ValueError for one that cannot be read."""
+        return tuple(self._compiler.compile(source) for source in self.sources)
 
     @property
     def forms(self) -> tuple[Form, ...]:
         """All ways to do it, the preferred one first."""
-        return (Form(command=self.entry.command, needs=self.entry.needs, os=self.entry.os), *self.entry.also)
+        entry = self.entry
+        first = Form(command=entry.command, needs=entry.needs, os=entry.os, flavour=entry.flavour)
+        return (first, *entry.also)
 
 
 class Book(Struct, frozen=True, kw_only=True):
@@ -71,6 +101,7 @@ class Book(Struct, frozen=True, kw_only=True):
     lexicon: Lexicon
     filters: tuple[Filter, ...]
     recipes: tuple[Recipe, ...]
+    index: PhrasingIndex[Recipe]
 
 
 def read_toml(*path: str) -> dict[str, Any]:
@@ -79,8 +110,20 @@ def read_toml(*path: str) -> dict[str, Any]:
         return tomllib.load(file)
 
 
+def _recipe_texts() -> list[tuple[str, str]]:
+    """The text of each recipe, without its heading, with its area, in order of file name."""
+    texts = []
+    folder = os.path.join(HERE, "recipes")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".toml"):
+            with open(os.path.join(folder, name), encoding="utf-8", newline="\n") as file:
+                pieces = f"\n{file.read()}".split(f"\n{_HEADING}\n")
+            texts += [(name.removesuffix(".toml"), piece) for piece in pieces[1:]]
+    return texts
+
+
 def load_entries() -> list[tuple[str, RecipeEntry]]:
-    """All recipe entries with their area, in order of file name. msgspec.ValidationError for a malformed one."""
+    """All recipe entries with their area, in order of file name, read in full. msgspec.ValidationError for a malformed one."""
     entries = []
     for name in sorted(os.listdir(os.path.join(HERE, "recipes"))):
         if name.endswith(".toml"):
@@ -90,21 +133,22 @@ def load_entries() -> list[tuple[str, RecipeEntry]]:
 
 
 def load_book() -> Book:
-    """Read and compile all data files. ValueError for a phrasing that cannot be read."""
+    """Find all phrasings, so that goals can be matched. ValueError for a filter that cannot be read."""
     words = read_toml("lexicon.toml")
     filters = read_toml("filters.toml")["filter"]
-    entries = load_entries()
-    sources = [source for _, entry in entries for source in entry.phrasings]
-    sources += [source for entry in filters for source in entry["phrasings"]]
     fillers = frozenset(words["fillers"])
-    lexicon = Lexicon(words, vocabulary_of(sources) - fillers)
-    compiler = PhrasingCompiler(lexicon.concept, fillers)
-    compiled = {source: compiler.compile(source) for source in sources}
-    recipes = tuple(
-        Recipe(entry=entry, area=area, phrasings=tuple(compiled[source] for source in entry.phrasings))
-        for area, entry in entries
+    # The compiler has to know all words first, and the words are those of the recipes; so it finds concepts late.
+    compiler = PhrasingCompiler(lambda word: lexicon.concept(word), fillers)
+    recipes = tuple(Recipe(area, text, compiler) for area, text in _recipe_texts())
+    filter_sources = [source for entry in filters for source in entry["phrasings"]]
+    every = [source for recipe in recipes for source in recipe.sources]
+    lexicon = Lexicon(words, vocabulary_of(every + filter_sources) - fillers)
+    return Book(
+        lexicon=lexicon,
+        filters=load_filters(filters, compiler.compile),
+        recipes=recipes,
+        index=PhrasingIndex(recipes, lexicon.concept, fillers),
     )
-    return Book(lexicon=lexicon, filters=load_filters(filters, compiled.__getitem__), recipes=recipes)
 
 
 def vocabulary_of(sources: list[str]) -> set[str]:
