@@ -458,6 +458,42 @@ async def offline(stage: Stage) -> None:
         await scene.goal("compose a symphony")
 
 
+def planned(*steps: tuple[str, str]) -> dict[str, Any]:
+    return {"mode": "plan", "message": "", "steps": [{"goal": goal, "command": command} for goal, command in steps]}
+
+
+async def plans(stage: Stage) -> None:
+    (stage.work / "a.pdf").write_text("x")
+    three = planned(("make a folder", "mkdir out"), ("copy into it", "cp a.pdf out"), ("list it", "ls out"))
+    async with stage.session(approve="low") as scene:
+        await scene.goal("make, copy, list", three, says("There it is."))
+        await scene.goal(
+            "look, then count",
+            planned(("look", "ls"), ("count", "")),
+            runs("ls | wc -l"),
+            says("Counted."),
+            says("Two."),
+        )
+        await scene.goal(
+            "repaired",
+            planned(("enter", "cat missing"), ("list", "ls")),
+            runs("touch missing"),
+            says("It is there now."),
+            says("Done."),
+        )
+        await scene.goal(
+            "changed", planned(("a", "false"), ("b", "ls")), planned(("c", "true"), ("d", "pwd")), says("Fine.")
+        )
+        await scene.goal("given up", planned(("a", "false"), ("b", "ls")), says("That cannot be done."))
+        await scene.goal(ContinuationKind.PLAN, says("Still not."))
+        await scene.goal("looked at", three, dry_run=True)
+        await scene.goal("too many", three, max_steps=2)
+        await scene.goal("not this one", planned(("a", "pwd"), ("b", "rm a.pdf"), ("c", "ls")), answers=(Skipped(),))
+    async with stage.session(approve="low") as scene:
+        await scene.goal(ContinuationKind.PLAN, says("Left as it is."), answers=(Approved(command="ls a.pdf"),))
+        await scene.goal("go to /tmp, then go home")
+
+
 async def unattended(stage: Stage) -> None:
     async with stage.session(interactive=False, approve="low") as scene:
         await scene.goal("look", runs("ls"), runs("rm -r old"), says("never said"))
@@ -554,6 +590,7 @@ SITUATIONS: dict[str, Situation] = {
     "chat": chat, "confirmations": confirmations, "high": high, "refused": refused, "going-round": going_round, "tools": tools,
     "rehearsals": rehearsals, "rehearsed-first": rehearsed_first, "undone": undone, "stopped": stopped,
     "own-commands": own_commands, "jobs": jobs, "continued": continued, "planner-errors": planner_errors, "offline": offline,
+    "plans": plans,
     "unattended": unattended, "limits": limits, "policy-files": policy_files, "safety-policy": safety_policy,
     "secrets": secrets, "opinions": opinions,
     "rated-only": rated_only, "confined": confined,
