@@ -15,8 +15,9 @@ from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipes import Form, Recipe, load_book
-from agent.planner.offline.rendering import describe, missing_programs, render, usable_forms, without_sudo
+from agent.planner.offline.rendering import Flavour, describe, missing_programs, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
+from agent.planner.offline.system_tools import usual_flavour
 from agent.planner.offline.talk import Talk
 from agent.planner.offline.words import Token
 from agent.protocol.messages import CommandItem, GoalItem
@@ -37,14 +38,16 @@ _SHOWCASE = (
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
-    """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), and the
-    full name of a running process, "" where there is none."""
+    """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), the
+    full name of a running process, "" where there is none, and whose a program is."""
 
     present: Callable[[str], bool]
     today: datetime.date
     exists: Callable[[str], bool]
     is_root: bool = False
     running: Callable[[str], str] = lambda name: ""
+    peek: Callable[[str], str] = lambda path: ""
+    flavour: Flavour = usual_flavour
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -114,15 +117,24 @@ class Answerer:
     def _read(self, text: str, goal: GoalItem, around: Surroundings, also: str = "") -> Reading:
         cwd = goal.environment.cwd or os.curdir
 
-        def exists(name: str) -> bool:
-            path = os.path.expanduser(name) if name.startswith("~/") else name
-            return around.exists(os.path.join(cwd, path))
+        def there(name: str) -> str:
+            return os.path.join(cwd, os.path.expanduser(name) if name.startswith("~/") else name)
 
-        return self._matcher.read(
-            text,
-            Scene(lexicon=self._matcher.book.lexicon, today=around.today, exists=exists, running=around.running),
-            also=also,
+        looked_at: dict[str, str] = {}  # a file is read once for a goal, however many rules ask
+
+        def peek(name: str) -> str:
+            if name not in looked_at:
+                looked_at[name] = around.peek(there(name))
+            return looked_at[name]
+
+        scene = Scene(
+            lexicon=self._matcher.book.lexicon,
+            today=around.today,
+            exists=lambda name: around.exists(there(name)),
+            running=around.running,
+            peek=peek,
         )
+        return self._matcher.read(text, scene, also=also)
 
     def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, the best first."""
@@ -131,7 +143,7 @@ class Answerer:
         if composed is not None and prefers_grammar(reading):
             offers.append(composed)
         for match in reading.matches:
-            for form in usable_forms(match.recipe, goal.environment.os, around.present, is_root=around.is_root):
+            for form in self._usable(match.recipe, goal, around):
                 template = without_sudo(form.command) if around.is_root else form.command
                 try:
                     command = render(template, match).strip()
@@ -144,6 +156,9 @@ class Answerer:
         if composed is not None and all(offer.command != composed.command for offer in offers):
             offers.append(composed)
         return offers
+
+    def _usable(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> list[Form]:
+        return usable_forms(recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour)
 
     def _composed(self, reading: Reading, around: Surroundings) -> Offer | None:
         """What the grammar composed, where all its programs are there."""
@@ -167,8 +182,10 @@ class Answerer:
         return Command(command=offer.command, reason=reason, confidence=round(offer.match.score, 2))
 
     def _missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
-        names = missing_programs(recipe, goal.environment.os, around.present, is_root=around.is_root)
-        if not names and usable_forms(recipe, goal.environment.os, around.present, is_root=around.is_root):
+        names = missing_programs(
+            recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour
+        )
+        if not names and self._usable(recipe, goal, around):
             example = recipe.entry.examples[0].goal
             return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}")
         if not names:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import os
-import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.goals import last_goal, split_pasted
+from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Plan, PlannerReply, Reply
@@ -17,10 +17,6 @@ from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
     from agent.planner.offline.remembered import RememberedCommands
-
-
-def _on_path(name: str) -> bool:
-    return shutil.which(name) is not None
 
 
 def running_process(name: str) -> str:
@@ -50,12 +46,14 @@ class OfflinePlanner:
     def __init__(
         self,
         *,
-        tools_present: Callable[[str], bool] = _on_path,
+        tools_present: Callable[[str], bool] = on_path,
+        flavour: Callable[[str, str], str] = flavour_of,
         today: Callable[[], datetime.date] = datetime.date.today,
         running: Callable[[str], str] = running_process,
         remembered: Callable[[], RememberedCommands | None] = lambda: None,
     ) -> None:
         self._tools_present = tools_present
+        self._flavour = flavour
         self._today = today
         self._running = running
         self._remembered = remembered
@@ -93,7 +91,9 @@ class OfflinePlanner:
                 known[name] = self._tools_present(name)
             return known[name]
 
-        around = Surroundings(present=present, today=self._today(), exists=_exists, running=self._running)
+        around = Surroundings(
+            present=present, today=self._today(), exists=_exists, running=self._running, flavour=self._flavour
+        )
         worked = worked_on(request)
         return self._with_remembered(answer_in_steps(self._answerer, worked, around), worked.request, around)
 
@@ -112,6 +112,23 @@ def _exists(path: str) -> bool:
         return os.path.lexists(path)
     except ValueError:  # an embedded NUL
         return False
+
+
+def _peek(path: str) -> str:
+    """The first 64 KiB of a plain text file; "" for anything else. Never waits, as a pipe would make it."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError):
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return ""
+        data = os.read(number, 65_536)
+    except OSError:
+        return ""
+    finally:
+        os.close(number)
+    return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 
 def encode_reply(reply: Reply) -> str:

@@ -137,8 +137,12 @@ def load_book() -> Book:
     words = read_toml("lexicon.toml")
     filters = read_toml("filters.toml")["filter"]
     fillers = frozenset(words["fillers"])
+
     # The compiler has to know all words first, and the words are those of the recipes; so it finds concepts late.
-    compiler = PhrasingCompiler(lambda word: lexicon.concept(word), fillers)
+    def concept(word: str) -> str:
+        return lexicon.concept(word)
+
+    compiler = PhrasingCompiler(concept, fillers)
     recipes = tuple(Recipe(area, text, compiler) for area, text in _recipe_texts())
     filter_sources = [source for entry in filters for source in entry["phrasings"]]
     every = [source for recipe in recipes for source in recipe.sources]

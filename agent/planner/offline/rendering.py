@@ -12,6 +12,7 @@ from agent.planner.offline.finding import find_command, lines_command, list_comm
 from agent.planner.offline.matching import Match
 from agent.planner.offline.patterns import Slot
 from agent.planner.offline.recipes import Form, Recipe
+from agent.planner.offline.system_tools import is_mac, usual_flavour
 from agent.planner.offline.values import Value
 
 SLOT = re.compile(r"<([a-z_]+)(?:\.([a-z]+))?>")
@@ -20,10 +21,15 @@ _FRAME_SLOTS = {"find": find_command, "list": list_command, "lines": lines_comma
 _PATH_KINDS = ("file", "path", "dir", "files")
 
 
-def suits_system(form: Form, system: str) -> bool:
-    """Whether a form is meant for the operating system called `system`."""
-    is_mac = "darwin" in system.lower() or "macos" in system.lower()
-    return not form.os or (form.os == "macos") == is_mac
+# Whose a program is on a system of some name.
+Flavour = Callable[[str, str], str]
+
+
+def suits_system(form: Form, system: str, flavour: Flavour = usual_flavour) -> bool:
+    """Whether a form is meant for the operating system called `system`, and for the programs that are there."""
+    if form.os and (form.os == "macos") != is_mac(system):
+        return False
+    return not form.flavour or flavour(form.needs[0], system) in form.flavour.split("|")
 
 
 def without_sudo(template: str) -> str:
@@ -35,20 +41,32 @@ def _needs(form: Form, *, is_root: bool) -> tuple[str, ...]:
     return form.needs if is_root or "sudo " not in form.command else (*form.needs, "sudo")
 
 
-def usable_forms(recipe: Recipe, system: str, present: Callable[[str], bool], *, is_root: bool = False) -> list[Form]:
+def usable_forms(
+    recipe: Recipe,
+    system: str,
+    present: Callable[[str], bool],
+    *,
+    is_root: bool = False,
+    flavour: Flavour = usual_flavour,
+) -> list[Form]:
     """The forms whose programs are there."""
     return [
         form
         for form in recipe.forms
-        if suits_system(form, system) and all(present(name) for name in _needs(form, is_root=is_root))
+        if suits_system(form, system, flavour) and all(present(name) for name in _needs(form, is_root=is_root))
     ]
 
 
 def missing_programs(
-    recipe: Recipe, system: str, present: Callable[[str], bool], *, is_root: bool = False
+    recipe: Recipe,
+    system: str,
+    present: Callable[[str], bool],
+    *,
+    is_root: bool = False,
+    flavour: Flavour = usual_flavour,
 ) -> tuple[str, ...]:
     """What the preferred form for this system lacks; of several forms, the one that lacks least."""
-    suited = [form for form in recipe.forms if suits_system(form, system)] or list(recipe.forms)
+    suited = [form for form in recipe.forms if suits_system(form, system, flavour)] or list(recipe.forms)
     lacks = [tuple(name for name in _needs(form, is_root=is_root) if not present(name)) for form in suited]
     return min(lacks, key=len)
 
