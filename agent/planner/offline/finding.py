@@ -85,8 +85,8 @@ def list_command(frame: Frame) -> str:
 
 
 def lines_command(frame: Frame) -> str:
-    """Matching lines with file and number."""
+    """Matching lines with the file that each is in."""
     flags, _, pattern = _matching(frame, frame.content).partition(" ")
     if _greppable(frame) and not frame.lacking:
-        return f"grep -rn{flags}{_grep_filters(frame)} {pattern} {root_word(frame)}"
-    return f"{find_command(frame, with_content=False)} -exec grep -nH{flags} {pattern} {{}} +"
+        return f"grep -r{flags}{_grep_filters(frame)} {pattern} {root_word(frame)}"
+    return f"{find_command(frame, with_content=False)} -exec grep -H{flags} {pattern} {{}} +"

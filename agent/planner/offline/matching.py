@@ -150,7 +150,8 @@ def prefers_grammar(reading: Reading) -> bool:
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs
     intent = reading.composed.intent
-    composed = len(intent.stages) > 1 or intent.sink.path is not None or intent.source == "content"
+    steps = best.recipe.entry.command.count(" | ") + 1
+    composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"
     return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith("text.grep")
 
 

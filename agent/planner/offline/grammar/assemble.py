@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
+from agent.planner.offline.values import Value
 from agent.planner.offline.grammar.stagesread import RANKS, Step
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _CONTENT_OPS = frozenset({
     "nocr", "crlf", "expand", "unexpand", "squeeze", "words", "nodigit", "nopunct", "longer", "shorter", "range", "line",
     "delchar", "nocomment", "trsep",
 })  # fmt: skip
+_LINE_ORDERS = frozenset({"whole", "name", "col", "length", "human", "version", "month", "random", "count"})
+_FILE_ORDERS = frozenset({"whole", "name", "size", "time", "atime", "human"})
 _COUNT_LETTERS = {"line": "l", "word": "w", "char": "m", "byte": "c", "entry": "l"}
 _EDITING = frozenset({"replace", "delete", "change", "add", "append", "convert"})
 _SHOWING = frozenset({"show", "find", "count", "sort", "compute", "extract"})
@@ -44,6 +47,9 @@ def assemble(draft: Understanding) -> Intent:
     _place_counts(draft, source)
     _negate_deleted(draft, source)
     action, args = draft.action, draft.args
+    if source in ("files", "text") and not action and "create" in verbs and "-executable" in draft.files.tests:
+        action, args = "chmod to", (Value(text="+x"),)  # "make ... executable"
+        draft.files.tests.remove("-executable")
     if source == "files" and not action:
         for verb in ("delete", "copy", "move", "archive"):
             if verb in verbs:
@@ -70,6 +76,7 @@ def assemble(draft: Understanding) -> Intent:
             | ({"recursive"} if draft.files.recursive else set())
             | ({"show content"} if "content" in kinds else set())
         ),
+        group=draft.group,
         shown=tuple(dict.fromkeys(draft.shown)),
         separator=separator_of(draft),
     )
@@ -80,7 +87,7 @@ def _source(draft: Understanding, kinds: list[str]) -> str:
         return "text"
     if draft.literals and not draft.files.roots and not draft.files.type:
         return "literal"
-    about_lines = any(kind in ("line", "word", "char", "content", "byte") for kind in kinds)
+    about_lines = any(kind in ("line", "word", "char", "content", "byte", "number") for kind in kinds)
     changes = any(step.stage.op in _CONTENT_OPS for step in draft.stages.steps)
     if draft.stages.frequency in ("word", "char"):
         about_lines = True
@@ -136,8 +143,6 @@ def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage,
         stages.steps.append(Step(clause=0, rank=RANKS["split"] - 5, stage=Stage(op="words")))
     if stages.frequency == "char":
         stages.steps.append(Step(clause=0, rank=RANKS["split"], stage=Stage(op="singlechars")))
-    if stages.frequency == "word" and "word" not in kinds:
-        stages.steps.append(Step(clause=0, rank=RANKS["split"], stage=Stage(op="words")))
     if draft.super_order is not None and source != "files":
         kind, number = draft.super_order
         stages.sort(stages.order_clause, key="whole", numeric=True, reverse=kind in ("large", "new"))

@@ -188,7 +188,25 @@ def _archive(intent: Intent, how: str) -> str:
     return f"{find_words(files)} -print0 | tar --null -T - -caf {name}"
 
 
+def _compare(intent: Intent, how: str) -> str:
+    """Two given files against each other."""
+    from agent.planner.offline.grammar.render import merged
+
+    if len(intent.texts) != 2:
+        return ""
+    first, second = (text.render() for text in intent.texts)
+    separator = f" -d{shlex.quote(intent.separator)}" if intent.separator not in ("", "\t") else ""
+    command = {
+        "diff": f"diff {first} {second}",
+        "paste": f"paste{separator} {first} {second}",
+        "only": f"grep -vxFf {second} {first}",
+        "lines common": f"grep -xFf {first} {second}",
+    }[how]
+    return " | ".join([command, *merged(intent.stages)])
+
+
 _ACTIONS = {
+    "compare": _compare,
     "delete": _delete,
     "copy": lambda intent, how: _copy(intent, "cp"),
     "move": lambda intent, how: _copy(intent, "mv"),

@@ -103,6 +103,8 @@ class FilesDraft(Struct, kw_only=True):
                 f"-regextype posix-extended -regex {shlex.quote('.*/' + values[0].text.removeprefix('^'))}"
             )
         text = values[0].text
+        if shape in ("exact", "start", "end", "contain", "ext") and len(values) > 1:
+            return self._one_of([_shaped(shape, value.text) for value in values])
         if shape == "both":
             return self._named(f"{literal_glob(text)}*{literal_glob(values[1].text)}")
         return self._named(_shaped(shape, text))
@@ -119,6 +121,12 @@ class FilesDraft(Struct, kw_only=True):
             return self._test(f"{{name}} {shlex.quote(glob)}")
         self.names.append(glob)
         return True
+
+    def _one_of(self, globs: list[str]) -> bool:
+        if not self.names:
+            self.names += globs
+            return True
+        return self._test("\\( " + " -o ".join(f"-name {shlex.quote(glob)}" for glob in globs) + " \\)")
 
     def _test(self, test: str) -> bool:
         self.tests.append(test)
@@ -145,6 +153,8 @@ class FilesDraft(Struct, kw_only=True):
 
     def hidden(self, param: str) -> bool:
         """Names that begin with a dot, or none such anywhere on the way."""
+        if param == "too":
+            return True
         return self._named(".*") if param == "yes" else self._test("-not -path '*/.*'")
 
     def depth(self, param: str, piece: Piece) -> bool:

@@ -83,6 +83,12 @@ def grep_filters(files: Files) -> str:
     return "".join(words)
 
 
+def with_filters(grep: str, files: Files) -> str:
+    """A `grep -letters PATTERN` with the filters between letters and pattern, where people write them."""
+    letters, _, pattern = grep.removeprefix("grep ").partition(" ")
+    return f"grep {letters}{grep_filters(files)} {pattern} {root_words(files)}"
+
+
 def dashed(words: str) -> str:
     """The words of `grep_words` with the dash that the letters need."""
     return f"-{words}" if not words.startswith(" ") else words[1:]

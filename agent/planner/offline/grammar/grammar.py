@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.planner.offline.grammar import rules_files, rules_output, rules_text
+from agent.planner.offline.grammar.checks import coherent
 from agent.planner.offline.grammar.explain import explain
 from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.pieces import Piece, RuleBook
@@ -41,7 +42,7 @@ def rule_book() -> RuleBook:
                 {
                     k: v
                     for k, v in rules_text.MATCHING.items()
-                    if k.startswith(("contain", "lack", "wholeword", "context"))
+                    if k.startswith(("contain", "lack", "seek", "wholeword", "context"))
                 },
             ),
             ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
@@ -68,12 +69,14 @@ class Grammar:
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()
-        if not _has_object(understood.intent):
+        if not _has_object(understood.intent) or not coherent(understood.intent):
             return None
         try:
             command = render(understood.intent)
         except (NoCommand, KeyError):
             return None
+        if understanding.literals and understood.intent.source != "literal":
+            return None  # a quoted text that does nothing was not understood
         lost = [sentence.text[sentence.tokens[p.start].start : sentence.tokens[p.end - 1].end] for p in understood.lost]
         unused = tuple([token.raw for token in row.strange] + lost)
         score = max(0.0, 1.0 - UNEXPLAINED * len(unused) - WEAK * row.weak)

@@ -118,6 +118,21 @@ def _text(sentence: Sentence, at: int) -> Found:
     return 1, text_value(token.raw)
 
 
+def _word(sentence: Sentence, at: int) -> Found:
+    """A text that needs no quotes: a word that means nothing to us, or one in capitals."""
+    token, lexicon = sentence.tokens[at], sentence.scene.lexicon
+    found = _text(sentence, at)
+    if found is None or token.quoted:
+        return found
+    meant = token.filler or token.weak or lexicon.knows(token.low) or token.low in LEMMAS or token.low in lexicon.kinds
+    if looks_like_path(token, sentence.scene) or re.fullmatch(r"[\d.,]+", token.raw):
+        return None
+    shouted = re.fullmatch(r"[A-Z][A-Z0-9_]+s?", token.raw) is not None and not lexicon.is_plural_extension(token.low)
+    if shouted and token.raw.endswith("s"):
+        return 1, text_value(token.raw[:-1], token.raw)
+    return found if shouted or not meant else None
+
+
 def _quoted(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     return (1, text_value(token.raw)) if token.quoted and token.raw and "\0" not in token.raw else None
@@ -190,6 +205,7 @@ HOLES: dict[str, Reader] = {
     "PERM": _mode,
     "USER": _user,
     "TEXT": _text,
+    "WORD": _word,
     "QUOTED": _quoted,
     "NAME": _name,
     "EXT": _extension,

@@ -83,3 +83,4 @@ class Intent(Struct, frozen=True, kw_only=True):
     form: frozenset[str] = frozenset()
     shown: tuple[str, ...] = ()
     separator: str = ""
+    group: str = ""

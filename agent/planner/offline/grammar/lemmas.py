@@ -43,7 +43,7 @@ _GROUPS = {
     "extension": "extensions suffix suffixes ext",
     "content": "contents",
     "contain": "contains containing contained include includes including included mention mentions mentioning hold holds"
-    " holding have has having",
+    " holding",
     "have": "has having had",
     "match": "matches matching matched",
     "lack": "lacking lacks",

@@ -47,14 +47,14 @@ def sort_command(order: Order) -> str:
         letters += "V"
     if order.key == "month":
         letters += "M"
+    if order.reverse:
+        letters += "r"
     if order.numeric:
         letters += "n"
     if order.human or order.key == "human":
         letters += "h"
     if order.nocase:
         letters += "f"
-    if order.reverse:
-        letters += "r"
     words = ["sort"]
     if order.then == "unique":
         letters += "u"
@@ -200,6 +200,7 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "unexpand": lambda: "unexpand -a",
     "shuffle": lambda: "shuf",
     "words": lambda: "tr -s '[:space:]' '\\n'",
+    "allwords": lambda: "tr -cs '[:alnum:]' '\\n'",
     "wordsplain": lambda: "grep -oE '[[:alnum:]]+'",
     "singlechars": lambda: "grep -o .",
     "trsep": lambda a, b: f"tr {_tr_set(a)} {_tr_set(b)}",
@@ -219,6 +220,7 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "occurrences": lambda letters, text: _match("o" + letters, "plain", text),
     "longest": lambda: "awk 'length > max {max = length; line = $0} END {print line}'",
     "longest_length": lambda: "wc -L",
+    "ends": lambda: "sed -n '1p;$p'",
     "shortest": lambda: "awk 'NR == 1 || length < min {min = length; line = $0} END {print line}'",
     "length": lambda: "awk '{print length}'",
     "lengthsort": lambda reverse: f"awk '{{print length, $0}}' | sort -n{reverse} | cut -d' ' -f2-",

@@ -7,10 +7,10 @@ from msgspec import structs
 from agent.planner.offline.grammar.findwords import (
     dashed,
     find_words,
-    grep_filters,
     grep_words,
     greppable,
     root_words,
+    with_filters,
 )
 from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
 
@@ -27,13 +27,26 @@ def list_command(intent: Intent) -> str:
     listing = ls_command(intent, order)
     if listing:
         return listing
+    if intent.group and stages and stages[-1].op == "count":
+        return _grouped(intent, order)
     if stages and stages[-1].op == "count":
         if "type" in intent.shown and not intent.files.type:
             return ""
         return " | ".join([_plain(intent.files, counted=True), *_count(stages)])
+    if intent.group:
+        return ""
     source, used = _source(intent, order)
     left = [stage for stage in stages if not (used and stage.op == "sort")]
     return " | ".join([source, *merged(tuple(left))])
+
+
+def _grouped(intent: Intent, order: Order | None) -> str:
+    """How many files there are of each extension, owner, or in each folder."""
+    files = structs.replace(intent.files, type=intent.files.type or "f")
+    names = {"ext": " -name '*.*'" if not files.names else "", "owner": "", "dir": ""}[intent.group]
+    part = {"ext": " | sed 's/.*\\.//'", "owner": " -printf '%u\\n'", "dir": " -printf '%h\\n'"}[intent.group]
+    tail = "" if order is not None and order.key == "name" else " | sort -rn"
+    return f"{find_words(files)}{names}{part} | sort | uniq -c{tail}"
 
 
 def _count(stages: list[Stage]) -> list[str]:
@@ -76,7 +89,7 @@ def _plain(files: Files, *, counted: bool = False) -> str:
         condition = files.content[0]
         letter = "L" if condition.negated else "l"
         words = dashed(grep_words(condition, files.nocase, files.word, "r" + letter))
-        return f"grep {words}{grep_filters(files)} {root_words(files)}"
+        return with_filters(f"grep {words}", files)
     return find_words(files, inner_only=counted or files.subfolders)
 
 
@@ -121,7 +134,7 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
     if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative"}:
         # What is largest or newest is shown with its size or time, which is what makes it so.
         shape, letters = ("%s\\t%p", "n") if order.key == "size" else ("%T+ %p", "")
-        flags = letters + ("r" if order.reverse else "")
+        flags = ("r" if order.reverse else "") + letters
         return f"{find} -printf '{shape}\\n' | sort{' -' + flags if flags else ''}", True
     if order is not None and order.key in _SORT_FIELDS:
         key = _SORT_FIELDS[order.key]

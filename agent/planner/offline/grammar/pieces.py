@@ -70,35 +70,31 @@ class RuleBook:
 
     def __init__(self, tables: Iterable[tuple[str, dict[str, str]]]) -> None:
         self._by_first: dict[str, list[_Rule]] = {}
-        self._open: list[_Rule] = []
-        self.words: set[str] = set()
+        self._by_hole: dict[str, list[_Rule]] = {}
+        texts = []
         for about, table in tables:
             for meaning, patterns in table.items():
-                for source in patterns.split(" / "):
-                    self._add(_Rule(meaning, source, about))
+                self._index(meaning, patterns, about)
+                texts.append(patterns)
+        # Words that rules use, so that other forms of them are recognised.
+        self.words = set(" ".join(texts).replace("|", " ").replace("?", " ").split())
 
-    def _add(self, rule: _Rule) -> None:
-        parts = rule.source.split()
-        firsts: set[str] = set()
-        is_open = False
-        leading = True
-        for part in parts:
-            optional = part[-1] == "?"
-            plain = part[:-1] if optional else part
-            if plain.isupper() or plain[:-1].isupper():
-                if leading:
-                    is_open = True
-                leading = leading and optional
-                continue
-            words = [LEMMAS.get(word, word) for word in plain.split("|")]
-            self.words.update(words)
-            if leading:
-                firsts.update(words)
-                leading = optional
-        if is_open:
-            self._open.append(rule)
-        for word in firsts:
-            self._by_first.setdefault(word, []).append(rule)
+    def _index(self, meaning: str, patterns: str, about: str) -> None:
+        """File the rules of one meaning under the words that they may begin with; that is all that is read of them at first."""
+        for source in patterns.split(" / "):
+            rule = _Rule(meaning, source, about)
+            first, _, rest = source.partition(" ")
+            while True:
+                optional = first[-1] == "?"
+                word = first[:-1] if optional else first
+                if word[0].isupper():
+                    self._by_hole.setdefault(word.rstrip("123"), []).append(rule)
+                else:
+                    for one in word.split("|"):
+                        self._by_first.setdefault(LEMMAS.get(one, one), []).append(rule)
+                if not optional or not rest:
+                    break
+                first, _, rest = rest.partition(" ")
 
     def longest(self, sentence: Sentence, lemmas: list[str], at: int, about: str = "") -> Piece | None:
         """The rule that reads most tokens from `at` on; among equals the one with most words of its own, then the first.
@@ -106,8 +102,11 @@ class RuleBook:
         `about` is what the last noun was about; rules about something else do not count then.
         """
         best: Piece | None = None
-        rules = self._by_first.get(lemmas[at], [])
-        for rule in [*rules, *self._open]:
+        rules = list(self._by_first.get(lemmas[at], ()))
+        for hole, more in self._by_hole.items():
+            if read_hole(hole, sentence, at) is not None:
+                rules += more
+        for rule in rules:
             if about and rule.about and rule.about != about:
                 continue
             if rule.elements is None:

@@ -14,7 +14,7 @@ from agent.planner.offline.values import Value
 from agent.planner.offline.words import Token
 
 _ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "script"})
-_ABOUT_LINES = frozenset({"line", "word", "char", "content"})
+_ABOUT_LINES = frozenset({"line", "word", "char", "content", "entry", "number"})
 _CONNECTIVES = frozenset({"and", "then", "afterwards", "finally", "next", "also"})
 
 
@@ -59,6 +59,11 @@ class PieceReader:
             piece = self._piece(sentence, lemmas, at, about)
             if piece is None:
                 token = tokens[at]
+                if _is_what_a_file_holds(sentence, token):
+                    row.pieces.append(Piece(meaning="noun line", values={}, start=at, end=at + 1))
+                    row.clauses.append(clause)
+                    at += 1
+                    continue
                 opened = opened or token.low in _CONNECTIVES or _comma_before(sentence, at)
                 if token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES:
                     if token.weak:
@@ -84,7 +89,9 @@ class PieceReader:
         token = sentence.tokens[at]
         best = self._book.longest(sentence, lemmas, at, about)
         kinds = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
-        if kinds is not None and (best is None or kinds[0] > best.end):
+        if kinds is not None and (
+            best is None or kinds[0] > best.end or (kinds[0] == best.end and best.op in ("free", "noun", "verb"))
+        ):
             names = tuple(Value(text=name) for name in kinds[1])
             return Piece(meaning="kinds", values={str(i): v for i, v in enumerate(names)}, start=at, end=kinds[0])
         if best is not None:
@@ -115,6 +122,18 @@ class PieceReader:
             if looks_like_path(token, scene) and is_file_path(Value(text=token.raw, kind="path"), scene):
                 return "line"
         return "file" if files else ""
+
+
+def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
+    """Whether an unknown word is what a file in the same goal is named after: "employees in employees.csv" are its lines."""
+    if token.quoted or token.is_path or not token.low.isalpha():
+        return False
+    stem = token.low.rstrip("s")
+    for other in sentence.tokens:
+        name = other.raw.rsplit("/", 1)[-1].lower()
+        if len(stem) > 2 and name.startswith(stem) and name[len(stem) :].removeprefix("s").startswith("."):
+            return True
+    return False
 
 
 def _comma_before(sentence: Sentence, at: int) -> bool:

@@ -6,10 +6,10 @@ import shlex
 
 from agent.planner.offline.grammar.findwords import (
     find_words,
-    grep_filters,
     greppable,
     paths,
     root_words,
+    with_filters,
 )
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
 from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script
@@ -84,6 +84,8 @@ def _text_command(intent: Intent) -> str:
         return action_command(intent)
     if intent.sink.kind == "inplace":
         return _edit(intent.stages, files, len(intent.texts))
+    if intent.shown and not intent.stages and set(intent.shown) - {"name"}:
+        return stat_command(intent, files)
     commands = merged(_with_context(intent))
     if not commands:
         return f"cat {files}"
@@ -103,6 +105,30 @@ def _text_command(intent: Intent) -> str:
         head, _, tail = first.partition(" | ")
         start = f"{head} {files} | {tail}"
     return " | ".join([start, *rest])
+
+
+_STAT = {
+    "size": "%s",
+    "mtime": "%y",
+    "atime": "%x",
+    "owner": "%U",
+    "group": "%G",
+    "mode": "%A",
+    "inode": "%i",
+    "name": "%n",
+}
+
+
+def stat_command(intent: Intent, files: str) -> str:
+    """What is known about given files: `stat`, `file`, or `du` for sizes that people read."""
+    if "details" in intent.form:
+        return f"ls -l {files}"
+    if "type" in intent.shown:
+        return f"file {files}" if len(intent.shown) == 1 else ""
+    if "humansize" in intent.form:
+        return f"du -h {files}" if intent.shown == ("size",) else ""
+    fields = " ".join(_STAT[kind] for kind in intent.shown if kind in _STAT)
+    return f"stat -c {shlex.quote(fields.replace('%A', '%a') if 'octal' in intent.form else fields)} {files}"
 
 
 def _with_context(intent: Intent) -> tuple[Stage, ...]:
@@ -227,7 +253,7 @@ def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
         letters += "h"
     if greppable(files):
         grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
-        command = f"{grep}{grep_filters(files)} {root_words(files)}"
+        command = with_filters(grep, files)
     else:
         grep = line_command(Stage(op=first.op, args=(letters if "h" in letters else "H" + letters, *first.args[1:])))
         command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"

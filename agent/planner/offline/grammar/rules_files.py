@@ -23,21 +23,24 @@ NOUNS = {
     "noun socket": "socket / socket file",
     "noun pipe": "named pipe / fifo",
     "noun script": "script",
+    "noun entry": "entry",
+    "noun extension": "extension",
+    "noun number": "number|numbers|digit|value",
 }
 
 NAMES = {
-    "name exact": "named NAME / named exactly? NAME / with|have name NAME / whose name NAME / name equal to? NAME / name matching? exactly NAME"
+    "name exact": "named NAME or|and NAME2 / named either? NAME or NAME2 / named NAME NAME2 or NAME3 / whose? name NAME or NAME2 / named NAME / named exactly? NAME / with|have name NAME / whose name NAME / name equal to? NAME / name matching? exactly NAME"
     " / with|have exact name NAME / called NAME / with|have base name NAME",
     "name glob": "match pattern|glob|wildcard? GLOB / whose? name match pattern|glob? GLOB / named like? GLOB / with|have name like|match GLOB / of form GLOB",
-    "name start": "whose? name startingwith NAME / with|have name startingwith NAME / with|have prefix NAME / prefixed with NAME"
+    "name start": "whose? name startingwith NAME or NAME2 / startingwith NAME or NAME2 / whose? name startingwith either? NAME or NAME2 / whose? name startingwith NAME / with|have name startingwith NAME / with|have prefix NAME / prefixed with NAME"
     " / startingwith letter|char|text|word? NAME / whose? name startingwith letter|char|text|word|prefix? NAME / whose? name prefix NAME",
-    "name end": "whose? name endingwith NAME / with|have name endingwith NAME / endingwith letter|char|text|word? NAME"
-    " / whose? name endingwith letter|char|text|word|extension? NAME / with|have suffix NAME / that? endingwith extension? NAME",
+    "name end": "whose? name endingwith NAME or|and NAME2 / endingwith either? NAME or|and NAME2 / endingwith NAME NAME2 or|and NAME3 / whose? name endingwith NAME / with|have name endingwith NAME / endingwith letter|char|text|word? NAME"
+    " / whose? name endingwith letter|char|text|word|extension? NAME / with|have suffix NAME / endingwith extension? NAME",
     "name both": "startingwith NAME and endingwith NAME2 / name startingwith NAME and endingwith NAME2 / startingwith NAME endingwith NAME2",
-    "name contain": "whose? name contain|have text|word|char|letter? NAME / with|have|contain text|word|char? NAME in name"
+    "name contain": "whose? name contain either? NAME or NAME2 / with NAME or NAME2 in name / whose? name contain|have text|word|char|letter? NAME / with|have|contain text|word|char? NAME in name"
     " / with|have name contain text|word|char? NAME / contain text|word? NAME in file name / name with|have NAME / contain NAME as part of name",
-    "name ext": "with|have extension|suffix EXT / with|have EXT extension|suffix / whose? extension EXT / of type EXT / EXT extension"
-    " / endingwith extension EXT / extension EXT / with|have file extension EXT / with|have EXT file extension / of extension EXT / of EXT type|format"
+    "name ext": "with|have extension|suffix EXT or|and EXT2 / with|have either? EXT or|and EXT2 extension / with|have extension EXT EXT2 or|and EXT3 / with EXT or EXT2 extension / whose? extension EXT or EXT2 / with|have extension|suffix EXT / with|have EXT extension|suffix / whose? extension EXT / of type EXT / EXT extension"
+    " / endingwith extension EXT / with|have file extension EXT / with|have EXT file extension / of extension EXT / of EXT type|format"
     " / whose name have extension EXT / with EXT in extension",
     "name digit": "whose? name contain|have number|digit / with|have digit|number in name / with|have name contain number|digit"
     " / contain number|digit in name",
@@ -62,13 +65,14 @@ NAMES = {
     "nocase name": "ignore|ignoring case|caseinsensitive / caseinsensitive / case-insensitive / case-insensitively / regardless of case"
     " / irrespective of case / in any case / uppercase or lowercase / except case",
     "hidden yes": "hidden / startingwith dot / startingwith period",
+    "hidden too": "and|including? hidden file|one|dir? too|also / including hidden file|one|dir? / hidden one|file too|also|included / as well as hidden file|one? / contain hidden file|one|dir? / and hidden file|one? / even hidden file|one?",
     "hidden no": "not hidden / except hidden file|dir|one? / nonhidden / non-hidden / visible / no hidden file|dir|one?",
 }
 
 TESTS = {
     "test size -size {SIZE.over}": "larger SIZE / larger than SIZE / with? size larger than? SIZE / size over|exceeding SIZE / of? size larger SIZE"
     " / over|exceeding SIZE / at? least SIZE / atleast SIZE / of at? least SIZE / larger than SIZE in size / larger SIZE in size / with|of? size of? atleast SIZE"
-    " / SIZE or larger|more / whose size larger than? SIZE / that take up? larger SIZE / longer than SIZE",
+    " / SIZE or larger|more / whose size larger than? SIZE / take up? larger SIZE / longer than SIZE",
     "test size -size {SIZE.under}": "smaller SIZE / smaller than SIZE / with? size smaller than? SIZE / under|below SIZE / at? most SIZE"
     " / atmost SIZE / smaller than SIZE in size / smaller SIZE in size / with|of? size under|below|atmost SIZE / SIZE or smaller / whose size smaller than? SIZE / up to SIZE",
     "exactsize": "with|of? size of? SIZE / exactly? SIZE in size / exactly SIZE / size equal to? SIZE / whose size SIZE / SIZE in size / SIZE large|big|long / with|of size exactly SIZE",
@@ -99,7 +103,7 @@ TESTS = {
     "test mode -not -perm {PERM}": "not have permission PERM / without|except permission PERM / not have PERM permission / whose permission not PERM / permission not PERM / not with permission PERM / except PERM permission / permission other than PERM / permission not set? to PERM",
     "test mode -perm -{PERM}": "with|have atleast permission PERM / with|have atleast PERM permission / with all bit of PERM set",
     "test mode -perm /{PERM}": "with|have any of permission PERM / with|have any of? bit of? PERM set?",
-    "test mode -executable": "executable / that can be executed / with|have execute|executable permission / you|i can execute",
+    "test mode -executable": "executable / can be executed / with|have execute|executable permission / you|i can execute",
     "test mode -not -executable": "not executable / nonexecutable / non-executable / without execute|executable permission / not have execute|executable permission",
     "test mode -perm -u=x": "executable by owner|user / with|have owner|user execute permission / owner can execute",
     "test mode -perm -g=x": "executable by group / group can execute",
@@ -122,10 +126,10 @@ TESTS = {
     "test mode -perm -2000": "setgid / sgid / with|have setgid|sgid bit set? / setgid|sgid bit set",
     "test mode -perm -1000": "sticky / with|have sticky bit set? / sticky bit set",
     "test empty -empty": "empty / zero size|length|byte / with|have zero size|length|byte / zero-length / zero-byte / of zero size|length / of size zero|0 / contain nothing / with no|not content / contain no file / with|have no content / size of? zero|0 byte?",
-    "test empty -not -empty": "nonempty / not empty / non-empty / that have content / except empty one|file|dir?",
+    "test empty -not -empty": "nonempty / not empty / non-empty / have content / except empty one|file|dir?",
     "test links -links +{NUM}": "with|have larger than? NUM hard? link / larger NUM hard? link",
     "test links -links {NUM}": "with|have exactly? NUM hard link",
-    "test links -samefile {FILE}": "same inode as FILE / hard link to|of FILE / hardlink|hardlinks to|of FILE / with|have same inode number? as FILE / that are hard link to FILE",
+    "test links -samefile {FILE}": "same inode as FILE / hard link to|of FILE / hardlink|hardlinks to|of FILE / with|have same inode number? as FILE / are hard link to FILE",
     "test links -inum {NUM}": "with|have inode number? NUM / inode number? NUM",
     "test links -lname {NAME}": "point to NAME / pointing to NAME",
 }

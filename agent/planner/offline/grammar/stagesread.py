@@ -101,6 +101,9 @@ class StagesDraft(Struct, kw_only=True):
         """Some of the lines by their place."""
         kind, _, fixed = param.partition(" ")
         numbers = [value.text for value in piece.values.values()]
+        if kind == "nth":
+            self.sort(clause, key="whole", numeric=True, reverse=fixed == "large")
+            return self.add("limit", "line", numbers[0], clause=clause)
         if kind in ("head", "tail"):
             self.limits += 1
             return self.add("limit", kind, fixed or numbers[0], clause=clause)
@@ -200,7 +203,11 @@ class StagesDraft(Struct, kw_only=True):
                 stage = structs.replace(
                     stage, order=structs.replace(stage.order, column=f"{stage.order.column}:{separator}")
                 )
-            filled.append(structs.replace(stage, args=tuple(separator if arg == "\0" else arg for arg in stage.args)))
+            args = tuple(separator if arg == "\0" else arg for arg in stage.args)
+            if stage.op in ("match", "anchored", "occurrences"):
+                # "ignoring case" is said before or after what it is about
+                args = (args[0] + "".join(letter for letter in self.letters if letter not in args[0]), *args[1:])
+            filled.append(structs.replace(stage, args=args))
         return tuple(filled)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
+from agent.planner.offline.grammar.assemble import assemble
 from agent.planner.offline.grammar.filesread import FilesDraft
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
@@ -14,6 +15,10 @@ from agent.planner.offline.values import Value
 _LINE_NOUNS = frozenset({"line", "word", "char", "content", "byte"})
 _FILE_NOUNS = frozenset({"file", "dir", "subdir", "both", "link", "broken", "socket", "pipe", "script"})
 _ACTION_OPS = frozenset({"chmod", "chown", "touch", "rename", "hash", "du", "empty", "archive"})
+# Verbs that rules may begin with.
+_VERB_WORDS = frozenset(
+    {"delete", "replace", "convert", "change", "add", "append", "prepend", "find", "show", "count", "sort"}
+)
 _NEEDS_DESTINATION = frozenset({"copy", "move"})
 # Verbs after which a text is changed where it stands, unless the goal says that the result is shown or written elsewhere.
 _EDITING = frozenset({"replace", "delete", "change", "add", "append"})
@@ -54,10 +59,14 @@ class Understanding:
         self.seeks = False
         self.lost: list[Piece] = []
         self.has_kinds = False
+        self.group = ""
 
     def run(self) -> Understood:
         """Apply every piece, then put the intent together."""
         for piece, clause in zip(self.row.pieces, self.row.clauses, strict=True):
+            first = self.row.lemmas[piece.start]
+            if piece.op not in ("verb", "seek", "free") and first in _VERB_WORDS:
+                self.verbs.append((first, clause))
             handler = getattr(self, f"on_{piece.op}", None)
             if handler is None or not handler(piece, clause):
                 self.lost.append(piece)
@@ -104,6 +113,12 @@ class Understanding:
     # --- places ---
 
     def on_scope(self, piece: Piece, clause: int) -> bool:
+        if (
+            piece.param == "file"
+            and "file" in self.row.lemmas[piece.start : piece.end]
+            and not all(is_file_path(value, self.scene) for value in piece.values.values())
+        ):
+            self.on_noun(structs.replace(piece, meaning="noun file"), clause)  # "the files here"
         return all([self._place(value, clause, piece.param or "in") for value in piece.values.values()])
 
     def on_path(self, piece: Piece, clause: int) -> bool:
@@ -127,6 +142,10 @@ class Understanding:
 
     def on_glob(self, piece: Piece, clause: int) -> bool:
         value = piece.values["GLOB"]
+        token = self.row.sentence.tokens[piece.start]
+        if not token.quoted and not self.files.type and not self.files.roots and self._about_lines(clause):
+            self.texts.append(Value(text=value.text, kind="pattern", origin=value.text))
+            return True
         self.files.names.append(value.text)
         self.files.type = self.files.type or "f"
         self.has_kinds = True
@@ -195,12 +214,28 @@ class Understanding:
         return bool(self.texts) or not self.files.type
 
     def on_seek(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "for" and not self._seeks_now():
+            return False
         self.seeks = True
+        if piece.param == "line":
+            self.on_noun(structs.replace(piece, meaning="noun line"), clause)
         self.verbs.append(("find", clause))
         values = dict(piece.values)
         places = [values.pop(hole) for hole in ("PATH", "FILE") if hole in values]
-        self.stages.contain(piece.param, tuple(v.text for v in values.values()), clause)
+        kind = "either" if piece.param == "either" else ""
+        self.stages.contain(kind, tuple(v.text for v in values.values()), clause)
         return all([self._place(place, clause, "") for place in places])
+
+    def _seeks_now(self) -> bool:
+        """Whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
+        return bool(self.verbs) and self.verbs[-1][0] == "find" and self._known_source()
+
+    def on_uniquekeep(self, piece: Piece, clause: int) -> bool:
+        return self.stages.add("unique", "uniq_keep", clause=clause)
+
+    def on_group(self, piece: Piece, clause: int) -> bool:
+        self.group = piece.param
+        return True
 
     def on_line(self, piece: Piece, clause: int) -> bool:
         return self.stages.line(piece.param, piece, clause)
@@ -322,6 +357,8 @@ class Understanding:
         self.verbs.append(("count", clause))
         self.stages.frequency, self.stages.frequency_clause = piece.param, clause
         self.counting = -1
+        if "word" in self.row.lemmas[piece.start : piece.end]:
+            self.nouns.append(("word", clause))
         if "NUM" in piece.values:
             self.stages.add("limit", "head", piece.values["NUM"].text, clause=clause)
         return True
@@ -338,11 +375,20 @@ class Understanding:
     def on_agg(self, piece: Piece, clause: int) -> bool:
         if piece.param == "median":
             return False
+        if piece.param == "range":
+            self.stages.sort(clause, key="whole", numeric=True)
+            return self.stages.add("count", "ends", clause=clause)
+        if self.nouns and self.nouns[-1][0] == "size" or "size" in self.row.lemmas[piece.end : piece.end + 2]:
+            self.action = "du"
+            self.form.add("all")
+            return True
         if self.files.type and not self.texts and not any(kind in _LINE_NOUNS for kind, _ in self.nouns):
             self.form.add("all")
         return self.stages.add("count", "agg", piece.param, "\0", "1", clause=clause)
 
     def on_longest(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "length":
+            return self.stages.add("count", "longest_length", clause=clause)
         if piece.param == "word":
             self.stages.add("split", "words", clause=clause)
         return self.stages.add("count", "longest", clause=clause)
@@ -463,6 +509,21 @@ class Understanding:
         return True
 
     def on_chmod(self, piece: Piece, clause: int) -> bool:
+        words = self.row.lemmas[piece.start : piece.end]
+        verbs = {verb for verb, _ in self.verbs}
+        if not {
+            "change",
+            "permission",
+            "chmod",
+            "give",
+            "add",
+            "grant",
+            "create",
+            "executable",
+            "delete",
+            "revoke",
+        } & set(words) and not verbs & {"change", "create", "add"}:
+            return False
         if piece.param == "to" or self.action.startswith("chmod"):
             return self._act("chmod", piece)
         words = [token.low for token in self.row.sentence.tokens[piece.start : piece.end]]
@@ -506,15 +567,13 @@ class Understanding:
         return self._act("archive", piece)
 
     def on_compare(self, piece: Piece, clause: int) -> bool:
-        self.compares.append(piece.param)
+        self.action = self.action or f"compare {piece.param}"
         return all([self._place(value, clause, "file") for value in piece.values.values()])
 
     # --- the whole ---
 
     def intent(self) -> Intent:
         """The intent as far as it was read."""
-        from agent.planner.offline.grammar.assemble import assemble
-
         return assemble(self)
 
 
