@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.rule_desk import RuleDesk
+    from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
     from agent.protocol.messages import ContextBlock
@@ -39,15 +40,13 @@ class Parts:
         self.processes = LazyProcesses()
         self._facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
-        self._choice = PlannerChoice(loaded, self.redactor, remembered=lambda: self.memory.remembered())
+        self._choice = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
         self._contexts: list[RequestContext] = []
         self.execution = ExecutionParts(loaded, self.redactor)
         self.policies = PolicyParts(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self.logs = LogParts(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
-        self.memory = MemoryParts(
-            loaded.settings, loaded.environ, self.logs.folder, is_here=lambda planner: self._choice.stays_here(planner)
-        )
+        self.memory = MemoryParts(loaded.settings, loaded.environ, self.logs.folder, is_here=self._choice.stays_here)
 
     @property
     def first_run(self) -> bool:
@@ -68,6 +67,9 @@ class Parts:
             return SecretRedactor(known, personal=personal)
         folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
         return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
+
+    def _remembered(self) -> RememberedCommands | None:
+        return self.memory.remembered()
 
     def leaving(self) -> tuple[str, ...]:
         """What of earlier commands goes to a planner that is not on this machine, in words."""

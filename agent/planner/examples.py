@@ -29,7 +29,7 @@ def example_block(memory: Likenesses, words: GoalWords, cwd: str) -> ContextBloc
     lines: list[str] = []
     size = 0
     for item in memory.like_goal(words, cwd, least=_LIKE, most=4 * MOST):
-        if item.success < _LEAST_SUCCESS or (item.refused and not item.edited):
+        if item.success < _LEAST_SUCCESS or item.replaced:
             continue
         edited = ", written by the person" if item.edited else ""
         where = "here" if item.cwd == cwd else "elsewhere"

@@ -52,6 +52,23 @@ def test_an_edit_replaces_what_was_proposed(world: MemoryWorld) -> None:
     assert "as you wrote it; 1 of 1 worked" in again.asked[0].proposal.reason
 
 
+def test_forgetting_an_edit_forgets_what_it_replaced(world: MemoryWorld) -> None:
+    world.taught(GOAL, "sort -n a.txt")
+    world.taught(GOAL, "sort -n a.txt", edits={"sort -n a.txt": "sort -g a.txt"})
+    assert proposed(world.session("offline", GOAL)) == ["sort -g a.txt"]
+    world.session("offline", ":forget sort -g")
+    again = world.session("offline", GOAL)
+    assert proposed(again) == ["sort -n a.txt"]
+    assert "; 1 of 1 worked" in again.asked[0].proposal.reason
+
+
+def test_what_was_replaced_once_comes_back_when_it_is_taken_again(world: MemoryWorld) -> None:
+    world.taught(GOAL, "sort -n a.txt", edits={"sort -n a.txt": "sort -n missing.txt"})
+    assert proposed(world.session("offline", GOAL)) == []
+    world.taught(GOAL, "sort -n a.txt")
+    assert proposed(world.session("offline", GOAL)) == ["sort -n a.txt"]
+
+
 def test_a_later_failure_takes_it_back(world: MemoryWorld) -> None:
     world.taught(GOAL, "sort -n a.txt")
     (world.work / "a.txt").unlink()

@@ -188,7 +188,7 @@ def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> 
         uses=uses,
         success=weight_worked / weight_uses,
         edited=edited,
-        refused=refused,
+        replaced=2 * refused > weight_uses,
         level=level or 3,  # what was never rated is taken for the worst
         by_recipe=by_recipe and not edited,
         same_folder=here,

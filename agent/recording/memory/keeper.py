@@ -226,14 +226,19 @@ class Memory:
 def _remove_covered(connection: sqlite3.Connection, forgotten: Forgotten) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        query = (
-            "SELECT uses.rowid, uses.goal, uses.at, key, command, entry FROM uses JOIN entries ON entries.id = entry"
-        )
+        query = "SELECT uses.rowid, uses.goal, uses.at, key, command, entry, kind FROM uses JOIN entries ON entries.id = entry"
         covered = [row for row in connection.execute(query) if forgotten.covers(row[3], row[4], row[2])]
-        for rowid, goal, at, _, _, _ in covered:
+        for rowid, goal, at, *_ in covered:
             connection.execute("DELETE FROM uses WHERE rowid = ?", (rowid,))
             connection.execute("DELETE FROM runs WHERE goal = ? AND at = ?", (goal, at))
-        drop_unused(connection, [row[5] for row in covered])
+        entries = [row[5] for row in covered]
+        for goal in {
+            row[1] for row in covered if row[6] == "taught"
+        }:  # what it was taken instead of is no worse any more
+            query = "SELECT entry FROM uses WHERE goal = ? AND kind = 'refused'"
+            entries += [entry for (entry,) in connection.execute(query, (goal,))]
+            connection.execute("DELETE FROM uses WHERE goal = ? AND kind = 'refused'", (goal,))
+        drop_unused(connection, entries)
         for rowid, at in connection.execute("SELECT rowid, at FROM runs").fetchall():
             if forgotten.covers("", "", at):
                 connection.execute("DELETE FROM runs WHERE rowid = ?", (rowid,))

@@ -37,9 +37,9 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """A command for a goal, with what came of it. `worked` of `uses` runs did what they were for.
 
     `success` is the same as a share, where an edit of the person counts double. `at`: the last run that taught it, in microseconds
-    since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run was there. `level`: the worst rating of it, 1 low …
-    3 high. `edited`: the person wrote it. `refused`: how often something was put in its place. `by_recipe`: only recipes ever proposed
-    it, as the first. `likeness`: of the goals, 0..1.
+    since the epoch; `cwd` where that was. `same_folder`, `same_project`: some such run was there. `level`: the worst rating of it,
+    1 low … 3 high. `edited`: the person wrote it. `replaced`: the person mostly put something else in its place. `by_recipe`: only
+    recipes ever proposed it, as the first. `likeness`: of the goals, 0..1.
     """
 
     entry: int
@@ -53,7 +53,7 @@ class Remembered(Struct, frozen=True, kw_only=True):
     uses: int = 0
     success: float = 0.0
     edited: bool = False
-    refused: int = 0
+    replaced: bool = False
     level: int = 0
     by_recipe: bool = False
     same_folder: bool = False

@@ -150,8 +150,10 @@ class Refresher:
         connection = self._connection
         uses = uses_of(goal, self._worked)
         words = self._read(goal.text) if uses else GoalWords(key="")
+        forgotten = {use for use in uses if self._forgotten.covers(words.key, use.command, use.at)}
+        lesson_is_forgotten = any(use.kind == "taught" for use in forgotten)
         for use in uses if words.key else ():
-            if self._forgotten.covers(words.key, use.command, use.at):
+            if use in forgotten or (use.kind == "refused" and lesson_is_forgotten):
                 continue
             entry = self._entry(words, goal.text, use.command)
             connection.execute(

@@ -87,7 +87,7 @@ def test_what_only_recipes_proposed_does_not_stand_before_what_they_say_today() 
     "item",
     [
         known("tidy a.txt", "sort a.txt", worked=1, uses=2, success=0.5),
-        known("tidy a.txt", "sort a.txt", refused=1),
+        known("tidy a.txt", "sort a.txt", replaced=True),
         known("tidy a.txt", "mv a.txt b", level=2, same_folder=False),
     ],
 )
