@@ -29,11 +29,25 @@ from benchmarks.nl2sh_scores import Result, Summary, summary
 from benchmarks.nl2sh_tasks import Task, TaskError, own_tasks, tasks_of
 
 WANTED = 85.0  # percent of the development tasks
+ENOUGH_TROUBLE = 3  # answers that fail alike before anything is measured
+
+
+class PlannerFails(Exception):
+    """The planner cannot be asked here."""
 
 
 def answers(tasks: Sequence[Task], judge: Judge, asked: Asked) -> list[Result]:
-    """Ask for every task, one after the other, so that nothing disturbs the times."""
-    return [Result(task, asked.ask(task.goal, judge.home(task.fixture), task.fixture)) for task in tasks]
+    """Ask for every task, one after the other, so that nothing disturbs the times.
+
+    Raises PlannerFails where the first answers are all the same trouble: a missing key is no score of 0.
+    """
+    results: list[Result] = []
+    for task in tasks:
+        results.append(Result(task, asked.ask(task.goal, judge.home(task), task.fixture)))
+        troubles = {one.answer.trouble for one in results}
+        if len(results) == min(len(tasks), ENOUGH_TROUBLE) and len(troubles) == 1 and "" not in troubles:
+            raise PlannerFails(troubles.pop())
+    return results
 
 
 def judged(results: Sequence[Result], judge: Judge, jobs: int) -> Iterator[Result]:
@@ -123,7 +137,7 @@ def run(argv: Sequence[str]) -> int:
         if options.check:
             return check(tasks, options.jobs)
         results, load = measure(tasks, options)
-    except (TaskError, SandboxMissing, SetupBroken, CoreError) as problem:
+    except (TaskError, SandboxMissing, SetupBroken, PlannerFails, CoreError) as problem:
         print(f"nothing is measured: {problem}", file=sys.stderr)
         return 2
     summaries = summaries_of(results, own=not options.tasks)

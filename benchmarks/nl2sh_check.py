@@ -12,20 +12,22 @@ from benchmarks.nl2sh_tasks import Task
 
 def complaints(tasks: Sequence[Task], judge: Judge, jobs: int = 2) -> list[str]:
     """One line for each fault, with the goal. Raises SandboxMissing."""
+    lines, sound = [], []
     for task in tasks:
-        judge.home(task.fixture)
+        try:
+            judge.home(task)
+            sound.append(task)
+        except SetupBroken as problem:
+            lines.append(f"{task.area}: {task.goal}: {problem}")
     with ThreadPoolExecutor(jobs) as pool:
-        return [line for found in pool.map(lambda task: _of(task, judge), tasks) for line in found]
+        return lines + [line for found in pool.map(lambda task: _of(task, judge), sound) for line in found]
 
 
 def _of(task: Task, judge: Judge) -> list[str]:
     lines: list[str] = []
     for command in task.accepted:
-        refusal = not_to_be_run(command, judge.home(task.fixture), task.fixture)
-        try:
-            first, second = judge.run(task, command), judge.run(task, command)
-        except SetupBroken as problem:
-            return [f"{task.area}: {task.goal}: {problem}"]
+        refusal = not_to_be_run(command, judge.home(task), task.fixture)
+        first, second = judge.run(task, command), judge.run(task, command)
         faults = (
             (refusal, f"could not be offered: {refusal}"),
             (first.timed_out, "timed out"),

@@ -285,10 +285,8 @@ def inside(order: dict) -> dict:
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     socket.sethostname(HOST)
     build_root(order["room"], order["base"])
-    if order.get("setup"):
-        prepared = run(order["setup"], dict(order, timeout=60))
-        if prepared["exit_code"] != 0:
-            return {"broken": f"the setup ended with {prepared['exit_code']}: {prepared['stderr'][:400]}"}
+    if order["prepare"]:
+        return {**run(order["command"], order), "tree": world.packed_tree(HOME)}
     before = world.manifest(HOME, lambda folder: git_summary(folder, order))
     started = time.time()
     report = run(order["command"], order)
@@ -315,7 +313,7 @@ def main() -> None:
             report = inside(order)
         except Refused as problem:
             report = {"refused": str(problem)}
-        except (OSError, shutil.Error) as problem:
+        except (OSError, shutil.Error, OverflowError) as problem:
             report = {"refused": f"{type(problem).__name__}: {problem}"}
         with open(done, "wb") as file:
             file.write(json.dumps(report).encode())

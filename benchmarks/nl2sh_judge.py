@@ -10,12 +10,12 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import structs
 
 from benchmarks.nl2sh_fixtures import FIXTURES
-from benchmarks.nl2sh_sandbox import HOME, Outcome, run_inside
+from benchmarks.nl2sh_sandbox import HOME, Outcome, prepare, run_inside
 from benchmarks.nl2sh_tasks import Task
 
 NOTHING = Outcome()
@@ -37,22 +37,26 @@ class Judge:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._homes: dict[str, str] = {}
+        self._homes: dict[tuple[str, str], str] = {}
         self._outcomes: dict[tuple[Task, str], Outcome] = {}
 
-    def home(self, fixture: str) -> str:
-        """The fixture as it is before any command, outside of all sandboxes: to be looked at only."""
-        if fixture not in self._homes:
-            home = os.path.join(self._folder, fixture, "home")
-            os.makedirs(home)
-            FIXTURES[fixture](home)
-            self._homes[fixture] = home
-        return self._homes[fixture]
+    def home(self, task: Task) -> str:
+        """The world as it is before any command, outside of all sandboxes: to be looked at only. Raises SetupBroken."""
+        key = (task.fixture, task.setup)
+        if key not in self._homes:
+            base = self.home(replace(task, setup="")) if task.setup else ""
+            home = os.path.join(self._folder, str(len(self._homes)), "home")
+            os.makedirs(os.path.dirname(home))
+            if task.setup:
+                prepare(task.setup, base=base, cwd=task.fixture, target=home)
+            else:
+                FIXTURES[task.fixture](home)
+            self._homes[key] = home
+        return self._homes[key]
 
     def run(self, task: Task, command: str) -> Outcome:
         """What `command` does in the task's world."""
-        base, cwd = self.home(task.fixture), task.fixture
-        return run_inside(command, base=base, cwd=cwd, setup=task.setup, times=task.times)
+        return run_inside(command, base=self.home(task), cwd=task.fixture, times=task.times)
 
     def accepted(self, task: Task, command: str) -> Outcome:
         """The same for a command of the task itself, remembered."""
@@ -63,7 +67,7 @@ class Judge:
 
     def judge(self, task: Task, command: str) -> Judgement:
         """Compare with each accepted command; the first that it equals counts."""
-        refusal = not_to_be_run(command, self.home(task.fixture), task.fixture)
+        refusal = not_to_be_run(command, self.home(task), task.fixture)
         reference = self.accepted(task, task.reference)
         if refusal:
             return Judgement(reference=reference, why=refusal)

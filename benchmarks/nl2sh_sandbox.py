@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.nl2sh_archives import described
+from benchmarks.nl2sh_world import unpack_tree
 
 INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh_inside.py")
-TIMEOUT = 10.0
+TIMEOUT, SETUP_TIMEOUT = 10.0, 60.0
 HOME = "/home/dana"
 
 
@@ -46,33 +47,12 @@ class Outcome:
         return not self.stdout.strip() and not self.changed
 
 
-def run_inside(
-    command: str, *, base: str, cwd: str, setup: str = "", times: bool = False, timeout: float = TIMEOUT
-) -> Outcome:
+def run_inside(command: str, *, base: str, cwd: str, times: bool = False, timeout: float = TIMEOUT) -> Outcome:
     """Run `command` in a copy of `base` (a folder that becomes the home), in its folder `cwd`.
 
-    Raises SandboxMissing and SetupBroken; never for what the command does.
+    Raises SandboxMissing; never for what the command does.
     """
-    with tempfile.TemporaryDirectory(prefix="nl2sh-room-") as room:
-        order = {"room": room, "base": base, "cwd": cwd, "setup": setup, "command": command, "timeout": timeout}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-I", "-S", "-B", INSIDE],
-                input=json.dumps(order).encode(),
-                capture_output=True,
-                timeout=timeout + 90,
-                env={"PATH": os.defpath},
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            raise SandboxMissing(str(problem)) from problem
-    if not done.stdout:
-        raise SandboxMissing(f"its inside ended with {done.returncode}: {done.stderr.decode(errors='replace')[-400:]}")
-    report = json.loads(done.stdout)
-    if "refused" in report:
-        raise SandboxMissing(report["refused"])
-    if "broken" in report:
-        raise SetupBroken(report["broken"])
+    report = _report(command, base, cwd, timeout)
     return Outcome(
         stdout=report["stdout"],
         stderr=report["stderr"],
@@ -81,6 +61,40 @@ def run_inside(
         cut=report["cut"],
         changed=_changed(report, times=times),
     )
+
+
+def prepare(setup: str, *, base: str, cwd: str, target: str) -> None:
+    """Run `setup` in a copy of `base`, and write what came of it to the new folder `target`. Raises SandboxMissing, SetupBroken."""
+    report = _report(setup, base, cwd, SETUP_TIMEOUT, prepare=True)
+    if report["exit_code"] != 0:
+        raise SetupBroken(f"the setup ended with {report['exit_code']}: {report['stderr'][:400]}")
+    os.mkdir(target)
+    try:
+        unpack_tree(report["tree"], target)
+    except (OSError, ValueError) as problem:
+        raise SetupBroken(f"the setup's files cannot be taken over: {problem}") from problem
+
+
+def _report(command: str, base: str, cwd: str, timeout: float, *, prepare: bool = False) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="nl2sh-room-") as room:
+        order = {"room": room, "base": base, "cwd": cwd, "command": command, "timeout": timeout, "prepare": prepare}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", "-B", INSIDE],
+                input=json.dumps(order).encode(),
+                capture_output=True,
+                timeout=timeout + 60,
+                env={"PATH": os.defpath},
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise SandboxMissing(str(problem)) from problem
+    if not done.stdout:
+        raise SandboxMissing(f"its inside ended with {done.returncode}: {done.stderr.decode(errors='replace')[-400:]}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    if "refused" in report:
+        raise SandboxMissing(report["refused"])
+    return report
 
 
 def why_missing() -> str:

@@ -97,6 +97,9 @@ def _task(entry: Any, place: str) -> Task:
     for key in ("goal", "reference", "fixture", "area", "difficulty", "setup"):
         if not isinstance(entry.get(key, ""), str):
             raise TaskError(f"{place}: {key} is not a text")
+    for key in ("also", "needs"):
+        if not isinstance(entry.get(key, []), list) or not all(isinstance(one, str) for one in entry.get(key, [])):
+            raise TaskError(f"{place}: {key} is not a list of texts")
     if not entry["goal"].strip() or not entry["reference"].strip():
         raise TaskError(f"{place}: goal or reference is empty")
     if entry.get("fixture", "nothing") not in FIXTURES:

@@ -6,15 +6,18 @@ link's goal). Repositories count by what they record, because they hold times an
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import os
 import shutil
 import stat
 from collections.abc import Callable
+from typing import Any
 
 # What programs write for themselves.
 NOT_THEIRS = frozenset({".cache", ".lesshst", ".bash_history", ".python_history", ".viminfo", ".wget-hsts", ".config"})
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".zip", ".jar")
+MOST_PACKED = 24 << 20  # bytes of files that a setup may leave
 PACKED = (".gz", ".bz2", ".xz")
 
 
@@ -96,3 +99,48 @@ def packed_files(root: str, before: dict[str, list[str]], after: dict[str, list[
                 with open(place, "rb") as file:
                     found[path] = file.read()
     return found
+
+
+def packed_tree(root: str) -> list[list[Any]]:
+    """All below `root` as [path, kind, permissions, time, content or goal], folders before what is in them. Raises OverflowError."""
+    found: list[list[Any]] = []
+    left = MOST_PACKED
+    for folder, folders, files in os.walk(root):
+        for name in sorted((*folders, *files)):
+            place = os.path.join(folder, name)
+            facts = os.lstat(place)
+            kind, content = "folder", ""
+            if stat.S_ISLNK(facts.st_mode):
+                kind, content = "link", os.readlink(place)
+            elif stat.S_ISREG(facts.st_mode):
+                left -= facts.st_size
+                if left < 0:
+                    raise OverflowError("the setup makes too much")
+                with open(place, "rb") as file:
+                    kind, content = "file", binascii.b2a_base64(file.read()).decode()
+            elif not stat.S_ISDIR(facts.st_mode):
+                continue
+            found.append([os.path.relpath(place, root), kind, stat.S_IMODE(facts.st_mode), facts.st_mtime, content])
+    return found
+
+
+def unpack_tree(entries: list[list[Any]], root: str) -> None:
+    """Write a packed tree below `root`, an empty folder. Links come last, so that nothing is written through one. Raises ValueError."""
+    for path, kind, mode, _, content in entries:
+        if os.path.isabs(path) or ".." in path.split(os.sep) or "\0" in path:
+            raise ValueError(f"not below the home: {path!r}")
+        place = os.path.join(root, path)
+        if kind == "folder":
+            os.makedirs(place, exist_ok=True)
+        elif kind == "file":
+            with open(place, "xb") as file:
+                file.write(binascii.a2b_base64(content))
+            os.chmod(place, mode & 0o777)
+    for path, kind, _, _, content in entries:
+        if kind == "link":
+            os.symlink(content, os.path.join(root, path))
+    for path, kind, mode, when, _ in reversed(entries):
+        place = os.path.join(root, path)
+        os.utime(place, (when, when), follow_symlinks=False)
+        if kind == "folder":
+            os.chmod(place, mode & 0o777)
