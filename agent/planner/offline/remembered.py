@@ -114,6 +114,12 @@ def _command(
     if not isinstance(reply, Command):
         return _with_alternatives(base, near, here)
     others = (Alternative(command=reply.command, reason=reply.reason), *reply.alternatives)
+    base = structs.replace(base, alternatives=tuple(other for other in others if other.command != command))
+    if reply.command == command:  # else the recipes' reading is of another command
+        reason = f"{reply.reason}; {base.reason}" if reply.reason else base.reason
+        base = structs.replace(base, reason=reason, reading=reply.reading, unused=reply.unused)
+    return _with_alternatives(base, near, here)
+    others = (Alternative(command=reply.command, reason=reply.reason), *reply.alternatives)
     base = structs.replace(
         base,
         reading=reply.reading,
