@@ -29,7 +29,9 @@ def script(shell: str) -> str:
 
 
 def _flags() -> list[Setting]:
-    return [setting for setting in SETTINGS if setting.flag]
+    given = [setting for setting in SETTINGS if setting.flag]
+    off = [(setting.name, setting.flag, setting.off_flag) for setting in given if setting.off_flag]
+    return [*given, *(Setting(name=name, kind="bool", flag=short, help=f"{flag} off") for name, flag, short in off)]
 
 
 def _planners() -> tuple[str, ...]:
