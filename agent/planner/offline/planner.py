@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -117,12 +118,18 @@ def _exists(path: str) -> bool:
 def _peek(path: str) -> str:
     """The first 64 KiB of a plain text file; "" for anything else. Never waits, as a pipe would make it."""
     try:
+        facts = os.stat(path)
+        # What the kernel makes up says that it is empty, and reading it may do something.
+        if (
+            not stat.S_ISREG(facts.st_mode)
+            or not facts.st_size
+            or os.path.abspath(path).startswith(("/proc/", "/sys/", "/dev/"))
+        ):
+            return ""
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError):
         return ""
     try:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            return ""
         data = os.read(number, 65_536)
     except OSError:
         return ""

@@ -32,7 +32,7 @@ _ALIKE = [
     for group in (
         "salary earn wage pay income earning paid",
         "price cost",
-        "units quantity amount qty pieces piece count number",
+        "units quantity amount qty piece",
         "city town place",
         "department team dept division",
         "country nation",
@@ -76,7 +76,7 @@ def table_of(text: str, name: str) -> Table:
     if settings:
         return Table(separator="=", settings=settings)
     header = _has_header(rows, bool(separator))
-    names = {}
+    names: dict[str, str] = {}
     if header:
         for number, cell in enumerate(rows[0], 1):
             names.setdefault(re.sub(r"[_\s-]+", " ", cell.strip().strip('"').lower()), str(number))
@@ -103,7 +103,9 @@ def _has_header(rows: list[list[str]], parted: bool) -> bool:
         return False
     below = list(zip(*[row for row in rows[1:] if len(row) == len(rows[0])], strict=False))
     return any(all(_NUMBER.match(cell.strip()) for cell in column) for column in below) or (
-        parted and bool(below) and all(first not in column for first, column in zip(rows[0], below, strict=False))
+        parted
+        and bool(below)
+        and all(first not in column for first, column in zip(rows[0], below, strict=False))
         and all(cell == cell.lower() for cell in rows[0])
     )
 

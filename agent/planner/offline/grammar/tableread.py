@@ -1,0 +1,126 @@
+"""From words about a table to steps on its lines: columns by name, conditions on values, one result for each group."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from agent.planner.offline.grammar.intent import Order, Stage
+from agent.planner.offline.grammar.pieces import Piece
+from agent.planner.offline.grammar.reader import Row
+from agent.planner.offline.grammar.stagesread import StagesDraft
+from agent.planner.offline.grammar.tablewords import table_in
+
+_GROUPING = frozenset({"per", "each", "by"})
+# Steps whose result would be wrong or odd with the line of names among the others.
+_NO_HEADER = frozenset({"agg", "unique", "dups", "once", "uniq_c", "uniq", "groupsum", "groupcount", "groupaverage"})
+_COMPARED = frozenset({">", "<", ">=", "<=", "!="})
+
+
+class TableReading:
+    """The part of an understanding that is about tables; what it shares with the rest is declared here."""
+
+    row: Row
+    stages: StagesDraft
+    nouns: list[tuple[str, int]]
+    counts: list[tuple[str, int]]
+    counting: int
+    super_order: tuple[str, str] | None
+    grouped: str = ""
+    rows_counted: bool = False
+
+    def on_colname(self, piece: Piece, clause: int) -> bool:
+        """A column by name: what things are grouped by, else what is shown."""
+        column = piece.values["HEAD"].text
+        if self._before(piece) in _GROUPING and (self.counting >= 0 or self.counts or self._sums() or self.stages.frequency):
+            self.grouped = column
+            return True
+        if any(step.stage.op == "cols" and column in step.stage.args for step in self.stages.steps):
+            return True
+        if self.counting >= 0:
+            # "count the departments", "number of different cities"
+            self.counting = -1
+            self.stages.add("count", "count", "l", clause=clause)
+        return self.show_column(column, clause)
+
+    def show_column(self, column: str, clause: int) -> bool:
+        """One more column that is shown."""
+        for step in self.stages.steps:
+            if step.stage.op == "cols" and step.clause == clause:
+                step.stage = structs.replace(step.stage, args=(*step.stage.args, column))
+                return True
+        return self.stages.add("col", "cols", "\0", column, clause=clause)
+
+    def on_colmost(self, piece: Piece, clause: int) -> bool:
+        """The lines with the largest or smallest values of a column."""
+        column = piece.values["HEAD"].text
+        number = piece.values["NUM"].text if "NUM" in piece.values else "1"
+        large = piece.param == "large"
+        self.stages.sort(clause, key="col", column=column, numeric=True, reverse=large)
+        return self.stages.add("limit", "head", number, clause=clause)
+
+    def on_cell(self, piece: Piece, clause: int) -> bool:
+        """A value that a column must, or must not, have."""
+        value = piece.values["CELL"]
+        sign = "!=" if piece.param == "not" else "=="
+        return self.stages.add("where", "where", "\0", value.forms["column"], sign, value.text, clause=clause)
+
+    def on_setting(self, piece: Piece, clause: int) -> bool:
+        """The value of a key."""
+        self.stages.add("match", "anchored", "", "^", piece.values["KEY"].text + "=", "", clause=clause)
+        return self.stages.add("part", "after", "=", clause=clause)
+
+    def on_rowcount(self, piece: Piece, clause: int) -> bool:
+        """How many lines there are, however the things in them are called."""
+        self.rows_counted = True
+        return True
+
+    def _sums(self) -> bool:
+        return any(step.stage.op == "agg" for step in self.stages.steps)
+
+    def _before(self, piece: Piece) -> str:
+        at = piece.start - 1
+        while at >= 0 and self.row.lemmas[at] in ("the", "unique", "different"):
+            at -= 1
+        return self.row.lemmas[at] if at >= 0 else ""
+
+
+def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> list[Stage]:
+    """The steps with what is known of the table: groups, numbers as numbers, the line of names kept out of results."""
+    table = table_in(draft.row.sentence)
+    if draft.grouped:
+        stages = _grouped(stages, draft.grouped, separator)
+    if table is None:
+        return stages
+    lemmas = set(draft.row.lemmas)
+    out = []
+    for stage in stages:
+        order = stage.order
+        if order is not None and not lemmas & {"alpha", "dictionary"}:
+            column = order.column.partition(":")[0]
+            numbers = order.key == "col" and column in table.numeric or order.key == "whole" and table.numbers_only
+            if numbers and not order.human:
+                stage = structs.replace(stage, order=structs.replace(order, numeric=True))
+        out.append(stage)
+    if not table.header or any(stage.op in ("skip", "line", "range", "head") for stage in out[:1]):
+        return out
+    limited = any(s.order is not None and s.order.key == "col" for s in out) and any(s.op in ("head", "tail") for s in out)
+    compared = any(stage.op == "where" and stage.args[2] in _COMPARED for stage in out)
+    unique = any(stage.order is not None and stage.order.then == "unique" for stage in out)
+    if limited or compared or unique or draft.rows_counted or any(stage.op in _NO_HEADER for stage in out):
+        return [Stage(op="skip", args=("1",)), *out]
+    return out
+
+
+def _grouped(stages: list[Stage], column: str, separator: str) -> list[Stage]:
+    """One result for each value of a column: how many lines, or the sum or average of another column."""
+    sums = next((stage for stage in stages if stage.op == "agg" and stage.args[0] in ("sum", "average")), None)
+    before = [stage for stage in stages if stage.op in ("match", "anchored", "regex", "where", "skip")]
+    limits = [stage for stage in stages if stage.op in ("head", "tail")]
+    order = next((stage.order for stage in stages if stage.order is not None), None)
+    if sums is not None:
+        return [*before, Stage(op="group" + sums.args[0], args=(separator, column, sums.args[-1]))]
+    counted = [Stage(op="cols", args=(separator, column)), Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
+    if limits or order is not None:
+        reverse = order is None or order.reverse or order.key == "count"
+        counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))
+    return [*before, *counted, *limits]

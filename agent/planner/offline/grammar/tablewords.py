@@ -1,0 +1,96 @@
+"""Words of a goal that speak of the columns, values and keys of a file that the goal names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.planner.offline.paths import looks_like_path
+from agent.planner.offline.quantities import Found
+from agent.planner.offline.sentences import Sentence
+from agent.planner.offline.values import Value
+
+if TYPE_CHECKING:
+    from agent.planner.offline.grammar.tables import Table
+
+# The things that lines of a table stand for.
+ROW_NOUNS = frozenset(
+    "people person persons employees employee customers customer students student items item products product articles"
+    " workers worker members member colleagues staff requests request orders order sales entries entry hosts accounts"
+    " transactions visitors readings measurements".split()
+)
+_last: tuple[Sentence, Table | None] | None = None
+
+
+def table_in(sentence: Sentence) -> Table | None:
+    """The table that the goal is about: of the first text file named in it that has columns; None without one."""
+    global _last
+    known = _last
+    if known is not None and known[0] is sentence:
+        return known[1]
+    table = None
+    for token in sentence.tokens:
+        if looks_like_path(token, sentence.scene):
+            text = sentence.scene.peek(token.raw)
+            if text:
+                from agent.planner.offline.grammar.tables import table_of
+
+                table = table_of(text, token.raw)
+                break
+    _last = sentence, table
+    return table
+
+
+def read_named_column(sentence: Sentence, at: int, *, meant: bool = True) -> Found:
+    """A column by the name that it has in the file, or, with `meant`, by a word for the same thing."""
+    table = table_in(sentence)
+    if table is None or not table.names or looks_like_path(sentence.tokens[at], sentence.scene):
+        return None
+    from agent.planner.offline.grammar.tables import column_meant, column_named
+
+    words = [token.low for token in sentence.tokens[at : at + 3]]
+    found = column_named(table, words)
+    if found is not None:
+        count, number = found
+        end = sentence.tokens[at + count - 1].end
+        return count, Value(text=number, origin=sentence.text[sentence.tokens[at].start : end])
+    number_meant = column_meant(table, words[0]) if meant and not sentence.tokens[at].quoted else None
+    return (1, Value(text=number_meant, origin=words[0])) if number_meant is not None else None
+
+
+def read_cell(sentence: Sentence, at: int) -> Found:
+    """A value that stands in one column of the table: capitals as in the file, or the only value that differs in them."""
+    table, token = table_in(sentence), sentence.tokens[at]
+    if table is None or not table.cells or not any(char.isalpha() for char in token.raw):
+        return None
+    raw = token.raw
+    if not token.quoted and (token.filler or raw.islower() and sentence.scene.lexicon.knows(token.low)):
+        return None
+    if raw not in table.cells:
+        same = [cell for cell in table.cells if cell.lower() == raw.lower()]
+        if len(same) != 1:
+            return None
+        raw = same[0]
+    return 1, Value(text=raw, forms={"column": table.cells[raw]}, origin=token.raw)
+
+
+def read_setting(sentence: Sentence, at: int) -> Found:
+    """A key of a file of `key=value` lines."""
+    table, token = table_in(sentence), sentence.tokens[at]
+    if table is None or token.raw not in table.settings:
+        return None
+    return 1, Value(text=token.raw, origin=token.raw)
+
+
+def as_in_the_file(sentence: Sentence, text: str, *, prefix: bool = False) -> str:
+    """A word for which the file has only one other way to write it in capitals, as the file has it; else unchanged."""
+    import re
+
+    for token in sentence.tokens:
+        if looks_like_path(token, sentence.scene):
+            content = sentence.scene.peek(token.raw)
+            if not content or text in content:
+                continue
+            ways = set(re.findall(rf"(?i)\b{re.escape(text)}\b", content))
+            if len(ways) == 1:
+                return str(ways.pop())
+    return text
