@@ -39,7 +39,7 @@ _SHOWCASE = (
 
 class Surroundings(Struct, frozen=True, kw_only=True):
     """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), the
-    full name of a running process, "" where there is none, and whose a program is."""
+    full name of a running process, "" where there is none, whose a program is, and how a text file begins."""
 
     present: Callable[[str], bool]
     today: datetime.date
@@ -235,7 +235,7 @@ class Answerer:
         if last.outcome != "ran":
             return Chat(message=self._talk.outcome(last.outcome))
         offer = self._origin(text, goal, steps, around)
-        entry = offer.match.recipe.entry if offer is not None and offer.match is not None else None
+        entry = self._matcher.entry_of(offer.match, offer.composed) if offer is not None else None
         if self._aftermath.succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
         reading = self._read(text, goal, around)

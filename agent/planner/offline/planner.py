@@ -93,7 +93,12 @@ class OfflinePlanner:
             return known[name]
 
         around = Surroundings(
-            present=present, today=self._today(), exists=_exists, running=self._running, flavour=self._flavour
+            present=present,
+            today=self._today(),
+            exists=_exists,
+            running=self._running,
+            flavour=self._flavour,
+            peek=_peek,
         )
         worked = worked_on(request)
         return self._with_remembered(answer_in_steps(self._answerer, worked, around), worked.request, around)
