@@ -196,6 +196,7 @@ def start(command: str, order: dict, out: int, err: int) -> int:
         os.setsid()
         call("a user namespace for the command", LIBC.unshare(NEW_USER))
         be(PERSON, 0, 0)
+        write("/proc/sys/user/max_user_namespaces", "0")  # it shall not become root of another one
         call("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_FILE, MOST_FILE))
         resource.setrlimit(resource.RLIMIT_NPROC, (MOST_PROCESSES, MOST_PROCESSES))

@@ -85,18 +85,23 @@ def test_tasks_that_cannot_be_judged_are_complained_about(judge: Judge) -> None:
 def test_a_set_of_somebody_is_run_from_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         {"goal": "count the lines of a.txt", "reference": "wc -l a.txt", "setup": "seq 3 > a.txt"},
-        {"goal": "zzz qqq xxyy", "reference": "ls", "setup": "touch a"},
+        {"goal": "what is the answer", "reference": "ls", "fixture": "data"},
     ]
-    path = tmp_path / "tasks.jsonl"
+    path, script = tmp_path / "tasks.jsonl", tmp_path / "script.toml"
     path.write_text("\n".join(map(json.dumps, lines)))
-    assert nl2sh.run(["--tasks", str(path), "--json"]) == 0
+    script.write_text(
+        '[[reply]]\njson = { mode = "command", command = "grep -c . a.txt | sed \'s/$/ a.txt/\'" }\n'
+        '[[reply]]\njson = { mode = "chat", message = "42" }\n'
+    )
+    words = ["--tasks", str(path), "--planner", f"scripted:{script}"]
+    assert nl2sh.run([*words, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [one["right"] for one in told["results"]] == [True, False]
     assert told["sets"][0]["total"] == {
         "name": "all", "tasks": 2, "right": 1, "lenient": 1, "wrong": 0, "unanswered": 1, "refused": 0,
     }  # fmt: skip
-    assert nl2sh.run(["--tasks", str(path), "--failures"]) == 0
-    assert "no answer" in capsys.readouterr().out
+    assert nl2sh.run([*words, "--failures"]) == 0
+    assert "no answer  42" in capsys.readouterr().out
 
 
 @runs
