@@ -72,6 +72,8 @@ class CommandText:
     def _rating(self, command: CommandStory) -> Iterator[str]:
         if command.reason:
             yield from (self._paint(line, "dim") for line in wrapped(command.reason[:SHOWN_TEXT], self._width - 6))
+        for words in _reading(command):
+            yield from (self._paint(line, "dim") for line in wrapped(words, self._width - 6))
         findings = command.findings if self._full else command.findings[: 1 if command.level == "low" else 3]
         for finding in findings:
             if finding.level.value == "low" and not self._full:
@@ -132,3 +134,11 @@ def cut(text: str, limit: int | None) -> str:
     if limit is None or len(text) <= limit:
         return text
     return f"{text[:limit]}\n… {len(text) - limit:,} more characters (--full shows them)"
+
+
+def _reading(command: CommandStory) -> Iterator[str]:
+    """How the goal was understood, and what of it the command leaves out."""
+    if command.reading:
+        yield f"read as: {safe_line(command.reading, 300)}"
+    if command.unused:
+        yield f"not used: {', '.join(safe_line(word, 60) for word in command.unused[:20])}"

@@ -140,6 +140,7 @@ class CommandStory(Struct, frozen=True, kw_only=True):
     that was confirmed and not met; "" where it came to neither. `began` is when it was proposed, `started` when it ran ("" if it did not).
     Output is `outputs`, then for each stream `dropped` bytes that are not in the log, then its tail. `left_out`: recorded
     characters that this story leaves out, because there are too many.
+    `reading` and `unused`: how the goal was understood, and which of its words the command does nothing about.
     `undo_state`: "undone" or "committed" (done again) where the run was taken back and that is known.
     """
 
@@ -148,6 +149,8 @@ class CommandStory(Struct, frozen=True, kw_only=True):
     proposed: str
     origin: str = "planner"
     reason: str = ""
+    reading: str = ""
+    unused: tuple[str, ...] = ()
     call_id: str = ""
     ratings: tuple[Rating, ...] = ()
     decisions: tuple[Decision, ...] = ()

@@ -32,7 +32,8 @@ class CommandFold:
 
     def __init__(self, event: CommandProposed, time: str, call_id: str = "") -> None:
         self.command_id = event.command_id
-        self.weight = len(event.command) + len(event.reason)
+        self.weight = len(event.command) + len(event.reason) + len(event.reading)
+        self._proposed = event
         self._state = command_state(event, call_id)
         self._began = time
         self._ratings: deque[Rating] = deque(maxlen=_MOST_ANSWERS)
@@ -83,6 +84,8 @@ class CommandFold:
             proposed=item.proposed,
             origin=item.origin,
             reason=item.reason,
+            reading=self._proposed.reading,
+            unused=self._proposed.unused,
             call_id=item.call_id,
             ratings=tuple(self._ratings),
             decisions=tuple(self._decisions),

@@ -29,6 +29,8 @@ def command_article(command: CommandStory, number: int, *, full: bool) -> str:
         f'<header><h3 id="t{number}" class="risk">{_level(command.level)}</h3>{_ending(command)}',
         f'<a class="self" href="#c{number}" aria-label="Link to command {number}">#{number}</a></header>',
         f'<p class="reason">{line(command.reason, 1_000)}</p>' if command.reason else "",
+        f'<p class="reason dim">read as: {line(command.reading, 300)}</p>' if command.reading else "",
+        f'<p class="reason dim">not used: {line(", ".join(command.unused), 300)}</p>' if command.unused else "",
         edit_block(command.proposed, command.run) if command.edited else f'<pre class="line">{code(text)}</pre>',
         _decided(command),
         _findings(command),

@@ -128,6 +128,8 @@ def _command(command: CommandStory, number: str, approve: str) -> Iterator[str]:
         yield "Proposed as:\n"
         yield block(safe(command.proposed[:_LONGEST_TEXT]), "sh")
     facts = [] if not command.reason else [f"Why: {inline(command.reason)}"]
+    facts += [f"Read as: {inline(command.reading, 300)}"] if command.reading else []
+    facts += [f"Not used: {inline(', '.join(command.unused), 300)}"] if command.unused else []
     facts.append(f"Decision: {inline(decided_words(command, approve))}")
     facts += [f"Confined: {inline(command.confine, 60)}"] if command.confine not in ("", "off") else []
     facts += [f"In {code(command.cwd)}, started {code(command.started, 40)}"] if command.ran else []
