@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
+from agent.planner.offline.grammar.tableread import fit_to_table
+from agent.planner.offline.grammar.tablewords import table_in
 from agent.planner.offline.values import Value
 from agent.planner.offline.grammar.stagesread import RANKS, Step
 
@@ -36,6 +38,9 @@ def separator_of(draft: Understanding) -> str:
         return ","
     if texts and all(text.endswith(".tsv") for text in texts):
         return "\t"
+    table = table_in(draft.row.sentence)
+    if table is not None and texts:
+        return table.separator
     return ":" if texts and all(text in ("/etc/passwd", "/etc/group", "/etc/shadow") for text in texts) else ""
 
 
@@ -156,7 +161,9 @@ def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage,
         plural = bool(lows & {"files", "folders", "directories", "ones"})
         if not any(step.stage.op == "head" for step in stages.steps):
             stages.add("limit", "head", number or ("10" if plural else "1"), clause=99)
-    return _unique_and_frequency(_summed(list(stages.finish(separator_of(draft)))), stages.frequency)
+    separator = separator_of(draft)
+    finished = list(_unique_and_frequency(_summed(list(stages.finish(separator))), stages.frequency))
+    return tuple(fit_to_table(draft, finished, separator))
 
 
 def _summed(stages: list[Stage]) -> list[Stage]:

@@ -42,7 +42,9 @@ def rule_book() -> RuleBook:
                 {
                     k: v
                     for k, v in rules_text.MATCHING.items()
-                    if k.startswith(("contain", "lack", "seek", "wholeword", "context"))
+                    if k.startswith(
+                        ("contain", "lack", "seek", "wholeword", "context", "where", "colmost", "cell", "setting", "headed", "told", "aligned", "product")
+                    )
                 },
             ),
             ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
@@ -69,7 +71,7 @@ class Grammar:
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()
-        if not _has_object(understood.intent) or not coherent(understood.intent):
+        if not _has_object(understood.intent) or not coherent(understood.intent) or not understood.done:
             return None
         try:
             command = render(understood.intent)
@@ -96,9 +98,5 @@ def _has_object(intent: Intent) -> bool:
     if intent.source == "literal":
         return bool(intent.stages)
     return bool(
-        intent.texts
-        or files.type
-        or files.names
-        or (files.roots and (intent.stages or intent.action or files.narrow))
-        or files.narrow
+        intent.texts or files.type or files.names or (files.roots and (intent.stages or intent.action or files.narrow))
     )

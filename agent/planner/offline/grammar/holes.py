@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from agent.planner.offline.grammar.lemmas import LEMMAS
+from agent.planner.offline.grammar.tablewords import read_cell, read_named_column, read_seen, read_setting
 from agent.planner.offline.paths import looks_like_path, read_dir, read_file, read_pattern_files
 from agent.planner.offline.quantities import Found, read_age, read_date, read_number, read_size
 from agent.planner.offline.sentences import Sentence
@@ -59,8 +60,9 @@ def _ordinal(sentence: Sentence, at: int) -> Found:
 
 def _column(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
-    if token.quoted:
-        return None
+    named = read_named_column(sentence, at, meant=False)
+    if named is not None or token.quoted:
+        return named
     if token.low in ORDINALS:
         return 1, Value(text=str(ORDINALS[token.low]), origin=token.raw)
     if token.low in ("last", "final"):
@@ -124,6 +126,8 @@ def _word(sentence: Sentence, at: int) -> Found:
     found = _text(sentence, at)
     if found is None or token.quoted:
         return found
+    if lexicon.is_plural_extension(token.low):
+        return None
     meant = token.filler or token.weak or lexicon.knows(token.low) or token.low in LEMMAS or token.low in lexicon.kinds
     if looks_like_path(token, sentence.scene) or re.fullmatch(r"[\d.,]+", token.raw):
         return None
@@ -147,10 +151,16 @@ def _name(sentence: Sentence, at: int) -> Found:
     return 1, Value(text=token.raw, origin=token.raw)
 
 
+def _known_extension(word: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9]{1,6}", word) is not None
+
+
 def _extension(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     raw = token.raw.removeprefix("*")
     if token.is_path or not _EXTENSION.match(raw) or (token.low in _NO_NAMES and not token.quoted):
+        return None
+    if not _known_extension(raw.lstrip(".")) and not raw.startswith("."):
         return None
     return 1, Value(text=raw.lstrip("."), origin=token.raw)
 
@@ -201,6 +211,10 @@ HOLES: dict[str, Reader] = {
     "NUM": _number,
     "NTH": _ordinal,
     "COL": _column,
+    "HEAD": read_named_column,
+    "CELL": read_cell,
+    "KEY": read_setting,
+    "SEEN": read_seen,
     "SEP": _separator,
     "PERM": _mode,
     "USER": _user,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 
@@ -9,11 +10,13 @@ from agent.planner.offline.grammar.findwords import dashed, grep_words
 from agent.planner.offline.grammar.intent import Containing, Order, Stage
 from agent.planner.offline.values import quote_regex, quote_replacement
 
+# Text that awk takes as it is between double quotes.
+_PLAIN = re.compile(r"[\w .,@:+-]+\Z")
 _SED_CLASS = "[[:space:]]"
 _TR_NAMES = {"\t": "\\t", "\n": "\\n", "\\": "\\\\"}
 # Commands that read files given after them; all others get their input by `<` or a pipe.
 _READS_FILES = ("grep", "sed", "awk", "sort", "head", "tail", "wc", "cut", "tac", "rev", "nl", "cat", "fold", "expand", "shuf",
-                "base64", "xxd", "unexpand", "paste", "od", "uniq")  # fmt: skip
+                "base64", "xxd", "unexpand", "paste", "od", "uniq", "column")  # fmt: skip
 
 
 def reads_files(command: str) -> bool:
@@ -129,11 +132,22 @@ def _aggregate(kind: str, separator: str, column: str) -> str:
 
 
 def _where(separator: str, column: str, sign: str, text: str) -> str:
-    if sign in (">", "<"):
+    if sign in (">", "<", ">=", "<="):
         return f"{awk_start(separator)} '{_dollar(column)} {sign} {text}'"
     if sign == "start":
         return f"{awk_start(separator)} -v s={shlex.quote(_awk_text(text))} 'index({_dollar(column)}, s) == 1'"
-    return f"{awk_start(separator)} -v s={shlex.quote(_awk_text(text))} '{_dollar(column)} == s'"
+    if _PLAIN.match(text):
+        return f"{awk_start(separator)} '{_dollar(column)} {sign} \"{text}\"'"
+    return f"{awk_start(separator)} -v s={shlex.quote(_awk_text(text))} '{_dollar(column)} {sign} s'"
+
+
+def _group(kind: str, separator: str, column: str, value: str) -> str:
+    """The sum or average of one column for each value of another."""
+    key, number = _dollar(column), _dollar(value)
+    out = f" -v OFS={shlex.quote(separator)}" if separator and separator != " " else ""
+    shown = "s[k]" if kind == "sum" else "s[k] / n[k]"
+    more = "" if kind == "sum" else f"; n[{key}]++"
+    return f"{awk_start(separator)}{out} '{{s[{key}] += {number}{more}}} END {{for (k in s) print k, {shown}}}' | sort"
 
 
 def _awk_text(text: str) -> str:
@@ -217,6 +231,10 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "uniq_c": lambda: "uniq -c",
     "count": lambda what: f"wc -{what}",
     "agg": _aggregate,
+    "product": lambda separator, one, two: f"{awk_start(separator)} '{{print {_dollar(one)} * {_dollar(two)}}}'",
+    "align": lambda separator: "column" + (f" -s{shlex.quote(separator)}" if separator != "\t" else " -s$'\\t'") * bool(separator) + " -t",
+    "groupsum": lambda separator, column, value: _group("sum", separator, column, value),
+    "groupaverage": lambda separator, column, value: _group("average", separator, column, value),
     "occurrences": lambda letters, text: _match("o" + letters, "plain", text),
     "longest": lambda: "awk 'length > max {max = length; line = $0} END {print line}'",
     "longest_length": lambda: "wc -L",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.planner.offline.filters import read_kinds
 from agent.planner.offline.grammar.holes import read_hole
 from agent.planner.offline.grammar.lemmas import lemma_of
 from agent.planner.offline.grammar.pieces import SKIPPED, Piece, RuleBook
+from agent.planner.offline.grammar.tablewords import ROW_NOUNS, table_in
 from agent.planner.offline.paths import FILE_EXTENSION, looks_like_path
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
@@ -15,6 +16,8 @@ from agent.planner.offline.words import Token
 
 _ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "script"})
 _ABOUT_LINES = frozenset({"line", "word", "char", "content", "entry", "number"})
+# Pieces that say less than the file does.
+_GIVES_WAY = frozenset({"noun", "free", "verb", "form", "super", "kinds"})
 _CONNECTIVES = frozenset({"and", "then", "afterwards", "finally", "next", "also"})
 
 
@@ -57,6 +60,10 @@ class PieceReader:
         opened = False
         while at < len(tokens):
             piece = self._piece(sentence, lemmas, at, about)
+            if piece is not None and piece.op == "seek" and lemmas[piece.end - 1] in ("in", "inside", "within", "from"):
+                piece = structs.replace(piece, end=piece.end - 1)  # the preposition begins the place
+            if piece is not None and piece.op == "free" and any(_is_shouted(token) for token in tokens[at : piece.end]):
+                piece = None  # PATH is no path
             if piece is None:
                 token = tokens[at]
                 if _is_what_a_file_holds(sentence, token):
@@ -65,7 +72,9 @@ class PieceReader:
                     at += 1
                     continue
                 opened = opened or token.low in _CONNECTIVES or _comma_before(sentence, at)
-                if token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES:
+                if _is_shouted(token) or (
+                    token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES
+                ):
                     if token.weak:
                         weak += 1
                     else:
@@ -88,6 +97,16 @@ class PieceReader:
     def _piece(self, sentence: Sentence, lemmas: list[str], at: int, about: str) -> Piece | None:
         token = sentence.tokens[at]
         best = self._book.longest(sentence, lemmas, at, about)
+        if best is None or best.op in _GIVES_WAY:
+            told = _told_by_table(sentence, at)
+            if told is not None and (best is None or told.end >= best.end):
+                return told
+            if best is not None and best.op == "form":
+                # "just the names" of a table are a column of it.
+                for inner in range(at + 1, best.end):
+                    told = _told_by_table(sentence, inner)
+                    if told is not None and told.op == "colname" and told.end >= best.end:
+                        return structs.replace(told, start=at)
         kinds = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
         if kinds is not None and (
             best is None or kinds[0] > best.end or (kinds[0] == best.end and best.op in ("free", "noun", "verb"))
@@ -124,10 +143,36 @@ class PieceReader:
         return "file" if files else ""
 
 
+def _is_shouted(token: Token) -> bool:
+    return not token.quoted and len(token.raw) > 2 and token.raw.isalpha() and token.raw.isupper()
+
+
+def _told_by_table(sentence: Sentence, at: int) -> Piece | None:
+    """A word that the file of the goal explains: a column, a value in one, a key, or what its lines are."""
+    if table_in(sentence) is None:
+        return None
+    for hole, meaning in (("HEAD", "colname"), ("CELL", "cell"), ("KEY", "setting")):
+        found = read_hole(hole, sentence, at)
+        if found is not None:
+            return Piece(meaning=meaning, values={hole: found[1]}, start=at, end=at + found[0])
+    return None
+
+
+def _seen_in_the_text(sentence: Sentence, at: int) -> Piece | None:
+    """A word without any other meaning that is in the text which the goal names: "failed logins in auth.log"."""
+    table = table_in(sentence)
+    if table is None or table.header:
+        return None
+    found = read_hole("SEEN", sentence, at)
+    return Piece(meaning="occurs", values={"SEEN": found[1]}, start=at, end=at + found[0]) if found is not None else None
+
+
 def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
     """Whether an unknown word is what a file in the same goal is named after: "employees in employees.csv" are its lines."""
     if token.quoted or token.is_path or not token.low.isalpha():
         return False
+    if token.low in ROW_NOUNS and table_in(sentence) is not None:
+        return True
     stem = token.low.rstrip("s")
     for other in sentence.tokens:
         name = other.raw.rsplit("/", 1)[-1].lower()

@@ -22,6 +22,12 @@ _SIMPLE = {
 }  # fmt: skip
 
 
+_SIGNS = {
+    "equal": "==", "unequal": "!=", "larger": ">", "smaller": "<", "atleast": ">=", "atmost": "<=", "start": "start",
+    "numbercol": ">",
+}  # fmt: skip
+
+
 class Step(Struct, kw_only=True):
     """A stage with the clause it belongs to and its rank there. `open_order` is an order whose adverbs may still come."""
 
@@ -92,9 +98,10 @@ class StagesDraft(Struct, kw_only=True):
 
     def where(self, param: str, piece: Piece, clause: int) -> bool:
         """Lines by the value of a column."""
-        column = piece.values["COL"].text
-        value = (piece.values.get("NUM") or piece.values["TEXT"]).text
-        sign = {"equal": "==", "larger": ">", "smaller": "<", "start": "start"}[param]
+        values = piece.values
+        column = (values.get("COL") or values["HEAD"]).text
+        value = (values.get("NUM") or values.get("TEXT") or values["QUOTED"]).text
+        sign = _SIGNS[param.split()[0]]
         return self.add("where", "where", "\0", column, sign, value, clause=clause)
 
     def limit(self, param: str, piece: Piece, clause: int) -> bool:

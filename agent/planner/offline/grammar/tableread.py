@@ -31,7 +31,9 @@ class TableReading:
     def on_colname(self, piece: Piece, clause: int) -> bool:
         """A column by name: what things are grouped by, else what is shown."""
         column = piece.values["HEAD"].text
-        if self._before(piece) in _GROUPING and (self.counting >= 0 or self.counts or self._sums() or self.stages.frequency):
+        if self._before(piece) in _GROUPING and (
+            self.counting >= 0 or self.counts or self._sums() or self.stages.frequency
+        ):
             self.grouped = column
             return True
         if any(step.stage.op == "cols" and column in step.stage.args for step in self.stages.steps):
@@ -41,6 +43,27 @@ class TableReading:
             self.counting = -1
             self.stages.add("count", "count", "l", clause=clause)
         return self.show_column(column, clause)
+
+    def on_headed(self, piece: Piece, clause: int) -> bool:
+        """The names of the columns."""
+        return self.stages.add("limit", "head", "1", clause=clause)
+
+    def on_told(self, piece: Piece, clause: int) -> bool:
+        """That the first line holds names: what is counted or summed up begins after it."""
+        return self.stages.add("skip", "skip", "1", clause=clause)
+
+    def on_aligned(self, piece: Piece, clause: int) -> bool:
+        """Columns one below the other."""
+        return self.stages.add("join", "align", "\0", clause=clause)
+
+    def on_occurs(self, piece: Piece, clause: int) -> bool:
+        """A word that the text has: lines with it are meant."""
+        return self.stages.add("match", "match", self.stages.letters, "plain", piece.values["SEEN"].text, clause=clause)
+
+    def on_product(self, piece: Piece, clause: int) -> bool:
+        """Two columns multiplied, line by line."""
+        values = [value.text for value in piece.values.values()]
+        return self.stages.add("col", "product", "\0", *values, clause=clause)
 
     def show_column(self, column: str, clause: int) -> bool:
         """One more column that is shown."""
@@ -103,7 +126,9 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
         out.append(stage)
     if not table.header or any(stage.op in ("skip", "line", "range", "head") for stage in out[:1]):
         return out
-    limited = any(s.order is not None and s.order.key == "col" for s in out) and any(s.op in ("head", "tail") for s in out)
+    limited = any(s.order is not None and s.order.key == "col" for s in out) and any(
+        s.op in ("head", "tail") for s in out
+    )
     compared = any(stage.op == "where" and stage.args[2] in _COMPARED for stage in out)
     unique = any(stage.order is not None and stage.order.then == "unique" for stage in out)
     if limited or compared or unique or draft.rows_counted or any(stage.op in _NO_HEADER for stage in out):
@@ -119,7 +144,11 @@ def _grouped(stages: list[Stage], column: str, separator: str) -> list[Stage]:
     order = next((stage.order for stage in stages if stage.order is not None), None)
     if sums is not None:
         return [*before, Stage(op="group" + sums.args[0], args=(separator, column, sums.args[-1]))]
-    counted = [Stage(op="cols", args=(separator, column)), Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
+    counted = [
+        Stage(op="cols", args=(separator, column)),
+        Stage(op="sort", order=Order(key="whole")),
+        Stage(op="uniq_c"),
+    ]
     if limits or order is not None:
         reverse = order is None or order.reverse or order.key == "count"
         counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))

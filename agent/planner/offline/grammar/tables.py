@@ -37,7 +37,7 @@ _ALIKE = [
         "department team dept division",
         "country nation",
         "date day",
-        "name who person people student employee user customer",
+        "name who",
         "score point mark grade",
     )
 ]

@@ -73,6 +73,21 @@ def read_cell(sentence: Sentence, at: int) -> Found:
     return 1, Value(text=raw, forms={"column": table.cells[raw]}, origin=token.raw)
 
 
+def read_seen(sentence: Sentence, at: int) -> Found:
+    """A word that means nothing to us and is in the text that the goal names, written as it is there."""
+    token = sentence.tokens[at]
+    if token.quoted or token.filler or token.weak or token.is_path or len(token.raw) < 3 or not token.raw.isalnum():
+        return None
+    if token.raw.isupper() or not sentence.scene.lexicon.knows(token.low):
+        for other in sentence.tokens:
+            if looks_like_path(other, sentence.scene):
+                text = sentence.scene.peek(other.raw)
+                word = as_in_the_file(sentence, token.raw)
+                if text and word in text:
+                    return 1, Value(text=word, origin=token.raw)
+    return None
+
+
 def read_setting(sentence: Sentence, at: int) -> Found:
     """A key of a file of `key=value` lines."""
     table, token = table_in(sentence), sentence.tokens[at]

@@ -9,6 +9,7 @@ from agent.planner.offline.grammar.filesread import FilesDraft
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row, is_file_path
+from agent.planner.offline.grammar.tableread import TableReading
 from agent.planner.offline.grammar.stagesread import StagesDraft, as_conditions
 from agent.planner.offline.values import Value
 
@@ -30,10 +31,10 @@ class Understood(Struct, frozen=True, kw_only=True):
 
     intent: Intent
     lost: tuple[Piece, ...] = ()
-    destructive: bool = False
+    done: bool = True
 
 
-class Understanding:
+class Understanding(TableReading):
     """One goal on its way from pieces to an intent."""
 
     def __init__(self, row: Row) -> None:
@@ -67,10 +68,15 @@ class Understanding:
             first = self.row.lemmas[piece.start]
             if piece.op not in ("verb", "seek", "free") and first in _VERB_WORDS:
                 self.verbs.append((first, clause))
+            if piece.op in ("limit", "stage") and "line" in self.row.lemmas[piece.start : piece.end]:
+                self.nouns.append(("line", clause))
             handler = getattr(self, f"on_{piece.op}", None)
             if handler is None or not handler(piece, clause):
                 self.lost.append(piece)
-        return Understood(intent=self.intent(), lost=tuple(self.lost))
+        intent = self.intent()
+        return Understood(
+            intent=intent, lost=tuple(self.lost), done=verbs_done(intent, {verb for verb, _ in self.verbs}, self)
+        )
 
     # --- words that name things ---
 
@@ -79,8 +85,8 @@ class Understanding:
 
     def on_noun(self, piece: Piece, clause: int) -> bool:
         kind = piece.param
-        if kind in _FILE_NOUNS:
-            self.files.noun(kind)
+        if kind in _FILE_NOUNS and not self.files.noun(kind) and not (kind == "file" and self.form & {"each", "all"}):
+            return False
         if kind == "name" and "name" not in self.shown:
             self.shown.append("name")
         if kind == "size" and self.counting < 0:
@@ -113,15 +119,24 @@ class Understanding:
     # --- places ---
 
     def on_scope(self, piece: Piece, clause: int) -> bool:
+        lows = {token.low for token in self.row.sentence.tokens[piece.start : piece.end]}
+        if lows & {"folders", "directories"} and lows & {"named", "called"}:
+            return False  # wherever folders of that name are
         if (
             piece.param == "file"
             and "file" in self.row.lemmas[piece.start : piece.end]
             and not all(is_file_path(value, self.scene) for value in piece.values.values())
         ):
             self.on_noun(structs.replace(piece, meaning="noun file"), clause)  # "the files here"
+        self.files.several = self.files.several or piece.param == "two" or self._joined(piece)
         return all([self._place(value, clause, piece.param or "in") for value in piece.values.values()])
 
+    def _joined(self, piece: Piece) -> bool:
+        """Whether "and" stands right before a place."""
+        return piece.start > 0 and self.row.lemmas[piece.start - 1] in ("and", "or")
+
     def on_path(self, piece: Piece, clause: int) -> bool:
+        self.files.several = self.files.several or self._joined(piece)
         return self._place(piece.values["PATH"], clause, "")
 
     def _place(self, value: Value, clause: int, said: str) -> bool:
@@ -317,7 +332,7 @@ class Understanding:
         self.verbs.append(("add", clause))
         values = piece.values
         text = (values.get("TEXT") or values.get("QUOTED") or next(iter(values.values()))).text
-        kind = piece.param
+        kind = piece.param.removesuffix(" sep")
         if kind in ("start", "end"):
             return self.stages.add("change", f"add{kind}", text, clause=clause)
         number = {"first": "1", "last": "$"}.get(kind) or values["NUM"].text
@@ -356,12 +371,19 @@ class Understanding:
     def on_frequency(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("count", clause))
         self.stages.frequency, self.stages.frequency_clause = piece.param, clause
+        if "HEAD" in piece.values:
+            self.show_column(piece.values["HEAD"].text, clause)
         self.counting = -1
         if "word" in self.row.lemmas[piece.start : piece.end]:
             self.nouns.append(("word", clause))
         if "NUM" in piece.values:
             self.stages.add("limit", "head", piece.values["NUM"].text, clause=clause)
         return True
+
+    def on_uniquecount(self, piece: Piece, clause: int) -> bool:
+        self.verbs.append(("count", clause))
+        self.counting = clause
+        return self.stages.add("unique", "unique", clause=clause)
 
     def on_unique(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("unique", "unique", clause=clause)
@@ -575,6 +597,39 @@ class Understanding:
     def intent(self) -> Intent:
         """The intent as far as it was read."""
         return assemble(self)
+
+
+_ALWAYS_DONE = frozenset({"show", "find", "count", "sort", "compute"})
+_ON_LINES = frozenset(
+    {"replace", "delete", "convert", "change", "add", "join", "split", "extract", "prepend", "append"}
+)
+
+
+def verbs_done(intent: Intent, verbs: set[str], draft: Understanding) -> bool:
+    """Whether the intent does what every verb of the goal says."""
+    kind = intent.action.partition(" ")[0]
+    for verb in verbs - _ALWAYS_DONE:
+        done = (
+            verb == kind
+            or (verb in _ON_LINES and intent.source != "files" and bool(intent.stages) and not kind)
+            or (verb == "join" and len(intent.texts) > 1)
+            or (verb == "join" and intent.source == "content")
+            or (verb == "extract" and (bool(intent.stages) or bool(intent.shown)))
+            or (verb in ("save", "append") and intent.sink.path is not None)
+            or (verb in ("change", "add", "delete", "convert") and kind in ("chmod", "chown", "touch", "rename"))
+            or (verb == "create" and (kind in ("chmod", "archive", "touch") or intent.sink.path is not None))
+            or (verb == "replace" and kind == "rename")
+            or (verb in ("execute", "save") and bool(intent.stages or kind))
+            or (verb == "delete" and any("form " + form for form in draft.form & {"noext", "basename"}))
+        )
+        if not done:
+            return False
+    if intent.source == "text" and not intent.stages and not kind and not set(intent.shown) - {"name"}:
+        # `cat` is what is left where nothing was understood; it needs a word that asks for it.
+        kinds = {noun for noun, _ in draft.nouns}
+        asked = bool(verbs & {"show", "join", "extract"}) or "content" in kinds or intent.sink.path is not None
+        return asked and kinds <= {"content", "file", "line"}
+    return True
 
 
 _WHO = {
