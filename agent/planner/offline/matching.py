@@ -8,7 +8,7 @@ from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
-from agent.planner.offline.recipes import Book, Recipe
+from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.words import Token
 
@@ -118,6 +118,14 @@ class Matcher:
             unknown=lost or (),
             composed=composed,
         )
+
+    def entry_of(self, match: Match | None, composed: Composed | None) -> RecipeEntry | None:
+        """The recipe whose words fit the result of a command: its own, or for what was composed that of searches."""
+        if match is not None:
+            return match.recipe.entry
+        lists = composed is not None and composed.intent.source in ("files", "content") and not composed.intent.action
+        entries = (recipe.entry for recipe in self.book.recipes)
+        return next((entry for entry in entries if lists and entry.id == "find.list"), None)
 
     def nearest(self, reading: Reading, count: int = 3) -> list[Recipe]:
         """Recipes that share most with a goal nobody understands; none where only words like "show" are shared."""

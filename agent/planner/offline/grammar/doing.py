@@ -111,6 +111,9 @@ def _du(intent: Intent, how: str) -> str:
     files = intent.files
     if not files.type and not files.narrow:
         return " | ".join([f"du -sh {paths(intent.texts) or root_words(files)}", *after])
+    if total and "humansize" not in intent.form and "disk" not in intent.form:
+        program = '{ total += $1 } END { printf "%d bytes (%.1f MiB)\\n", total, total / 1048576 }'
+        return f"{find_words(files)} -printf '%s\\n' | awk '{program}'"
     if total:
         return f"{find_words(files)} -exec du -ch {{}} + | tail -n 1"
     if files.type == "d":

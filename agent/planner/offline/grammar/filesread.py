@@ -45,6 +45,7 @@ class FilesDraft(Struct, kw_only=True):
     subfolders: bool = False
     clashes: bool = False
     recursive: bool = False
+    several: bool = False
 
     def finish(self) -> Files:
         """The value."""
@@ -77,12 +78,15 @@ class FilesDraft(Struct, kw_only=True):
             self.type = "broken"
         elif not self.type:
             self.type = letter
+        elif self.type != letter:
+            return self.type == "any" or letter == "any"
         return True
 
     def add_root(self, value: Value) -> bool:
         """A folder to look in; a second one is looked in, too."""
         if all(root.text.rstrip("/") != value.text.rstrip("/") for root in self.roots):
             self.roots.append(value)
+            return len(self.roots) == 1 or self.several
         return True
 
     def name(self, shape: str, piece: Piece) -> bool:
@@ -178,6 +182,8 @@ class FilesDraft(Struct, kw_only=True):
     def contain(self, param: str, piece: Piece) -> bool:
         """A condition on the content of a file."""
         texts = tuple(value.text for value in piece.values.values())
+        if self.content:
+            return False  # a second text does not silently join the first
         self.content += containing(param, texts)
         return True
 

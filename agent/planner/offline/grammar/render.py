@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from agent.planner.offline.grammar.findwords import (
@@ -16,6 +17,12 @@ from agent.planner.offline.grammar.linewords import line_command, reads_files, s
 from agent.planner.offline.grammar.listing import list_command
 from agent.planner.offline.grammar.doing import action_command
 from agent.planner.offline.values import quote_regex
+
+
+# What is in these is not lines.
+_PACKED = re.compile(
+    r"(?i)\.(tar|tgz|tbz2?|txz|zip|gz|bz2|xz|7z|rar|png|jpe?g|gif|pdf|mp[34]|bin|img|iso|docx?|xlsx?|db|sqlite)\Z"
+)
 
 
 class NoCommand(Exception):
@@ -82,6 +89,17 @@ def _text_command(intent: Intent) -> str:
     files = paths(intent.texts)
     if intent.action:
         return action_command(intent)
+    packed = [text.text for text in intent.texts if _PACKED.search(text.text)]
+    if packed:
+        if (
+            len(packed) != 1
+            or len(intent.texts) != 1
+            or not packed[0].endswith(".gz")
+            or ".tar." in packed[0]
+            or intent.sink.kind == "inplace"
+        ):
+            return ""
+        return " | ".join([f"zcat {files}", *merged(_with_context(intent))])
     if intent.sink.kind == "inplace":
         return _edit(intent.stages, files, len(intent.texts))
     if intent.shown and not intent.stages and set(intent.shown) - {"name"}:
@@ -208,7 +226,7 @@ def _edit(stages: tuple[Stage, ...], files: str, count: int) -> str:
 def _content_command(intent: Intent) -> str:
     files, stages = intent.files, intent.stages
     if intent.sink.kind == "inplace":
-        if not files.narrow and not files.type and not files.roots:
+        if not files.narrow and files.type != "f":
             return ""
         command = sed_edit(stages)
         return f"{find_words(_only_files(intent))} -exec {command} {{}} +" if command else ""
@@ -227,7 +245,7 @@ def _only_files(intent: Intent):  # type: ignore[no-untyped-def]
     from msgspec import structs
 
     files = intent.files
-    return structs.replace(files, type="f") if files.type in ("", "any") else files
+    return structs.replace(files, type="f") if files.type != "l" else files
 
 
 def _each(intent: Intent, stage: Stage) -> str:

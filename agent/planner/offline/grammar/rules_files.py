@@ -62,14 +62,14 @@ NAMES = {
     "notname contain": "name lack|not contain? text|word? NAME / not contain NAME in name / lack NAME in name / except NAME in name / name not contain NAME",
     "notname ext": "not have EXT extension / without|except EXT extension / except file? with? EXT extension / not EXT file / except EXT file / not with EXT extension"
     " / with? extension other than EXT / without|except extension EXT / not have extension EXT / not of type EXT",
-    "nocase name": "ignore|ignoring case|caseinsensitive / caseinsensitive / case-insensitive / case-insensitively / regardless of case"
-    " / irrespective of case / in any case / uppercase or lowercase / except case",
     "hidden yes": "hidden / startingwith dot / startingwith period",
     "hidden too": "and|including? hidden file|one|dir? too|also / including hidden file|one|dir? / hidden one|file too|also|included / as well as hidden file|one? / contain hidden file|one|dir? / and hidden file|one? / even hidden file|one?",
     "hidden no": "not hidden / except hidden file|dir|one? / nonhidden / non-hidden / visible / no hidden file|dir|one?",
 }
 
 TESTS = {
+    "nocase name": "ignore|ignoring case|caseinsensitive / caseinsensitive / case-insensitive / case-insensitively / regardless of case"
+    " / irrespective of case / in any case / uppercase or|and lowercase treat? alike|same? / any case / whatever case / except case",
     "test size -size {SIZE.over}": "larger SIZE / larger than SIZE / with? size larger than? SIZE / size over|exceeding SIZE / of? size larger SIZE"
     " / over|exceeding SIZE / at? least SIZE / atleast SIZE / of at? least SIZE / larger than SIZE in size / larger SIZE in size / with|of? size of? atleast SIZE"
     " / SIZE or larger|more / whose size larger than? SIZE / take up? larger SIZE / longer than SIZE",
@@ -143,7 +143,7 @@ SCOPE = {
     " / no|not deeper than NUM level? / depth of? NUM or smaller / with? depth of? atmost NUM / within NUM level / limit depth to NUM level? / up to NUM level / only NUM level deep|down? / go? NUM level deep|down / to max|maximum depth of? NUM",
     "depth min": "at? least NUM level deep|down|below? / atleast NUM level deep|down|below? / min|minimum depth of? NUM / depth of? atleast NUM / mindepth NUM / deeper than NUM level",
     "depth exact": "exactly NUM level deep|down|below / at depth NUM / at level NUM / NUM level deep|down|below",
-    "depth one": "directly in|under|inside PATH / directly / not recursive / non-recursively / nonrecursively / non-recursive / not? in subdir / without|except descending|going|recursing|searching|looking|descend|recurse|search|traversing into|in|to? subdir|dir? / except? subdir"
+    "depth one": "directly in|under|inside PATH / directly / not recursive / non-recursively / nonrecursively / non-recursive / not in subdir / without|except descending|going|recursing|searching|looking|descend|recurse|search|traversing into|in|to? subdir|dir? / except? subdir"
     " / top level / top-level / at? top level of PATH / in top level of PATH / immediate / not include subdir / not look|search|descend|go|recurse into|in? subdir / not subdir / only in top level / immediately in|under|inside PATH / only in PATH itself / except recursion / without recursion / except recursive / first level / one level / only current|this level / no subdir / not its? subdir / in PATH only / lack subdir / not recurse",
     "recursive": "recursive / including subdir / contain subdir / and subdir / and all of? its subdir / in subdir / and in subdir / in all subdir / and any subdir / and contain of? subdir / dir tree / including all subdir / and everything below|under|in? it? / at any depth|level / anywhere|everywhere in|under|below? / its subdir / as well as in? subdir / in tree / and everything inside? it? / and below / all levels / through subdir / in it and subdir / and sub dir"
     " / including? in? hierarchy / entire tree / whole tree / in dir tree / and file in? subdir / and content of? subdir / including those in subdir / contain those in subdir / and those in subdir / and one in subdir",
