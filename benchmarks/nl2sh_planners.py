@@ -15,12 +15,16 @@ from benchmarks.nl2sh_sandbox import HOME
 
 @dataclass(frozen=True)
 class Answer:
-    """What came: `command` is "" where words came instead of one. Seconds of the call; `trouble`: what it failed with."""
+    """What came: `command` is "" where words came instead of one. `trouble`: what it failed with.
+
+    `seconds` and `cpu` are those of the call: what a person waits, and what of it is work of this process.
+    """
 
     command: str = ""
     confidence: float | None = None
     message: str = ""
     seconds: float = 0.0
+    cpu: float = 0.0
     trouble: str = ""
 
 
@@ -53,16 +57,16 @@ class Asked:
 
         with _standing_in(home, cwd) as place:
             item = GoalItem(goal_id="g", text=goal, environment=_environment(home, place))
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.process_time()
             try:
                 reply = self._loop.run_until_complete(
                     self._planner.plan(PlannerRequest(history=(item,), stream=False), _ignore)
                 ).reply
             except CoreError as problem:
                 return Answer(seconds=time.perf_counter() - started, trouble=str(problem))
-            seconds = time.perf_counter() - started
+            seconds, cpu = time.perf_counter() - started, time.process_time() - worked
         command, confidence, message = _command_of(reply)
-        return Answer(command.replace(home, HOME), confidence, message, seconds)
+        return Answer(command.replace(home, HOME), confidence, message, seconds, cpu)
 
     def close(self) -> None:
         self._loop.run_until_complete(self._choice.aclose())

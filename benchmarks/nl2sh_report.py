@@ -35,7 +35,7 @@ def _row(score: Score) -> tuple[str, ...]:
 
 def _confidence(one: Summary, *, markdown: bool) -> list[str]:
     found = one.calibration
-    lines = [f"time of an answer: p50 {one.p50} ms, p95 {one.p95} ms"]
+    lines = [f"time of an answer: p50 {one.p50_ms} ms, p95 {one.p95_ms} ms ({one.p95_cpu_ms} ms of CPU)"]
     if found.brier is not None:
         lines.append(f"confidence: Brier score {found.brier}, expected calibration error {found.error}")
         lines += [

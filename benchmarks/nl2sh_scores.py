@@ -113,10 +113,10 @@ def calibration(results: Iterable[Result], steps: int = 10) -> Calibration:
     return Calibration(tuple(bins), round(brier, 4), round(error, 4))
 
 
-def milliseconds(results: Iterable[Result], part: float) -> float:
-    """The time of an answer below which `part` of them lie."""
-    times = sorted(one.answer.seconds for one in results)
-    return round(times[min(len(times) - 1, int(len(times) * part))] * 1000, 2) if times else 0.0
+def milliseconds(times: Iterable[float], part: float) -> float:
+    """The time (given in seconds) below which `part` of them lie."""
+    ordered = sorted(times)
+    return round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] * 1000, 2) if ordered else 0.0
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,9 @@ class Summary:
     areas: list[Score]
     difficulties: list[Score]
     calibration: Calibration
-    p50: float
-    p95: float
+    p50_ms: float
+    p95_ms: float
+    p95_cpu_ms: float
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -142,6 +143,7 @@ def summary(name: str, results: list[Result]) -> Summary:
         areas=groups(results, lambda one: one.task.area),
         difficulties=groups(results, lambda one: one.task.difficulty, DIFFICULTIES),
         calibration=calibration(results),
-        p50=milliseconds(results, 0.5),
-        p95=milliseconds(results, 0.95),
+        p50_ms=milliseconds((one.answer.seconds for one in results), 0.5),
+        p95_ms=milliseconds((one.answer.seconds for one in results), 0.95),
+        p95_cpu_ms=milliseconds((one.answer.cpu for one in results), 0.95),
     )
