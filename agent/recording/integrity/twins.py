@@ -38,7 +38,10 @@ def _bare_quotes(piece: bytes) -> int:
 
 
 def twin_key(line: bytes) -> str | None:
-    """A key that stands twice in one object of the line, None where there is none or the line is no JSON."""
+    """A key that stands twice in one object of the line, None where there is none or the line is no JSON.
+
+    What is no UTF-8 hides none: many a reader passes over that. Raises RecursionError where it is nested too deeply to tell.
+    """
     found: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> None:
@@ -49,7 +52,8 @@ def twin_key(line: bytes) -> str | None:
             seen.add(key)
 
     try:
-        json.loads(line, object_pairs_hook=pairs, parse_int=lambda digits: 0)
-    except (ValueError, RecursionError):
+        text = line.decode("utf-8", "replace")
+        json.loads(text, object_pairs_hook=pairs, parse_int=lambda digits: 0, strict=False)
+    except ValueError:
         return None
     return found[0][:80] if found else None

@@ -255,10 +255,18 @@ class Walk:
             lines = piece.split(b"\n")
             if not ended or not without_twins(piece):
                 for place, line in enumerate(lines, number + 1):
-                    key = None if len(line) > MAX_LINE or without_twins(line) else twin_key(line)
-                    if key is not None:
-                        self._say(place, f"has the key {key!r} twice: readers may see different events in it")
+                    if len(line) <= MAX_LINE and not without_twins(line):
+                        self._twins_of(line, place)
             number += len(lines) - 1
+
+    def _twins_of(self, line: bytes, place: int) -> None:
+        try:
+            key = twin_key(line)
+        except RecursionError:
+            self._say(place, "is nested so deeply that keys which stand twice in it cannot be ruled out")
+            return
+        if key is not None:
+            self._say(place, f"has the key {key!r} twice: readers may see different events in it")
 
     def _say(self, line: int, text: str) -> None:
         if len(self.problems) < _MOST:

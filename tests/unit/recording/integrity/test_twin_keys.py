@@ -75,6 +75,7 @@ def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, val
         rb'{"n": 1e999, "a": 1, "a": 2}',
         rb'{"n": "\ud800", "a": 1, "a": 2}',
         b'{"a": 1, "a": ' + b"1" * 5000 + b"}",
+        b'{"a": 1, "a": 2, "b": "\xff"}',
     ],
 )
 def test_what_may_hide_a_twin_does_not(line: bytes) -> None:
@@ -85,6 +86,23 @@ def test_what_may_hide_a_twin_does_not(line: bytes) -> None:
 def test_an_object_over_several_lines_hides_nothing() -> None:
     piece = b'[\n{"a": 1, "a": 2}\n]\n'
     assert not without_twins(piece)
+
+
+def test_what_is_nested_too_deeply_for_the_thorough_look_is_named(place: Place) -> None:
+    """A few levels are between what the walk can read and what is looked through for twins."""
+    path = place.write(1, heads=None)
+    line = path.read_bytes().splitlines()[0]
+    deep = [line[:-1] + b',"x":' + b"[" * depth + b"]" * depth + b',"seq":1}' for depth in range(880, 1000)]
+    path.write_bytes(b"\n".join(deep) + b"\n")
+    found = walk.Walk("a", set())
+    found.look_for_twins(str(path))
+    told = {problem.line for problem in found.problems}
+    assert len(told) + found.more_problems == len(deep)
+    assert any("twice:" in problem.text for problem in found.problems)
+    found = walk.Walk("a", set())
+    path.write_bytes(b"\n".join(deep[-30:]) + b"\n")
+    found.look_for_twins(str(path))
+    assert any("nested so deeply" in problem.text for problem in found.problems)
 
 
 def test_a_log_of_another_writer_takes_the_quick_way(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
