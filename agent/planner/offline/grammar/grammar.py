@@ -43,7 +43,7 @@ def rule_book() -> RuleBook:
                     k: v
                     for k, v in rules_text.MATCHING.items()
                     if k.startswith(
-                        ("contain", "lack", "seek", "wholeword", "context", "where", "colmost", "cell", "setting", "headed", "told", "aligned", "product")
+                        ("contain", "lack", "seek", "wholeword", "context", "where", "colmost", "cell", "setting", "headed", "told", "aligned", "product", "groupby")
                     )
                 },
             ),
@@ -54,6 +54,7 @@ def rule_book() -> RuleBook:
             ("", rules_output.ORDER),
             ("", rules_output.FORM),
             ("", rules_output.ACTIONS),
+            *rules_text.GATED.items(),
         ]
     )
 

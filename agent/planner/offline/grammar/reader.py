@@ -58,12 +58,14 @@ class PieceReader:
         about = self._default_subject(sentence, lemmas)
         at = clause = weak = 0
         opened = False
+        gates: frozenset[str] = frozenset()
         while at < len(tokens):
-            piece = self._piece(sentence, lemmas, at, about)
+            piece = self._piece(sentence, lemmas, at, about, gates)
             if piece is not None and piece.op == "seek" and lemmas[piece.end - 1] in ("in", "inside", "within", "from"):
                 piece = structs.replace(piece, end=piece.end - 1)  # the preposition begins the place
             if piece is not None and piece.op == "free" and any(_is_shouted(token) for token in tokens[at : piece.end]):
                 piece = None  # PATH is no path
+            piece = piece or _seen_in_the_text(sentence, at)
             if piece is None:
                 token = tokens[at]
                 if _is_what_a_file_holds(sentence, token):
@@ -87,6 +89,12 @@ class PieceReader:
             opened = opened and piece.op == "free"
             row.pieces.append(piece)
             row.clauses.append(clause)
+            if piece.op in ("ropen", "ropensep"):
+                gates |= {"replacing"}
+            elif piece.op == "chown" and piece.param.startswith("open"):
+                gates |= {"chowning"}
+            elif piece.op in ("rclose", "rclosesep"):
+                gates -= {"replacing"}
             if piece.op in ("noun", "kinds"):
                 about = self._subject(piece, about)
             at = piece.end
@@ -94,14 +102,21 @@ class PieceReader:
             sentence=sentence, lemmas=lemmas, pieces=row.pieces, clauses=row.clauses, strange=row.strange, weak=weak
         )
 
-    def _piece(self, sentence: Sentence, lemmas: list[str], at: int, about: str) -> Piece | None:
+    def _piece(self, sentence: Sentence, lemmas: list[str], at: int, about: str, gates: frozenset[str]) -> Piece | None:
         token = sentence.tokens[at]
-        best = self._book.longest(sentence, lemmas, at, about)
+        best = self._book.longest(sentence, lemmas, at, about, gates)
         if best is None or best.op in _GIVES_WAY:
             told = _told_by_table(sentence, at)
             if told is not None and (best is None or told.end >= best.end):
                 return told
-            if best is not None and best.op == "form":
+        if best is not None and best.op in ("scope", "to", "name", "contain"):
+            # "in Engineering" is no folder where that is a value of a column.
+            told = _told_by_table(sentence, best.end - 1)
+            if told is not None and told.op == "cell" and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
+                if best.op in ("scope", "to") and best.end - at <= 2:
+                    return structs.replace(told, start=at)
+        if best is not None and best.op in _GIVES_WAY:
+            if best.op == "form":
                 # "just the names" of a table are a column of it.
                 for inner in range(at + 1, best.end):
                     told = _told_by_table(sentence, inner)

@@ -50,6 +50,7 @@ MATCHING = {
     "headed": "what|which col have? / col name|header|heading|title of? / name|header|heading|title of all? col / header line? of / header row / what|which col in|of / col name|header|heading",
     "told": "first line|row header|heading|name / which|that? have header line? / with header line? / first line hold|contain col? name|header / not count header line? / not counting|count header",
     "aligned": "as|in|into|like nicely|neatly|well|properly? aligned|formatted|pretty|readable? table|col / as? nicely|neatly? aligned|formatted|pretty table|col? / with aligned col / col aligned / align col / line up col / aligned table|nicely|neatly",
+    "groupby": "per|by HEAD / for each|every HEAD / in|of each|every HEAD / grouped by HEAD / group by HEAD / by|per each HEAD / broken down by HEAD / each HEAD have|contain",
     "product": "HEAD times|multiplied|x|* by? HEAD2 / product of HEAD and HEAD2",
     "where larger head": "where|whose|with? HEAD larger|above|after than? NUM / larger than? NUM HEAD / HEAD of? larger than? NUM / where|whose|with HEAD > NUM / HEAD larger NUM",
     "where smaller head": "where|whose|with? HEAD smaller|before than? NUM / smaller than? NUM HEAD / HEAD of? smaller than? NUM / where|whose|with HEAD < NUM",
@@ -59,8 +60,8 @@ MATCHING = {
     "colmost small": "with|have small|min|least|lowest HEAD / HEAD least / least HEAD / NUM small HEAD",
     "cell not": "not in|from CELL / except in|from? CELL / outside of? CELL / not CELL",
     "setting": "value of? KEY / KEY set|setting|value? to / setting|key|option KEY",
-    "where larger": "with? larger than? NUM WORD? in? col COL / with? larger than? NUM WORD? in? COL col / where|whose COL col larger than? NUM / where|whose col COL larger than? NUM / where|whose value of|in COL col larger than? NUM / where|whose value of|in col COL larger than? NUM / with COL col larger than? NUM / with value larger than? NUM in COL col / with value larger than? NUM in col COL",
-    "where smaller": "with? smaller than? NUM WORD? in? col COL / with? smaller than? NUM WORD? in? COL col / where|whose COL col smaller than? NUM / where|whose col COL smaller than? NUM / where|whose value of|in COL col smaller than? NUM / where|whose value of|in col COL smaller than? NUM / with COL col smaller than? NUM",
+    "where larger": "with? larger than? NUM NAME? in? col COL / with? larger than? NUM NAME? in? COL col / where|whose COL col larger than? NUM / where|whose col COL larger than? NUM / where|whose value of|in COL col larger than? NUM / where|whose value of|in col COL larger than? NUM / with COL col larger than? NUM / with value larger than? NUM in COL col / with value larger than? NUM in col COL",
+    "where smaller": "with? smaller than? NUM NAME? in? col COL / with? smaller than? NUM NAME? in? COL col / where|whose COL col smaller than? NUM / where|whose col COL smaller than? NUM / where|whose value of|in COL col smaller than? NUM / where|whose value of|in col COL smaller than? NUM / with COL col smaller than? NUM",
     "where start": "where|whose COL col startingwith TEXT / where|whose col COL startingwith TEXT",
     "context around": "NUM line around|surrounding / with NUM line of? context / and NUM line around / NUM line before and after / NUM line of context / NUM surrounding line",
     "context after": "NUM line after|following / and NUM line after|following / with NUM line after / along with NUM line after / line after|following / and line after|following",
@@ -141,6 +142,8 @@ CHANGES = {
     "stage words": "one word per|on|in each? line / each word on|in own|separate|new|its? line / split into word / split by word / each word on a? separate line / one word on? each line / word one per line / split each? line? into word",
     "stage chars": "one char per|on each? line / each char on own|separate|new line / split into char / split each? word|line? into char",
     "replace": "replace occurrence? of? text|word|char|line|instance? TEXT with|by|to|into|for text|word|char? TEXT2 / replace text|word? TEXT TEXT2 / replace with text|word? TEXT2 text|word? TEXT / change occurrence? of? text|word|char? TEXT to|into|with text|word? TEXT2 / change text|word? QUOTED QUOTED2 / convert occurrence? of? text|word|char QUOTED to|into|with text|word? QUOTED2 / convert QUOTED to|into QUOTED2 / occurrence of text|word? TEXT replace|change|convert with|by|to|into text|word? TEXT2 / TEXT replace|change with|by|to text|word? TEXT2 / with text|word? QUOTED replace with|by QUOTED2 / with? occurrence? of? text|word? TEXT replace by|with text|word? TEXT2 / rename text|word? QUOTED to QUOTED2 / replace instead? of? QUOTED for QUOTED2",
+    "ropen": "replace|substitute occurrence? of? text|word|char|each? WORD / replace|substitute occurrence? of? text|word|char? QUOTED / replace|substitute text|word TEXT / change|convert occurrence of text|word? TEXT",
+    "ropensep": "replace|substitute|convert|change each? occurrence? of? SEP char?",
     "replace first": "replace first occurrence? of? text|word|char? TEXT with|by text|word? TEXT2 / change first occurrence? of? text|word? TEXT to text|word? TEXT2 / replace only? first occurrence? of? text|word? TEXT on? each? line? with|by text|word? TEXT2 / replace first TEXT with|by TEXT2",
     "replace last": "replace last occurrence? of? text|word|char? TEXT with|by text|word? TEXT2",
     "replace nth": "replace NTH occurrence of? text|word|char? TEXT with|by text|word? TEXT2",
@@ -157,7 +160,7 @@ CHANGES = {
     "add last": "append|add|insert|put line|text? QUOTED as|at|to|on end|last|bottom of? line? / append line|text? QUOTED to|at? end? / add|insert|append line? QUOTED to",
     "join": "join|combine|join line with|by|using SEP / join all? line with|by|using|into SEP / join all? line into|in|on|to one|single? line? separated|delimited? by|with|using SEP / separated by SEP / SEP separated list|line|format|text|string? / as|in|into SEP separated list|line|format|text|value|string|form? / delimiter by|with SEP / on|in|into|as one|single line separated|delimited by|with SEP / in comma-separated format|list|form? / as|in|into? comma-separated list|format|line|value|string|form? / show separated by SEP / separated with SEP / into|as SEP separated text|line / all on one line separated by SEP",
     "joinlines": "join line / join all? line / join all? line into|in|on|to one|single line / on|in|into one|single line / in one|single line / join into one|single? line / all? on|in|as? one|single line / merge|join every|all line / as single line",
-    "pair": "join each|every NUM line / every NUM line join / NUM per line / NUM col per line / in NUM col / join consecutive? pair of line / pair of line",
+    "pair": "join each|every NUM line / every NUM line join / NUM per line / join consecutive? pair of line / pair of line",
     "split": "split by|on|at|using SEP / split line by|on|at|using SEP / split text|content|line? by|on|at SEP into|on|in? separate|new|own? line / split each|every line by|on|at SEP / split at each SEP / each|every? col|value|entry|word on own|separate|new|its line / replace SEP with newline / one per line / each on own|separate|new|its? line / one entry|col|value|path|name per line / on|in separate|new line / line by line / each path|entry|col on its? separate|own|new line",
     "wrap": "wrap|fold|break line|text|content? at|to|into NUM char|col? wide? / wrap|fold to NUM col|char / with max|maximum line? length of? NUM / wrap|fold line longer|larger than? NUM char",
     "indent": "indent by? NUM space|tab / indent each|every|all? line by? with? NUM space|tab / indent line with? NUM space / add NUM space at|to begin of each line",
@@ -167,6 +170,8 @@ CHANGES = {
 }
 
 AGGREGATES = {
+    "order frequent": "most frequency|common|repeated|used first / by most common|frequency first? / by frequency / by how frequency / in order of frequency / most first / by frequency of occurrence? / by number of occurrence / by popularity",
+    "order rare": "least frequency|common|used first / by least common|frequency first? / rarest first",
     "free": "according to / sold|bought|listed|recorded|registered|logged|reported|noted|kept|shown|described / as listed|given|recorded / treated|counted|handled|taken alike|same|equal / according to file",
     "verb count": "count / count of / total count / total count of / count of total / number count",
     "count occurrence": "count occurrence of text|word|char? TEXT / how often text|word? TEXT occur / count of? time|times text|word|char? TEXT occur|contain|found|used|mentioned? / count time|times text|word? TEXT / occurrence of text|word|char? TEXT / count text|word TEXT occur / count of time|times TEXT / count all? occurrence of text|word|char? TEXT / count instance|occurrence of text|word|char? TEXT / total occurrence of TEXT",
@@ -195,4 +200,13 @@ AGGREGATES = {
     "group dir": "in|of|for|per each subdir|dir / in|of|for every|each subdir|dir / per subdir|dir / by dir / grouped by dir / for each subdir separately / each dir|subdir contain|have / in each of its? subdir|dir / in each subdir of?",
     "group owner": "by owner|user / per owner|user / for each owner|user / grouped by owner|user / of each owner|user / each user own",
     "ncols": "count col / count col in|of",
+}
+
+# Only after a rule that left them open: "replace foo in notes.txt" ... "with bar", "change the owner of all files in x" ... "to bob".
+GATED = {
+    "replacing": {
+        "rclose": "with|by|to|into text|word|char? WORD / with|by|to|into text|word? QUOTED / with|by text|word TEXT",
+        "rclosesep": "with|by|to|into SEP char?",
+    },
+    "chowning": {"chown close": "to user|group? USER"},
 }

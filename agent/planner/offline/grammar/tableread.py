@@ -73,6 +73,14 @@ class TableReading:
                 return True
         return self.stages.add("col", "cols", "\0", column, clause=clause)
 
+    def on_groupby(self, piece: Piece, clause: int) -> bool:
+        """What things are put together by, or what lines are sorted by."""
+        column = piece.values["HEAD"].text
+        if self.stages.order is not None and self.stages.order.key == "whole":
+            return self.stages.sort(clause, key="col", column=column)
+        self.grouped = column
+        return True
+
     def on_colmost(self, piece: Piece, clause: int) -> bool:
         """The lines with the largest or smallest values of a column."""
         column = piece.values["HEAD"].text
@@ -131,7 +139,8 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
     )
     compared = any(stage.op == "where" and stage.args[2] in _COMPARED for stage in out)
     unique = any(stage.order is not None and stage.order.then == "unique" for stage in out)
-    if limited or compared or unique or draft.rows_counted or any(stage.op in _NO_HEADER for stage in out):
+    counted = any(s.op == "count" for s in out) and "line" not in lemmas
+    if counted or limited or compared or unique or draft.rows_counted or any(stage.op in _NO_HEADER for stage in out):
         return [Stage(op="skip", args=("1",)), *out]
     return out
 
@@ -143,6 +152,8 @@ def _grouped(stages: list[Stage], column: str, separator: str) -> list[Stage]:
     limits = [stage for stage in stages if stage.op in ("head", "tail")]
     order = next((stage.order for stage in stages if stage.order is not None), None)
     if sums is not None:
+        if len(sums.args) < 3:
+            return [Stage(op="nothing")]
         return [*before, Stage(op="group" + sums.args[0], args=(separator, column, sums.args[-1]))]
     counted = [
         Stage(op="cols", args=(separator, column)),

@@ -61,6 +61,7 @@ class Understanding(TableReading):
         self.lost: list[Piece] = []
         self.has_kinds = False
         self.group = ""
+        self.pending: tuple[Value, int] | None = None
 
     def run(self) -> Understood:
         """Apply every piece, then put the intent together."""
@@ -73,6 +74,8 @@ class Understanding(TableReading):
             handler = getattr(self, f"on_{piece.op}", None)
             if handler is None or not handler(piece, clause):
                 self.lost.append(piece)
+        if self.pending is not None or self.action.startswith("chown open") or self.action == "chmod open":
+            return Understood(intent=self.intent(), lost=tuple(self.lost), done=False)
         intent = self.intent()
         return Understood(
             intent=intent, lost=tuple(self.lost), done=verbs_done(intent, {verb for verb, _ in self.verbs}, self)
@@ -321,6 +324,29 @@ class Understanding(TableReading):
         op = "replaceword" if "w" in self.stages.letters else "replace"
         return self.stages.add("change", op, old.text, new.text, flags, clause=clause)
 
+    def on_ropen(self, piece: Piece, clause: int) -> bool:
+        self.verbs.append(("replace", clause))
+        self.pending = (next(iter(piece.values.values())), clause)
+        return True
+
+    on_ropensep = on_ropen
+
+    def on_rclose(self, piece: Piece, clause: int) -> bool:
+        if self.pending is None:
+            return False
+        (old, at), self.pending = self.pending, None
+        new = next(iter(piece.values.values()))
+        if len(old.text) == 1 and len(new.text) == 1 and not old.text.isalnum():
+            return self.stages.add("change", "trsep", old.text, new.text, clause=at)
+        return self.stages.add("change", "replace", old.text, new.text, "g", clause=at)
+
+    on_rclosesep = on_rclose
+
+    def on_superlines(self, piece: Piece, clause: int) -> bool:
+        self.form.add("superlines")
+        self.files.type = self.files.type or "f"
+        return True
+
     def on_delete(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("delete", clause))
         value = next(iter(piece.values.values()))
@@ -436,6 +462,8 @@ class Understanding(TableReading):
         fields: dict[str, object] = {"key": piece.param}
         if piece.param == "col":
             fields["column"] = piece.values["COL"].text
+        if piece.param in ("frequent", "rare"):
+            return self.stages.sort(clause, key="count", numeric=True, reverse=piece.param == "frequent")
         if piece.param in ("count", "value"):
             fields["numeric"] = True
         if piece.param == "value":
@@ -470,7 +498,7 @@ class Understanding(TableReading):
 
     def on_form(self, piece: Piece, clause: int) -> bool:
         kind = piece.param
-        if kind in ("size", "mtime", "atime", "owner", "group", "mode", "inode", "type", "lines"):
+        if kind in ("size", "mtime", "target", "atime", "owner", "group", "mode", "inode", "type", "lines"):
             self.shown.append(kind)
         self.form.add(kind)
         if "PATH" in piece.values:
@@ -531,6 +559,11 @@ class Understanding(TableReading):
         return True
 
     def on_chmod(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "open":
+            self.action = "chmod open"
+            return True
+        if piece.param == "to" and self.action == "chmod open":
+            self.action = ""
         words = self.row.lemmas[piece.start : piece.end]
         verbs = {verb for verb, _ in self.verbs}
         if not {
@@ -565,6 +598,13 @@ class Understanding(TableReading):
         return True
 
     def on_chown(self, piece: Piece, clause: int) -> bool:
+        kind = piece.param
+        if kind.startswith("open"):
+            self.action = f"chown {kind}"
+            return True
+        if kind == "close":
+            self.action, self.args = self.action.replace("open ", ""), tuple(piece.values.values())
+            return True
         return self._act("chown", piece)
 
     def on_hash(self, piece: Piece, clause: int) -> bool:
