@@ -1,4 +1,4 @@
-"""How a reply is written on the wire: `mode-json`, `plan-json`, `native`; all of them end in one internal type.
+"""How a reply is written on the wire: `mode-json`, `small-json`, `plan-json`, `native`; all of them end in one internal type.
 
 A codec belongs to the tools on offer. Adding one is a class with the attributes of `Codec` and an entry in `make_codec`.
 """
@@ -17,7 +17,7 @@ from agent.protocol.errors import ConfigError, PlannerError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone, ToolCalls
 
-CODEC_NAMES = ("mode-json", "plan-json", "native")
+CODEC_NAMES = ("mode-json", "small-json", "plan-json", "native")
 
 
 class Codec(Protocol):
@@ -52,6 +52,10 @@ def make_codec(name: str, tools: tuple[ToolSpec, ...] = ()) -> Codec:
         return ModeJson(tools)
     if name == "plan-json":
         return PlanJson(tools)
+    if name == "small-json":
+        from agent.planner.small_json import SmallJson
+
+        return SmallJson(tools)
     if name == "native":
         from agent.planner.native import Native
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -13,9 +14,9 @@ from agent.planner.prompts_text import prompt_text
 from agent.planner.streaming import text_stream
 from agent.planner.untrusted import one_line
 from agent.protocol.errors import PlannerError
-from agent.protocol.messages import ChatMessage
+from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
-from agent.protocol.replies import Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
+from agent.protocol.replies import Command, Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 _BAD_REPLY_TOKENS = 1000  # of an invalid reply, shown back to the model with what was wrong
@@ -26,6 +27,7 @@ class LLMPlanner:
 
     `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
     is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
+    `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class LLMPlanner:
         temperature: float | None = None,
         system_extra: str = "",
         system_prompt: str | None = None,
+        examples: Callable[[str], tuple[tuple[str, str], ...]] | None = None,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -56,6 +59,7 @@ class LLMPlanner:
             redact=redactor.redact,
         )
         self._redact = redactor.redact
+        self._examples = examples
 
     @property
     def name(self) -> str:
@@ -69,7 +73,8 @@ class LLMPlanner:
         """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
         codec = make_codec(self._codec_name, request.tools)
         answer_tokens = _smaller(self._max_output_tokens, request.max_output_tokens)
-        messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens)
+        shown = self._shown(request.history, codec)
+        messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens, examples=shown)
         usage = Usage()
         why = ""
         for attempt in range(2):
@@ -100,6 +105,20 @@ class LLMPlanner:
             f"the model's reply could not be used, also after asking again: {one_line(why)}",
             hint="try again, put the goal in other words, or choose another model",
         )
+
+    def _shown(self, history: tuple[HistoryItem, ...], codec: Codec) -> tuple[ChatMessage, ...]:
+        """Examples for what is worked on, each as a goal and the reply to it. They are of the host alone, so nothing is redacted."""
+        if self._examples is None:
+            return ()
+        tasks = (item for item in reversed(history) if isinstance(item, (GoalItem, StepItem)))
+        task = next(tasks, None)
+        if task is None:
+            return ()
+        turns: list[ChatMessage] = []
+        for goal, command in self._examples(task.text if isinstance(task, GoalItem) else task.goal):
+            turns.append(ChatMessage(role="user", content=f"# Goal\n{goal}"))
+            turns.append(ChatMessage(role="assistant", content=codec.write(Command(command=command))))
+        return tuple(turns)
 
     async def _ask(self, call: ProviderRequest, codec: Codec, on_delta: DeltaHandler, *, after_text: bool) -> _Answer:
         """One model call, with its chat text passed on as it comes."""

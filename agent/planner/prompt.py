@@ -36,11 +36,22 @@ class Prompt:
         self._redact = redact
         self._reporter: Reporter | None = None
 
-    def messages(self, request: PlannerRequest, codec: Codec, *, answer_tokens: int | None) -> tuple[ChatMessage, ...]:
-        """System prompt and history. Raises PlannerError if not even the last turn fits."""
+    def messages(
+        self,
+        request: PlannerRequest,
+        codec: Codec,
+        *,
+        answer_tokens: int | None,
+        examples: tuple[ChatMessage, ...] = (),
+    ) -> tuple[ChatMessage, ...]:
+        """System prompt, `examples` where there is room for them, and history. Raises PlannerError if not even the last turn fits."""
         system = ChatMessage(role="system", content=self._system(request, codec))
         reserve = answer_tokens or min(2048, self._context_tokens // 6)
         room = self._context_tokens - reserve - message_tokens(system) - _tool_tokens(codec)
+        shown_tokens = sum(map(message_tokens, examples))
+        if room - shown_tokens < 4 * MIN_HISTORY_TOKENS:
+            examples, shown_tokens = (), 0
+        room -= shown_tokens
         if room < MIN_HISTORY_TOKENS:
             raise PlannerError(
                 f"the instructions alone nearly fill the model's context of {self._context_tokens:,} tokens",
@@ -53,7 +64,7 @@ class Prompt:
                 f"the goal with its files and last results needs about {used:,} tokens, and the model has room for {room:,}",
                 hint="give less context, or choose a model with a larger one",
             )
-        return (system, *body)
+        return (system, *examples, *body)
 
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
         """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
