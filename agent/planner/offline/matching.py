@@ -160,7 +160,7 @@ def prefers_grammar(reading: Reading) -> bool:
     intent = reading.composed.intent
     steps = best.recipe.entry.command.count(" | ") + 1
     composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"
-    return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith("text.grep")
+    return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith(("text.grep", "text.sort"))
 
 
 def _suits(recipe: Recipe, frame: Frame) -> bool:

@@ -102,6 +102,8 @@ def _source(draft: Understanding, kinds: list[str]) -> str:
 def _place_counts(draft: Understanding, source: str) -> None:
     if draft.counting >= 0:  # "count them"
         draft.counts.append(("line" if source != "files" else "file", draft.counting))
+    if any(step.stage.op == "occurrences" for step in draft.stages.steps):
+        return
     for kind, clause in dict.fromkeys(draft.counts):
         letter = _COUNT_LETTERS.get(kind, "l")
         draft.stages.steps.append(Step(clause=clause, rank=RANKS["count"], stage=Stage(op="count", args=(letter,))))
@@ -194,7 +196,7 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
         )
         counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
         if frequency == "common" or (order is not None and by_count):
-            reverse = frequency == "common" or order is None or order.reverse
+            reverse = frequency == "common" or order is None or order.reverse or order.key == "count"
             counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))
         return (*before, *counted, *after)
     for name, op in (("unique", "uniq"), ("dups", "uniq_d"), ("once", "uniq_u")):

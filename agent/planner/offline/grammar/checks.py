@@ -8,12 +8,12 @@ _LINE_ORDERS = frozenset({"whole", "name", "col", "length", "human", "version", 
 _FILE_ORDERS = frozenset({"whole", "name", "size", "time", "atime", "human", "version", "random"})
 # Wishes that change nothing where they do not apply.
 _HARMLESS = frozenset({
-    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace", "super", "quiet", "withname", "octal",
+    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace", "super", "quiet", "withname", "octal", "hiddentoo",
 })  # fmt: skip
 _FORMS = {
     "files": frozenset({
         "basename", "noext", "extonly", "absolute", "relative", "size", "humansize", "mtime", "atime", "owner", "group", "mode",
-        "inode", "details", "lines", "null", "noname", "type",
+        "inode", "details", "lines", "null", "target", "superlines", "noname", "type",
     }),
     "content": frozenset({"noname", "linenumber", "basename"}),
     "text": frozenset({"linenumber", "noname", "humansize", "size", "mtime", "atime", "owner", "group", "mode", "inode", "type", "details"}),
@@ -40,7 +40,7 @@ def coherent(intent: Intent) -> bool:
     allowed = _HARMLESS | (_ACTION_FORMS if intent.action else _FORMS[intent.source])
     if intent.source == "files" and any(stage.op in ("uniq_d", "uniq_u") for stage in intent.stages):
         return "basename" in intent.form  # duplicate files are found by what is in them
-    if intent.group and intent.source != "files":
+    if intent.group and (intent.source != "files" or (intent.action and intent.action != "du")):
         return False
     counted = [at for at, stage in enumerate(intent.stages) if stage.op == "count"]
     if counted and any(stage.op not in ("agg",) for stage in intent.stages[counted[0] + 1 :]):

@@ -90,7 +90,13 @@ def _hash(intent: Intent, how: str) -> str:
         if intent.texts or intent.files.type
         else structs.replace(intent, files=structs.replace(intent.files, type="f"))
     )
-    return " | ".join([_each(files, _HASHES[how]), *merged(intent.stages)])
+    stages = tuple(
+        structs.replace(stage, order=structs.replace(stage.order, key="col", column="2:"))
+        if stage.order is not None and stage.order.key == "name"
+        else stage
+        for stage in intent.stages
+    )
+    return " | ".join([_each(files, _HASHES[how]), *merged(stages)])
 
 
 def _touch(intent: Intent, how: str) -> str:
@@ -109,6 +115,12 @@ def _du(intent: Intent, how: str) -> str:
         sort = [f"sort -h{'r' if order.order.reverse else ''}"]
     after = [*sort, *merged(tuple(rest))]
     files = intent.files
+    if (
+        intent.group == "dir"
+        or (files.type == "d" and not files.narrow and "each" in intent.form)
+        or (files.type == "d" and files.subfolders and not files.narrow)
+    ):
+        return " | ".join([f"du -h -d 1 {root_words(files)}", *after]) if not files.narrow else ""
     if not files.type and not files.narrow:
         return " | ".join([f"du -sh {paths(intent.texts) or root_words(files)}", *after])
     if total and "humansize" not in intent.form and "disk" not in intent.form:

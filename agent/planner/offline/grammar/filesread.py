@@ -13,6 +13,13 @@ from agent.planner.offline.values import Value
 
 _SLOT = re.compile(r"\{([A-Z]+\d?)(?:\.([a-z]+))?\}")
 _ARCHIVE = re.compile(r"(?i)\.(tar|tgz|tbz2?|txz|zip|gz|bz2|xz|tar\.\w{1,5})\Z")
+
+
+def is_archive(name: str) -> bool:
+    """Whether a name is that of an archive."""
+    return _ARCHIVE.search(name) is not None
+
+
 TYPES = {
     "file": "f", "script": "f", "dir": "d", "subdir": "d", "link": "l", "both": "any", "socket": "s", "pipe": "p",
     "broken": "broken",

@@ -43,7 +43,22 @@ def rule_book() -> RuleBook:
                     k: v
                     for k, v in rules_text.MATCHING.items()
                     if k.startswith(
-                        ("contain", "lack", "seek", "wholeword", "context", "where", "colmost", "cell", "setting", "headed", "told", "aligned", "product", "groupby")
+                        (
+                            "contain",
+                            "lack",
+                            "seek",
+                            "wholeword",
+                            "context",
+                            "where",
+                            "colmost",
+                            "cell",
+                            "setting",
+                            "headed",
+                            "told",
+                            "aligned",
+                            "product",
+                            "groupby",
+                        )
                     )
                 },
             ),

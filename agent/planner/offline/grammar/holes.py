@@ -128,6 +128,8 @@ def _word(sentence: Sentence, at: int) -> Found:
         return found
     if lexicon.is_plural_extension(token.low):
         return None
+    if _number(sentence, at) is not None or token.low in ORDINALS:
+        return None
     meant = token.filler or token.weak or lexicon.knows(token.low) or token.low in LEMMAS or token.low in lexicon.kinds
     if looks_like_path(token, sentence.scene) or re.fullmatch(r"[\d.,]+", token.raw):
         return None

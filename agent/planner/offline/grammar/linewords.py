@@ -67,9 +67,9 @@ def sort_command(order: Order) -> str:
         if separator:
             words.append(f"-t{shlex.quote(separator)}" if separator != "\t" else "-t$'\\t'")
         words.append(
-            f"-k{column},{column}{letters}"
+            f"-k {column},{column}{letters}"
             if "u" not in letters
-            else f"-u -k{column},{column}{letters.replace('u', '')}"
+            else f"-u -k {column},{column}{letters.replace('u', '')}"
         )
     elif letters:
         words.append("-" + letters)

@@ -14,7 +14,7 @@ from agent.planner.offline.grammar.findwords import (
 )
 from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
 
-_FIELDS = {"size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i", "name": "%p", "type": "%y"}  # fmt: skip
+_FIELDS = {"size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i", "name": "%p", "type": "%y", "target": "%l"}  # fmt: skip
 _SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
 
 
@@ -33,6 +33,8 @@ def list_command(intent: Intent) -> str:
         if "type" in intent.shown and not intent.files.type:
             return ""
         return " | ".join([_plain(intent.files, counted=True), *_count(stages)])
+    if "superlines" in intent.form:
+        return f"{find_words(intent.files)} -exec wc -l {{}} \\; | sort -rn | head -n {next((s.args[0] for s in stages if s.op == 'head'), '1')}"
     if intent.group:
         return ""
     source, used = _source(intent, order)
@@ -61,7 +63,8 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     others = [stage for stage in intent.stages if stage.op != "sort"]
     plain = not files.names and not files.content and not files.excluded and not files.min_depth
     hidden_only = set(files.tests) <= {"-not -path '*/.*'"}
-    if not plain or not hidden_only or files.type not in ("", "any") or "find" in form or "recursive" in form:
+    types = ("", "any", "f") if "hiddentoo" in form else ("", "any")
+    if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
     if (
         intent.shown
@@ -73,14 +76,21 @@ def ls_command(intent: Intent, order: Order | None) -> str:
         return ""
     if others:
         return ""
-    letters = "l" if "details" in form else ""
+    letters = "A" if "hiddentoo" in form else ""
+    letters += "l" if "details" in form else ""
     letters += "h" if "humansize" in form else ""
     letters += "" if order is None else {"size": "S", "time": "t"}.get(order.key, "")
     if order is not None and order.key in ("size", "time"):
         letters += "" if order.reverse else ""
     elif order is not None and order.reverse:
         letters += "r"
-    return " ".join(["ls", *(["-" + letters] if letters else []), *([root_words(files)] if files.roots else [])])
+    return " ".join(
+        [
+            "ls",
+            *(["-" + letters] if letters else []),
+            *([root_words(files)] if files.roots or "hiddentoo" in form else []),
+        ]
+    )
 
 
 def _plain(files: Files, *, counted: bool = False) -> str:
@@ -116,6 +126,8 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         fields = [field if field != "%p" else "%f" for field in fields] or ["%f"]
     if "relative" in form:
         fields = ["%P" if field in ("%p", "%f") else field for field in fields] or ["%P"]
+    if fields == ["%l"]:
+        return f"{find} -printf '%l\\n'", False
     if fields and not {"%p", "%f", "%P"} & set(fields):
         fields.append("%p")
     tail = ""

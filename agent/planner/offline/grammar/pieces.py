@@ -18,6 +18,10 @@ SKIPPED = frozenset(
 )
 
 
+# Subjects of rules that count only after another rule opened the gate for them.
+GATES = frozenset({"replacing", "chowning"})
+
+
 class Piece(Struct, frozen=True, kw_only=True):
     """What a rule read: `meaning` is its operation with parameters, `values` what its slots caught, from token `start` up to `end`."""
 
@@ -96,7 +100,9 @@ class RuleBook:
                     break
                 first, _, rest = rest.partition(" ")
 
-    def longest(self, sentence: Sentence, lemmas: list[str], at: int, about: str = "") -> Piece | None:
+    def longest(
+        self, sentence: Sentence, lemmas: list[str], at: int, about: str = "", gates: frozenset[str] = frozenset()
+    ) -> Piece | None:
         """The rule that reads most tokens from `at` on; among equals the one with most words of its own, then the first.
 
         `about` is what the last noun was about; rules about something else do not count then.
@@ -107,7 +113,10 @@ class RuleBook:
             if read_hole(hole, sentence, at) is not None:
                 rules += more
         for rule in rules:
-            if about and rule.about and rule.about != about:
+            if rule.about in GATES:
+                if rule.about not in gates:
+                    continue
+            elif about and rule.about and rule.about != about:
                 continue
             if rule.elements is None:
                 rule.elements = _compile(rule.source)
@@ -120,6 +129,7 @@ class RuleBook:
         return best
 
 
+_VERBS = frozenset({"show", "count", "sort", "find", "delete", "save", "replace", "copy", "move", "convert", "change"})
 _Found = tuple[int, dict[str, Value], int]
 
 
@@ -154,4 +164,6 @@ def _step(element: _Element, sentence: Sentence, lemmas: list[str], at: int) -> 
     if not element.hole:
         return (1, {}) if lemmas[at] in element.words else None
     found = read_hole(element.hole.rstrip("123"), sentence, at)
+    if element.hole[-1] in "23" and lemmas[at] in _VERBS and not sentence.tokens[at].quoted:
+        return None  # "containing TODO and print" is no second text
     return (found[0], {element.hole: found[1]}) if found is not None else None

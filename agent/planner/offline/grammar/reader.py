@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, structs
 
 from agent.planner.offline.filters import read_kinds
+from agent.planner.offline.grammar.filesread import is_archive
 from agent.planner.offline.grammar.holes import read_hole
 from agent.planner.offline.grammar.lemmas import lemma_of
 from agent.planner.offline.grammar.pieces import SKIPPED, Piece, RuleBook
@@ -95,8 +96,8 @@ class PieceReader:
                 gates |= {"chowning"}
             elif piece.op in ("rclose", "rclosesep"):
                 gates -= {"replacing"}
-            if piece.op in ("noun", "kinds"):
-                about = self._subject(piece, about)
+            if piece.op in ("noun", "kinds", "form", "free"):
+                about = self._subject(piece, about, lemmas)
             at = piece.end
         return Row(
             sentence=sentence, lemmas=lemmas, pieces=row.pieces, clauses=row.clauses, strange=row.strange, weak=weak
@@ -143,7 +144,9 @@ class PieceReader:
         return None
 
     @staticmethod
-    def _subject(piece: Piece, before: str) -> str:
+    def _subject(piece: Piece, before: str, lemmas: list[str]) -> str:
+        if piece.op in ("form", "free"):
+            return "file" if _ABOUT_FILES & set(lemmas[piece.start : piece.end]) else before
         if piece.op == "kinds" or piece.param in _ABOUT_FILES:
             return "file"
         return "line" if piece.param in _ABOUT_LINES else before
@@ -153,7 +156,11 @@ class PieceReader:
         scene = sentence.scene
         files = any(lemma in _ABOUT_FILES or lemma == "link" for lemma in lemmas)
         for token in sentence.tokens:
-            if looks_like_path(token, scene) and is_file_path(Value(text=token.raw, kind="path"), scene):
+            if (
+                looks_like_path(token, scene)
+                and not is_archive(token.raw)
+                and is_file_path(Value(text=token.raw, kind="path"), scene)
+            ):
                 return "line"
         return "file" if files else ""
 
@@ -179,7 +186,9 @@ def _seen_in_the_text(sentence: Sentence, at: int) -> Piece | None:
     if table is None or table.header:
         return None
     found = read_hole("SEEN", sentence, at)
-    return Piece(meaning="occurs", values={"SEEN": found[1]}, start=at, end=at + found[0]) if found is not None else None
+    return (
+        Piece(meaning="occurs", values={"SEEN": found[1]}, start=at, end=at + found[0]) if found is not None else None
+    )
 
 
 def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:

@@ -35,7 +35,7 @@ NAMES = {
     "name start": "whose? name startingwith NAME or NAME2 / startingwith NAME or NAME2 / whose? name startingwith either? NAME or NAME2 / whose? name startingwith NAME / with|have name startingwith NAME / with|have prefix NAME / prefixed with NAME"
     " / startingwith letter|char|text|word? NAME / whose? name startingwith letter|char|text|word|prefix? NAME / whose? name prefix NAME",
     "name end": "whose? name endingwith NAME or|and NAME2 / endingwith either? NAME or|and NAME2 / endingwith NAME NAME2 or|and NAME3 / whose? name endingwith NAME / with|have name endingwith NAME / endingwith letter|char|text|word? NAME"
-    " / whose? name endingwith letter|char|text|word|extension? NAME / with|have suffix NAME / endingwith extension? NAME",
+    " / whose? name endingwith letter|char|text|word|extension? NAME / endingwith extension? NAME",
     "name both": "startingwith NAME and endingwith NAME2 / name startingwith NAME and endingwith NAME2 / startingwith NAME endingwith NAME2",
     "name contain": "whose? name contain either? NAME or NAME2 / with NAME or NAME2 in name / whose? name contain|have text|word|char|letter? NAME / with|have|contain text|word|char? NAME in name"
     " / with|have name contain text|word|char? NAME / contain text|word? NAME in file name / name with|have NAME / contain NAME as part of name",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, structs
 
 from agent.planner.offline.grammar.assemble import assemble
-from agent.planner.offline.grammar.filesread import FilesDraft
+from agent.planner.offline.grammar.filesread import FilesDraft, is_archive
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row, is_file_path
@@ -69,6 +69,8 @@ class Understanding(TableReading):
             first = self.row.lemmas[piece.start]
             if piece.op not in ("verb", "seek", "free") and first in _VERB_WORDS:
                 self.verbs.append((first, clause))
+            if piece.op in ("free", "form") and "file" in self.row.lemmas[piece.start : piece.end]:
+                self.on_noun(structs.replace(piece, meaning="noun file"), clause)
             if piece.op in ("limit", "stage") and "line" in self.row.lemmas[piece.start : piece.end]:
                 self.nouns.append(("line", clause))
             handler = getattr(self, f"on_{piece.op}", None)
@@ -90,6 +92,8 @@ class Understanding(TableReading):
         kind = piece.param
         if kind in _FILE_NOUNS and not self.files.noun(kind) and not (kind == "file" and self.form & {"each", "all"}):
             return False
+        if kind == "name" and not self.files.type and self.row.sentence.tokens[piece.start].low == "filename":
+            self.files.noun("file")
         if kind == "name" and "name" not in self.shown:
             self.shown.append("name")
         if kind == "size" and self.counting < 0:
@@ -132,7 +136,9 @@ class Understanding(TableReading):
         ):
             self.on_noun(structs.replace(piece, meaning="noun file"), clause)  # "the files here"
         self.files.several = self.files.several or piece.param == "two" or self._joined(piece)
-        return all([self._place(value, clause, piece.param or "in") for value in piece.values.values()])
+        explicit = piece.param == "file" and "file" in self.row.lemmas[piece.start : piece.end]
+        said = "file" if explicit else "in"
+        return all([self._place(value, clause, said) for value in piece.values.values()])
 
     def _joined(self, piece: Piece) -> bool:
         """Whether "and" stands right before a place."""
@@ -174,6 +180,11 @@ class Understanding(TableReading):
         return True
 
     def on_name(self, piece: Piece, clause: int) -> bool:
+        named = next(iter(piece.values.values()), None)
+        making = self.action.startswith("archive") or any(verb in ("archive", "create") for verb, _ in self.verbs)
+        if piece.param == "exact" and making and named is not None and is_archive(named.text) and self.dest is None:
+            self.dest = Value(text=named.text, kind="path", origin=named.origin)
+            return True
         return self.files.name(piece.param, piece)
 
     def on_notname(self, piece: Piece, clause: int) -> bool:
@@ -190,6 +201,8 @@ class Understanding(TableReading):
         return True
 
     def on_hidden(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "too":
+            self.form.add("hiddentoo")
         return self.files.hidden(piece.param)
 
     def on_test(self, piece: Piece, clause: int) -> bool:
@@ -367,6 +380,7 @@ class Understanding(TableReading):
         )
 
     def on_join(self, piece: Piece, clause: int) -> bool:
+        self.stages.steps = [step for step in self.stages.steps if step.stage != Stage(op="join", args=(" ",))]
         return self.stages.add("join", "join", piece.values["SEP"].text, clause=clause)
 
     def on_joinlines(self, piece: Piece, clause: int) -> bool:
