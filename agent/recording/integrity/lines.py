@@ -39,12 +39,16 @@ def read_line(line: bytes) -> Line | None:
 
 
 def is_object(line: bytes) -> bool:
-    """Whether the bytes are a whole JSON object: no line of ours that was cut short is."""
+    """Whether the bytes are a whole JSON object, or one for readers that pass over bytes that are no UTF-8 or go deeper than we can:
+    no line of ours that was cut short is.
+    """
     if not line.strip().endswith(b"}"):
         return False
     try:
-        return isinstance(msgspec.json.decode(line), dict)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return isinstance(msgspec.json.decode(line.decode("utf-8", "replace")), dict)
+    except RecursionError:
+        return True
+    except (msgspec.MsgspecError, ValueError):
         return False
 
 

@@ -88,6 +88,22 @@ def test_what_only_readers_take_for_an_event_is_no_torn_line(place, forged) -> N
     assert not place.one().sound
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [b'{"type":"notice","text":"forged \xff"}', b'{"type":"notice","x":' + b"[" * 5000 + b"]" * 5000 + b"}"],
+    ids=["no UTF-8", "deep"],
+)
+def test_an_object_that_only_more_patient_readers_understand_is_no_torn_line(place, forged) -> None:
+    recorder = place.open()
+    place.fill(recorder)
+    recorder._witness.before(structs.replace(recorder._link, seq=recorder._link.seq + 1))  # killed just now
+    place.crash(recorder)
+    (path,) = place.files()
+    with path.open("ab") as file:
+        file.write(forged + b"\n")
+    assert any("was added" in each.text for each in place.one().problems)
+
+
 def test_a_file_added_behind_a_tombstone_is_seen(place) -> None:
     place.write(12, rotate_bytes=SMALL)
     second = place.files()[1]
