@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.planner.offline.grammar import rules_files, rules_output, rules_text
+from agent.planner.offline.grammar import rules_files, rules_lines, rules_output, rules_text
 from agent.planner.offline.grammar.checks import coherent
 from agent.planner.offline.grammar.explain import explain
 from agent.planner.offline.grammar.intent import Intent
@@ -63,6 +63,7 @@ def rule_book() -> RuleBook:
                 },
             ),
             ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
+            ("", rules_lines.LINES),
             ("", rules_text.PARTS),
             ("", rules_text.CHANGES),
             ("", rules_text.AGGREGATES),

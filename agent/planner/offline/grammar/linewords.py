@@ -156,18 +156,33 @@ def _awk_text(text: str) -> str:
 
 def _match(letters: str, kind: str, *texts: str) -> str:
     condition = Containing(texts=texts, regex=kind == "regex")
-    return "grep " + dashed(grep_words(condition, False, False, letters))
+    letters, _, context = letters.partition(" ")
+    return _grep(dashed(grep_words(condition, False, False, letters)), context)
+
+
+def _grep(words: str, context: str) -> str:
+    """grep with how many lines around a match are shown, after its other letters."""
+    if not context:
+        return "grep " + words
+    letters, _, pattern = words.partition(" ")
+    return (
+        f"grep {letters} {context} {pattern}"
+        if words.startswith("-") and pattern[:2] != "-e"
+        else f"grep {context} {words}"
+    )
 
 
 def _anchored(letters: str, before: str, text: str, after: str) -> str:
-    return f"grep -{letters} ".replace("- ", "") + shlex.quote(
+    letters, _, context = letters.partition(" ")
+    return f"grep {'-' + letters + ' ' if letters else ''}{context + ' ' if context else ''}" + shlex.quote(
         before + quote_regex(text).replace("\\/", "/").replace("\\&", "&") + after
     )
 
 
 def _regex(letters: str, pattern: str) -> str:
-    extended = "E" if any(char in pattern for char in "+|{") else ""
-    return f"grep -{letters}{extended} ".replace("- ", "") + shlex.quote(pattern)
+    letters, _, context = letters.partition(" ")
+    letters += "E" if any(char in pattern for char in "+|{") else ""
+    return f"grep {'-' + letters + ' ' if letters else ''}{context + ' ' if context else ''}" + shlex.quote(pattern)
 
 
 _COMMANDS: dict[str, Callable[..., str]] = {
@@ -229,10 +244,12 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "uniq_d": lambda: "uniq -d",
     "uniq_u": lambda: "uniq -u",
     "uniq_c": lambda: "uniq -c",
-    "count": lambda what: f"wc -{what}",
+    "count": lambda what: "wc" if what in ("lwm", "lwc") else f"wc -{what}",
     "agg": _aggregate,
     "product": lambda separator, one, two: f"{awk_start(separator)} '{{print {_dollar(one)} * {_dollar(two)}}}'",
     "align": lambda separator: "column" + (f" -s{shlex.quote(separator)}" if separator != "\t" else " -s$'\\t'") * bool(separator) + " -t",
+    "bytes_head": lambda n: f"head -c {n}",
+    "bytes_tail": lambda n: f"tail -c {n}",
     "groupsum": lambda separator, column, value: _group("sum", separator, column, value),
     "groupaverage": lambda separator, column, value: _group("average", separator, column, value),
     "occurrences": lambda letters, text: _match("o" + letters, "plain", text),
@@ -247,6 +264,10 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "title": lambda: "sed 's/\\b./\\u&/g'",
     "basename": lambda: "sed 's|.*/||'",
 }  # fmt: skip
+
+
+def _address(text: str) -> str:
+    return f"/{quote_regex(text)}/" if text else ""
 
 
 def _sed_text(text: str) -> str:
@@ -266,12 +287,13 @@ def _awk_out(separator: str) -> str:
     )
 
 
-_QUIET = frozenset({"range", "line", "lines"})
+_QUIET = frozenset({"between", "range", "line", "lines"})
 _EXTENDED = frozenset({"cutchars_head", "cutchars_tail"})
 _SED: dict[str, Callable[..., str]] = {
     "range": lambda a, b: f"{a},{b}p",
     "line": lambda n: f"{n}p",
     "lines": lambda a, b: f"{a}p;{b}p",
+    "between": lambda a, b: f"{_address(a) or '1'},{_address(b) or '$'}p",
     "delblank": lambda: f"/^{_SED_CLASS}*$/d",
     "nocomment": lambda: "/^#/d",
     "delmatch": lambda text: f"/{quote_regex(text)}/d",

@@ -66,15 +66,15 @@ class PieceReader:
                 piece = structs.replace(piece, end=piece.end - 1)  # the preposition begins the place
             if piece is not None and piece.op == "free" and any(_is_shouted(token) for token in tokens[at : piece.end]):
                 piece = None  # PATH is no path
-            piece = piece or _seen_in_the_text(sentence, at)
+            piece = piece or _code_after_lines(sentence, lemmas, at) or _seen_in_the_text(sentence, at)
             if piece is None:
                 token = tokens[at]
-                if _is_what_a_file_holds(sentence, token):
+                if _is_what_a_file_holds(sentence, token) or _describes_lines(sentence, row.pieces, at):
                     row.pieces.append(Piece(meaning="noun line", values={}, start=at, end=at + 1))
                     row.clauses.append(clause)
                     at += 1
                     continue
-                opened = opened or token.low in _CONNECTIVES or _comma_before(sentence, at)
+                opened = opened or token.low in _CONNECTIVES or comma_before(sentence, at)
                 if _is_shouted(token) or (
                     token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES
                 ):
@@ -84,7 +84,7 @@ class PieceReader:
                         row.strange.append(token)
                 at += 1
                 continue
-            opened = opened or _comma_before(sentence, at)
+            opened = opened or comma_before(sentence, at)
             if opened and piece.op in ("verb", "to", "chmod", "replace", "stage") and row.pieces:
                 clause += 1
             opened = opened and piece.op == "free"
@@ -180,6 +180,31 @@ def _told_by_table(sentence: Sentence, at: int) -> Piece | None:
     return None
 
 
+def _code_after_lines(sentence: Sentence, lemmas: list[str], at: int) -> Piece | None:
+    """ "lines of Python": a language stands for its files after what files hold."""
+    token = sentence.tokens[at]
+    extensions = sentence.scene.lexicon.kinds.get(token.low)
+    before = [lemma for lemma in lemmas[:at] if lemma not in ("of", "the", "in", "all")]
+    if not extensions or token.quoted or not before or before[-1] not in ("line", "function", "comment"):
+        return None
+    values = {str(number): Value(text="*." + extension) for number, extension in enumerate(extensions)}
+    end = at + 1 + (at + 1 < len(lemmas) and lemmas[at + 1] in ("code", "source", "sources"))
+    return Piece(meaning="kinds", values=values, start=at, end=end)
+
+
+def _describes_lines(sentence: Sentence, pieces: list[Piece], at: int) -> bool:
+    """The plural in "failed logins in auth.log", once something of them was seen in the file."""
+    tokens = sentence.tokens
+    return (
+        bool(pieces)
+        and pieces[-1].op == "occurs"
+        and pieces[-1].end == at
+        and tokens[at].low.endswith("s")
+        and at + 1 < len(tokens)
+        and tokens[at + 1].low in ("in", "of", "from")
+    )
+
+
 def _seen_in_the_text(sentence: Sentence, at: int) -> Piece | None:
     """A word without any other meaning that is in the text which the goal names: "failed logins in auth.log"."""
     table = table_in(sentence)
@@ -205,7 +230,7 @@ def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
     return False
 
 
-def _comma_before(sentence: Sentence, at: int) -> bool:
+def comma_before(sentence: Sentence, at: int) -> bool:
     """Whether punctuation stands between a token and the one before it."""
     tokens = sentence.tokens
     if not at:

@@ -52,6 +52,11 @@ def _with_sink(command: str, sink: Sink) -> str:
     return f"{command} {'>>' if sink.kind == 'append' else '>'} {sink.path.render()}"
 
 
+def sorted_letters(letters: str) -> str:
+    """Option letters of grep in the order in which people write them."""
+    return "".join(sorted(set(letters), key="rcliLHhonwxvE".find))
+
+
 def merged(stages: tuple[Stage, ...]) -> list[str]:
     """The commands of a pipeline, with neighbours that one command can do put together."""
     out: list[str] = []
@@ -66,7 +71,7 @@ def merged(stages: tuple[Stage, ...]) -> list[str]:
         ):
             letters = stage.args[0]
             if "o" not in letters:
-                out.append(line_command(Stage(op=stage.op, args=(letters + "c", *stage.args[1:]))))
+                out.append(line_command(Stage(op=stage.op, args=("c" + letters, *stage.args[1:]))))
                 at += 2
                 continue
         if stage.op == "occurrences":
@@ -156,7 +161,7 @@ def _with_context(intent: Intent) -> tuple[Stage, ...]:
     if numbered and stages and stages[0].op in ("match", "anchored", "regex"):
         first = stages[0]
         stages = [
-            Stage(op=first.op, args=(first.args[0] + "n", *first.args[1:])),
+            Stage(op=first.op, args=("n" + first.args[0], *first.args[1:])),
             *(s for s in stages[1:] if s.op != "number"),
         ]
     elif "linenumber" in intent.form and not numbered:
@@ -249,6 +254,8 @@ def _only_files(intent: Intent):  # type: ignore[no-untyped-def]
 
 
 def _each(intent: Intent, stage: Stage) -> str:
+    if stage.op == "occurrences" and greppable(intent.files):
+        return with_filters("grep " + line_command(Stage(op="match", args=("rc", "plain", stage.args[1])))[5:], intent.files)
     command = line_command(stage)
     find = find_words(_only_files(intent))
     if stage.op == "count":
@@ -262,17 +269,17 @@ def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
     files = intent.files
     letters = first.args[0]
     if ("linenumber" in intent.form or any(stage.op == "number" for stage in rest)) and "n" not in letters:
-        letters += "n"
+        letters = "n" + letters
         rest = tuple(stage for stage in rest if stage.op != "number")
     counted = bool(rest) and rest[0].op == "count"
     if counted and "each" in intent.form:
-        letters, rest, counted = letters + "c", rest[1:], False
+        letters, rest, counted = "c" + letters, rest[1:], False
     elif "noname" in intent.form or (rest and "withname" not in intent.form):
-        letters += "h"
+        letters = "h" + letters
     if greppable(files):
         grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
         command = with_filters(grep, files)
     else:
-        grep = line_command(Stage(op=first.op, args=(letters if "h" in letters else "H" + letters, *first.args[1:])))
+        grep = line_command(Stage(op=first.op, args=(letters if letters.startswith("h") else "H" + letters, *first.args[1:])))
         command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"
     return " | ".join([command, *merged(rest)])

@@ -49,6 +49,7 @@ class StagesDraft(Struct, kw_only=True):
     frequency_clause: int = 0
     count: str = ""
     limits: int = 0
+    folded: bool = False
     context: tuple[str, str] | None = None
 
     def add(self, kind: str, op: str, *args: str, clause: int = 0) -> bool:
@@ -200,9 +201,24 @@ class StagesDraft(Struct, kw_only=True):
             self.steps.append(step)
             self.order = None
 
+    def _give_context(self) -> None:
+        """Lines around a match are shown by grep itself: the option follows the other letters, after a space."""
+        if self.context is None:
+            return
+        for step in self.steps:
+            if step.stage.op in ("match", "anchored", "regex"):
+                letter, number = self.context
+                letters = f"{step.stage.args[0]} -{letter} {number}"
+                step.stage = structs.replace(step.stage, args=(letters, *step.stage.args[1:]))
+                return
+        self.add("match", "nothing")  # around what?
+
     def finish(self, separator: str) -> tuple[Stage, ...]:
         """The steps in the order in which they happen, with the separator of columns filled in."""
         self.flush()
+        self._give_context()
+        if any(step.stage.op == "join" for step in self.steps):
+            self.steps = [step for step in self.steps if step.stage.op != "nonewline"]
         ordered = [step.stage for step in sorted(self.steps, key=lambda step: (step.clause, step.rank))]
         filled = []
         for stage in ordered:

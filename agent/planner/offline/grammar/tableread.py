@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Order, Stage
+from agent.planner.offline.grammar.linesread import LineReading
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row
 from agent.planner.offline.grammar.stagesread import StagesDraft
@@ -16,7 +17,7 @@ _NO_HEADER = frozenset({"agg", "unique", "dups", "once", "uniq_c", "uniq", "grou
 _COMPARED = frozenset({">", "<", ">=", "<=", "!="})
 
 
-class TableReading:
+class TableReading(LineReading):
     """The part of an understanding that is about tables; what it shares with the rest is declared here."""
 
     row: Row
@@ -118,6 +119,10 @@ class TableReading:
 def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> list[Stage]:
     """The steps with what is known of the table: groups, numbers as numbers, the line of names kept out of results."""
     table = table_in(draft.row.sentence)
+    if draft.stages.folded and any(stage.op in ("uniq_c", "uniq_d", "uniq_u") for stage in stages):
+        stages = [Stage(op="wordsplain") if stage.op == "words" else stage for stage in stages]
+        first = next(at for at, stage in enumerate(stages) if stage.order is not None)
+        stages.insert(first, Stage(op="lower"))
     if draft.grouped:
         stages = _grouped(stages, draft.grouped, separator)
     if table is None:

@@ -78,14 +78,28 @@ def read_seen(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     if token.quoted or token.filler or token.weak or token.is_path or len(token.raw) < 3 or not token.raw.isalnum():
         return None
-    if token.raw.isupper() or not sentence.scene.lexicon.knows(token.low):
-        for other in sentence.tokens:
-            if looks_like_path(other, sentence.scene):
-                text = sentence.scene.peek(other.raw)
-                word = as_in_the_file(sentence, token.raw)
-                if text and word in text:
-                    return 1, Value(text=word, origin=token.raw)
+    return read_found(sentence, at)
+
+
+def read_found(sentence: Sentence, at: int) -> Found:
+    """A word, quoted or not, that the named file has in this way, or in one other way to write it in capitals."""
+    token = sentence.tokens[at]
+    if token.is_path or (token.filler and not token.quoted) or not token.raw or looks_like_path(token, sentence.scene):
+        return None
+    word = token.raw if token.quoted else as_in_the_file(sentence, token.raw)
+    for other in sentence.tokens:
+        if other is not token and looks_like_path(other, sentence.scene) and word in sentence.scene.peek(other.raw):
+            return 1, Value(text=word, origin=token.raw)
     return None
+
+
+def read_day(sentence: Sentence, at: int) -> Found:
+    """A date as the lines of the named file have it."""
+    import re
+
+    raw = sentence.tokens[at].raw
+    is_date = re.fullmatch(r"\d{4}[-/]\d\d[-/]\d\d|\d\d[./]\d\d[./]\d{4}|\d\d/[A-Z][a-z]{2}/\d{4}|\d{4}-\d\d", raw)
+    return read_found(sentence, at) if is_date else None
 
 
 def read_setting(sentence: Sentence, at: int) -> Found:

@@ -8,7 +8,7 @@ from agent.planner.offline.grammar.assemble import assemble
 from agent.planner.offline.grammar.filesread import FilesDraft, is_archive
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
-from agent.planner.offline.grammar.reader import Row, is_file_path
+from agent.planner.offline.grammar.reader import Row, comma_before, is_file_path
 from agent.planner.offline.grammar.tableread import TableReading
 from agent.planner.offline.grammar.stagesread import StagesDraft, as_conditions
 from agent.planner.offline.values import Value
@@ -101,6 +101,8 @@ class Understanding(TableReading):
         if self.counting >= 0 and kind not in ("name", "content", "size"):
             self.counts.append((kind, self.counting))
             self.counting = -1
+        elif self.counts and kind in ("line", "word", "char", "byte") and self._joined(piece):
+            self.counts.append((kind, self.counts[-1][1]))  # "lines, words and characters"
         self.nouns.append((kind, clause))
         return True
 
@@ -142,7 +144,10 @@ class Understanding(TableReading):
 
     def _joined(self, piece: Piece) -> bool:
         """Whether "and" stands right before a place."""
-        return piece.start > 0 and self.row.lemmas[piece.start - 1] in ("and", "or")
+        before = piece.start - 1
+        while before > 0 and self.row.lemmas[before] in ("the", "in", "under", "of"):
+            before -= 1
+        return before >= 0 and (self.row.lemmas[before] in ("and", "or") or comma_before(self.row.sentence, piece.start))
 
     def on_path(self, piece: Piece, clause: int) -> bool:
         self.files.several = self.files.several or self._joined(piece)
@@ -259,7 +264,10 @@ class Understanding(TableReading):
 
     def _seeks_now(self) -> bool:
         """Whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
-        return bool(self.verbs) and self.verbs[-1][0] == "find" and self._known_source()
+        if not self.verbs or self.verbs[-1][0] != "find":
+            return False
+        grep = self.row.sentence.tokens and self.row.sentence.tokens[0].low == "grep"
+        return bool(self._known_source() or (grep and any(p.op in ("scope", "path", "kinds", "glob") for p in self.row.pieces)))
 
     def on_uniquekeep(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("unique", "uniq_keep", clause=clause)
@@ -392,6 +400,8 @@ class Understanding(TableReading):
 
     def on_split(self, piece: Piece, clause: int) -> bool:
         if "SEP" not in piece.values:
+            if self.nouns and self.nouns[-1][0] == "word" and self.texts:
+                return self.stages.add("split", "words", clause=clause)
             return True
         separator = piece.values["SEP"].text
         return len(separator) == 1 and self.stages.add("split", "trsep", separator, "\n", clause=clause)
@@ -493,9 +503,11 @@ class Understanding(TableReading):
                 return self.stages.change("tac", clause) if self.texts else self.stages.sort(clause, reverse=True)
             if kind == "unique":
                 return self.stages.add("unique", "unique", clause=clause)
+            if kind == "alphareverse":
+                return self.stages.sort(clause, reverse=True)
             if kind == "nocase":
                 return self.on_nocase(piece, clause)
-        fields = {"num": "numeric", "reverse": "reverse", "desc": "reverse", "nocase": "nocase", "human": "human"}
+        fields = {"num": "numeric", "reverse": "reverse", "desc": "reverse", "alphareverse": "reverse", "nocase": "nocase", "human": "human"}
         if kind in fields:
             return self.stages.sort(clause, **{fields[kind]: True})
         return self.stages.sort(clause)

@@ -1,0 +1,84 @@
+"""From words about lines to steps: lines that a file is seen to have, stretches between lines, definitions."""
+
+from __future__ import annotations
+
+import re
+
+from agent.planner.offline.grammar.pieces import Piece
+from agent.planner.offline.grammar.stagesread import StagesDraft
+
+
+class LineReading:
+    """The part of an understanding that is about lines; what it shares with the rest is declared here."""
+
+    stages: StagesDraft
+    seeks: bool
+
+    def on_seenline(self, piece: Piece, clause: int) -> bool:
+        """Lines with a word that the file has."""
+        return self.stages.contain("", (_only(piece),), clause)
+
+    on_dated = on_seenline
+
+    def on_definition(self, piece: Piece, clause: int) -> bool:
+        """Where a name of a program is defined, in any of the usual languages."""
+        name = _only(piece)
+        if not re.fullmatch(r"\w+", name):
+            return False
+        self.seeks = True
+        self.stages.letters += "" if "n" in self.stages.letters else "n"
+        pattern = rf"\b(def|class|function|func|fn|struct|interface)\s+{name}\b"
+        return self.stages.add("match", "regex", self.stages.letters, pattern, clause=clause)
+
+    def on_either(self, piece: Piece, clause: int) -> bool:
+        """Lines that begin, or end, in one of two ways."""
+        one, two = (value.text for value in piece.values.values())
+        single = all(len(text) == 1 and text not in "^]\\-" for text in (one, two))
+        inner = f"[{one}{two}]" if single else f"({_extended(one)}|{_extended(two)})"
+        pattern = f"^{inner}" if piece.param == "start" else f"{inner}$"
+        return self.stages.add("match", "regex", self.stages.letters, pattern, clause=clause)
+
+    def on_sepline(self, piece: Piece, clause: int) -> bool:
+        """Lines that begin, or end, with a sign that was named in words."""
+        invert = "v" if piece.param.startswith("not") else ""
+        before, after = ("", "$") if piece.param == "end" else ("^", "")
+        return self.stages.add(
+            "match", "anchored", self.stages.letters + invert, before, _only(piece), after, clause=clause
+        )
+
+    def on_onward(self, piece: Piece, clause: int) -> bool:
+        """From the first line with a text to the end."""
+        return self.stages.add("range", "between", _only(piece), "", clause=clause)
+
+    def on_until(self, piece: Piece, clause: int) -> bool:
+        """From the beginning to the first line with a text."""
+        return self.stages.add("range", "between", "", _only(piece), clause=clause)
+
+    def on_span(self, piece: Piece, clause: int) -> bool:
+        """From lines with one text to lines with another."""
+        one, two = (value.text for value in piece.values.values())
+        return self.stages.add("range", "between", one, two, clause=clause)
+
+    def on_bytes(self, piece: Piece, clause: int) -> bool:
+        """So many bytes of one end."""
+        return self.stages.add("skip", f"bytes_{piece.param}", _only(piece), clause=clause)
+
+    def on_everyfirst(self, piece: Piece, clause: int) -> bool:
+        """Every nth line, beginning with the first."""
+        number = int(piece.values["NTH"].text) if "NTH" in piece.values else 2
+        return number > 1 and self.stages.add("range", "every", str(number), "1", clause=clause)
+
+    def on_alike(self, piece: Piece, clause: int) -> bool:
+        """Upper and lower case are the same."""
+        self.stages.letters += "" if "i" in self.stages.letters else "i"
+        self.stages.folded = True
+        return True
+
+
+def _only(piece: Piece) -> str:
+    return next(iter(piece.values.values())).text
+
+
+def _extended(text: str) -> str:
+    """Text in an extended regular expression."""
+    return re.sub(r"([.^$*+?()\[\]{}|\\])", r"\\\1", text)

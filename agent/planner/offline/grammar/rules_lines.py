@@ -1,0 +1,54 @@
+"""More rules about lines: by words that the named file has, from one line to another, by either of two endings."""
+
+from __future__ import annotations
+
+LINES = {
+    "seenline": "line with|of|from|for|about|on FOUND / entry with|of|from|for|about|on FOUND / message with|of|from|for|about|on FOUND",
+    "dated": "from|on|of|dated|for|at DAY / with date DAY / whose date DAY / DAY",
+    "definition": "where|find function|class|method|procedure NAME defined|declared|implemented / where NAME defined|declared|implemented"
+    " / definition of function|class|method? NAME / where|find function|class|method NAME definition|declaration"
+    " / where|find definition of function|class|method? NAME / defined function|class|method NAME",
+    "either end": "endingwith either? SEP or SEP2 / endingwith either? TEXT or TEXT2",
+    "either start": "startingwith either? SEP or SEP2 / startingwith either? TEXT or TEXT2",
+    "sepline start": "startingwith SEP char?",
+    "sepline end": "endingwith SEP char?",
+    "sepline notstart": "except startingwith SEP char? / not startingwith SEP char?",
+    "onward": "everything|line? from line? with|contain|match|that|where? TEXT to|until|till|through end|bottom"
+    " / from line with|contain|match|where? TEXT onwards|onward|on / everything|line|all after line? with|contain|match? TEXT"
+    " / startingwith line contain|with|match TEXT / from TEXT to|until|till end|bottom of?",
+    "until": "everything|line? up? to|until|till line with|contain|match? TEXT / everything|line|all before line? with|contain|match? TEXT"
+    " / up to line with|contain|match TEXT / from begin to|until line with|contain|match? TEXT",
+    "span": "between line? with|contain|match|marked? QUOTED and line? with|contain|match? QUOTED2"
+    " / from line? with|contain|match? QUOTED to|until|through line? with|contain|match? QUOTED2"
+    " / between line with|contain|match TEXT and line? with|contain|match? TEXT2"
+    " / from line with|contain|match TEXT to|until|through line? with|contain|match? TEXT2 / between TEXT and TEXT2 line",
+    "bytes head": "first NUM byte / begin NUM byte / top NUM byte",
+    "bytes tail": "last NUM byte / final NUM byte",
+    "everyfirst": "every|each NTH line startingwith|startingat first|one|1 / every|each other line startingwith first|one|1"
+    " / every|each NTH line beginning|starting at|with|from line? first|one|1 / every|each NTH line from line? first|one|1",
+    "alike": "uppercase and|or lowercase char? treated|counted|handled|taken? alike|same|equal|identical / uppercase or lowercase"
+    " / no matter uppercase and|or lowercase? / in any|either case / any case / both case / uppercase and lowercase both"
+    " / not distinguish case|uppercase / whatever case / case not matter / caseinsensitive",
+    "order col": "by NAME? NAME2? COL word|col / by NAME NAME2? in COL word|col / by NAME NAME2? in col COL",
+    "adv asc": "small one|value|entry|number|size|line? first",
+    "adv desc": "large one|value|entry|number|size|line? first",
+    "adv alphareverse": "in reverse alpha order? / reverse alpha order? / alpha in? reverse order? / alpha from? z to a / in desc alpha order",
+    "stage ltrim": "delete leading blank|tab / leading blank delete|strip / delete indentation|indent / without|except leading blank|space|whitespace",
+    "stage rtrim": "delete trailing blank|tab / trailing blank delete|strip / delete blank at end of? line? / without|except trailing blank|space|whitespace",
+    "stage trim": "delete leading and trailing blank|tab / leading and trailing blank delete|strip",
+    "stage delblank": "without|except|no empty|blank line / empty|blank line dropped|delete|left",
+    "stage squeeze": "delete dup blank|space|whitespace / squeeze|collapse|reduce multiple|several|run|runs? of? blank|space to|into one|single blank|space?",
+    "join": "with SEP between|inbetween|among each|line|them|it? / put SEP between line|them / SEP in? between",
+    "count occurrence": "how frequency text|word|port|number? TEXT show|come|found|used|mentioned|there|written up? / count how frequency text|word|number? TEXT show|come|found|used|occur up?"
+    " / times text|word? TEXT occur|show|found|used|come up? / number|count of time|times text|word? TEXT show|come|found|written up?",
+    "contain": "talk|speak|write about TEXT / about TEXT / deal with TEXT / refer to TEXT / talk of TEXT / contain|contain port|number|id|code|user|ip|address|function|variable TEXT"
+    " / with TEXT somewhere|anywhere in? them|it?",
+    "contain either": "contain|have either? text|word? TEXT or text|word? TEXT2 in them|it / contain|with|of|for|match either TEXT or TEXT2 / have TEXT or TEXT2"
+    " / with|for TEXT or TEXT2 / contain TEXT or TEXT2 or both",
+    "uniquekeep": "but keep original|their? order / but keep line? in? original|their order / but in original order / but not sort|change order / but keep order / each line once in order / keep first occurrence of each? line? / only first of each? dup?",
+    "exclude two": "except anything|everything|file|content|match|those|whatever in|under|inside|below|from DIR and|or in|under? DIR2",
+    "seek line": "WORD comment|comments|message|messages|marker|markers|statement|statements|tag|tags",
+    "limit head 1": "first match|occurrence|hit|appearance of? / only first match|occurrence|hit of?",
+    "limit tail 1": "last match|occurrence|hit|appearance of? / only last match|occurrence|hit of?",
+    "free": "i.e / e.g / that say / project / in|of whole|entire|this|current project|repo|repository|codebase / repo|repository|codebase / source tree / into|in|to one|single file|list|output? / too / result only / only result",
+}  # fmt: skip
