@@ -163,7 +163,7 @@ def test_a_missing_folder_is_made_first(command: str, expected: str, tmp_path: P
 
 EDITS = [
     ("cp folder copy", "cp -r folder copy"),
-    ("rm folder", "rm -r folder"),
+    ("rm folder", "rmdir folder"),  # it is empty
 ]
 
 
@@ -232,9 +232,7 @@ def test_only_one_correction_a_goal_and_never_the_same_command_again(tmp_path: P
 
 def test_what_a_program_prints_cannot_inject_a_command(tmp_path: Path) -> None:
     evil = "fatal: The current branch $(touch${IFS}owned) has no upstream branch.\n"
-    reply = after("git push", ran("git push", 128, stderr=evil), tmp_path)
-    assert isinstance(reply, Command)
-    assert reply.command == "git push --set-upstream origin '$(touch${IFS}owned)'"
+    assert isinstance(after("git push", ran("git push", 128, stderr=evil), tmp_path), Chat)
     dashed = ran("git push", 128, stderr="fatal: The current branch --force has no upstream branch.\n")
     assert isinstance(after("git push", dashed, tmp_path), Chat)
 
