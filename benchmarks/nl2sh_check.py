@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.nl2sh_judge import Judge, not_to_be_run, same
-from benchmarks.nl2sh_sandbox import SetupBroken
+from benchmarks.nl2sh_sandbox import Outcome, SetupBroken
 from benchmarks.nl2sh_tasks import Task
 
 
@@ -19,25 +19,27 @@ def complaints(tasks: Sequence[Task], judge: Judge, jobs: int = 2) -> list[str]:
             sound.append(task)
         except SetupBroken as problem:
             lines.append(f"{task.area}: {task.goal}: {problem}")
+    every = [(task, command) for task in sound for command in task.accepted]
     with ThreadPoolExecutor(jobs) as pool:
-        return lines + [line for found in pool.map(lambda task: _of(task, judge), sound) for line in found]
-
-
-def _of(task: Task, judge: Judge) -> list[str]:
-    lines: list[str] = []
-    for command in task.accepted:
+        # All of them once, then all of them again: a moment of the clock in an output shows when the second comes later.
+        first = list(pool.map(lambda one: judge.run(*one), every))
+        second = list(pool.map(lambda one: judge.run(*one), every))
+    for (task, command), one, two in zip(every, first, second, strict=True):
         refusal = not_to_be_run(command, judge.home(task), task.fixture)
-        first, second = judge.run(task, command), judge.run(task, command)
-        faults = (
-            (refusal, f"could not be offered: {refusal}"),
-            (first.timed_out, "timed out"),
-            (first.cut, "prints too much"),
-            (first.does_nothing, f"does nothing{'; ' + first.stderr.strip() if first.stderr else ''}"),
-            (
-                first.exit_code > 1 or (first.exit_code and first.stderr),
-                f"ends with {first.exit_code}: {first.stderr.strip()}",
-            ),
-            (not same(first, second), "does something else the second time"),
-        )
-        lines += [f"{task.area}: {task.goal}: `{command}` {words}" for wrong, words in faults if wrong]
+        lines += [f"{task.area}: {task.goal}: `{command}` {words}" for words in _faults(one, two, refusal)]
     return lines
+
+
+def _faults(first: Outcome, second: Outcome, refusal: str) -> list[str]:
+    faults = (
+        (refusal, f"could not be offered: {refusal}"),
+        (first.timed_out, "timed out"),
+        (first.cut, "prints too much"),
+        (first.does_nothing, f"does nothing{'; ' + first.stderr.strip() if first.stderr else ''}"),
+        (
+            first.exit_code > 1 or (first.exit_code and first.stderr),
+            f"ends with {first.exit_code}: {first.stderr.strip()}",
+        ),
+        (not same(first, second), "does something else the second time"),
+    )
+    return [words for wrong, words in faults if wrong]
