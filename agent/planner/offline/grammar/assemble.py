@@ -104,6 +104,13 @@ def _place_counts(draft: Understanding, source: str) -> None:
         draft.counts.append(("line" if source != "files" else "file", draft.counting))
     if any(step.stage.op == "occurrences" for step in draft.stages.steps):
         return
+    letters = {_COUNT_LETTERS.get(kind, "l") for kind, _ in draft.counts}
+    if len(letters) > 1 and letters <= set("lwmc"):
+        letter = "".join(sorted(letters, key="lwmc".index))
+        draft.stages.steps.append(
+            Step(clause=draft.counts[0][1], rank=RANKS["count"], stage=Stage(op="count", args=(letter,)))
+        )
+        return
     for kind, clause in dict.fromkeys(draft.counts):
         letter = _COUNT_LETTERS.get(kind, "l")
         draft.stages.steps.append(Step(clause=clause, rank=RANKS["count"], stage=Stage(op="count", args=(letter,))))

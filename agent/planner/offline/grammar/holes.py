@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable
 
 from agent.planner.offline.grammar.lemmas import LEMMAS
-from agent.planner.offline.grammar.tablewords import read_cell, read_day, read_found, read_named_column, read_seen, read_setting
+from agent.planner.offline.grammar.tablewords import (
+    read_cell,
+    read_day,
+    read_found,
+    read_named_column,
+    read_seen,
+    read_setting,
+)
 from agent.planner.offline.paths import looks_like_path, read_dir, read_file, read_pattern_files
 from agent.planner.offline.quantities import Found, read_age, read_date, read_number, read_size
 from agent.planner.offline.sentences import Sentence

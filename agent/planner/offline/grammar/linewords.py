@@ -154,10 +154,15 @@ def _awk_text(text: str) -> str:
     return text.replace("\\", "\\\\")
 
 
+def sorted_letters(letters: str) -> str:
+    """Option letters of grep in the order in which people write them."""
+    return "".join(sorted(set(letters), key="rcliLHhonwxvE".find))
+
+
 def _match(letters: str, kind: str, *texts: str) -> str:
     condition = Containing(texts=texts, regex=kind == "regex")
     letters, _, context = letters.partition(" ")
-    return _grep(dashed(grep_words(condition, False, False, letters)), context)
+    return _grep(dashed(grep_words(condition, False, False, sorted_letters(letters))), context)
 
 
 def _grep(words: str, context: str) -> str:

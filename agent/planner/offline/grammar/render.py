@@ -52,11 +52,6 @@ def _with_sink(command: str, sink: Sink) -> str:
     return f"{command} {'>>' if sink.kind == 'append' else '>'} {sink.path.render()}"
 
 
-def sorted_letters(letters: str) -> str:
-    """Option letters of grep in the order in which people write them."""
-    return "".join(sorted(set(letters), key="rcliLHhonwxvE".find))
-
-
 def merged(stages: tuple[Stage, ...]) -> list[str]:
     """The commands of a pipeline, with neighbours that one command can do put together."""
     out: list[str] = []
@@ -255,7 +250,9 @@ def _only_files(intent: Intent):  # type: ignore[no-untyped-def]
 
 def _each(intent: Intent, stage: Stage) -> str:
     if stage.op == "occurrences" and greppable(intent.files):
-        return with_filters("grep " + line_command(Stage(op="match", args=("rc", "plain", stage.args[1])))[5:], intent.files)
+        return with_filters(
+            "grep " + line_command(Stage(op="match", args=("rc", "plain", stage.args[1])))[5:], intent.files
+        )
     command = line_command(stage)
     find = find_words(_only_files(intent))
     if stage.op == "count":
@@ -280,6 +277,8 @@ def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
         grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
         command = with_filters(grep, files)
     else:
-        grep = line_command(Stage(op=first.op, args=(letters if letters.startswith("h") else "H" + letters, *first.args[1:])))
+        grep = line_command(
+            Stage(op=first.op, args=(letters if letters.startswith("h") else "H" + letters, *first.args[1:]))
+        )
         command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"
     return " | ".join([command, *merged(rest)])

@@ -109,7 +109,6 @@ PARTS = {
     "delimiter": "separated|split by|with|on? SEP / with? SEP as|is? delimiter / using|with|by|use? SEP as delimiter / with? delimiter SEP / using|with delimiter SEP / SEP separated / SEP delimiter / using|with SEP delimiter / separated by SEP char? / delimiter is|of|being? SEP / where? delimiter SEP / assuming SEP as? delimiter / col separated by SEP / are separated by SEP / when delimiter SEP",
     "before": "text|part|everything|portion|content|char before first? SEP / everything|anything up? to first? SEP / before first? SEP / part before|up? first? SEP / before SEP char?",
     "after": "text|part|everything|portion|content|char after first? SEP / after first? SEP / after SEP char?",
-    "between": "text|part|everything|content? between SEP and SEP2 / text|everything inside|between|within parentheses|brackets|quotes|braces",
     "numbers": "only number|digit / all number|digit / every number / number from|in|of each line / extract number / numeric value / just number",
     "only matching": "only match|matching part|text|portion|word? / just matching? part|text|portion / only part that match / not whole|entire line / match only / matching part only",
 }
@@ -164,9 +163,9 @@ CHANGES = {
     "split": "split by|on|at|using SEP / split line by|on|at|using SEP / split text|content|line? by|on|at SEP into|on|in? separate|new|own? line / split each|every line by|on|at SEP / split at each SEP / each|every? col|value|entry|word on own|separate|new|its line / replace SEP with newline / one per line / each on own|separate|new|its? line / one entry|col|value|path|name per line / on|in separate|new line / line by line / each path|entry|col on its? separate|own|new line",
     "wrap": "wrap|fold|break line|text|content? at|to|into NUM char|col? wide? / wrap|fold to NUM col|char / with max|maximum line? length of? NUM / wrap|fold line longer|larger than? NUM char",
     "indent": "indent by? NUM space|tab / indent each|every|all? line by? with? NUM space|tab / indent line with? NUM space / add NUM space at|to begin of each line",
-    "hexdump": "hex dump / hexadecimal / in|as hex|hexadecimal format? / hexdump",
-    "base64": "base64 encode / encode base64 / in|as|to|into|with|using base64 / base64 encoding|encoded",
-    "unbase64": "base64 decode / decode base64 / decode from base64 / decode",
+    "stage hexdump": "hex dump / hexadecimal / in|as hex|hexadecimal format? / hexdump",
+    "stage base64": "base64 encode / encode base64 / in|as|to|into|with|using base64 / base64 encoding|encoded",
+    "stage unbase64": "base64 decode / decode base64 / decode from base64 / decode",
 }
 
 AGGREGATES = {

@@ -147,7 +147,9 @@ class Understanding(TableReading):
         before = piece.start - 1
         while before > 0 and self.row.lemmas[before] in ("the", "in", "under", "of"):
             before -= 1
-        return before >= 0 and (self.row.lemmas[before] in ("and", "or") or comma_before(self.row.sentence, piece.start))
+        return before >= 0 and (
+            self.row.lemmas[before] in ("and", "or") or comma_before(self.row.sentence, piece.start)
+        )
 
     def on_path(self, piece: Piece, clause: int) -> bool:
         self.files.several = self.files.several or self._joined(piece)
@@ -267,7 +269,9 @@ class Understanding(TableReading):
         if not self.verbs or self.verbs[-1][0] != "find":
             return False
         grep = self.row.sentence.tokens and self.row.sentence.tokens[0].low == "grep"
-        return bool(self._known_source() or (grep and any(p.op in ("scope", "path", "kinds", "glob") for p in self.row.pieces)))
+        return bool(
+            self._known_source() or (grep and any(p.op in ("scope", "path", "kinds", "glob") for p in self.row.pieces))
+        )
 
     def on_uniquekeep(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("unique", "uniq_keep", clause=clause)
@@ -389,7 +393,9 @@ class Understanding(TableReading):
 
     def on_join(self, piece: Piece, clause: int) -> bool:
         self.stages.steps = [step for step in self.stages.steps if step.stage != Stage(op="join", args=(" ",))]
-        return self.stages.add("join", "join", piece.values["SEP"].text, clause=clause)
+        return self.stages.add(
+            "join", "join", piece.values["SEP"].text if "SEP" in piece.values else ",", clause=clause
+        )
 
     def on_joinlines(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("join", "join", " ", clause=clause)
@@ -507,7 +513,14 @@ class Understanding(TableReading):
                 return self.stages.sort(clause, reverse=True)
             if kind == "nocase":
                 return self.on_nocase(piece, clause)
-        fields = {"num": "numeric", "reverse": "reverse", "desc": "reverse", "alphareverse": "reverse", "nocase": "nocase", "human": "human"}
+        fields = {
+            "num": "numeric",
+            "reverse": "reverse",
+            "desc": "reverse",
+            "alphareverse": "reverse",
+            "nocase": "nocase",
+            "human": "human",
+        }
         if kind in fields:
             return self.stages.sort(clause, **{fields[kind]: True})
         return self.stages.sort(clause)
