@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import TypeVar
 
-from agent.recording.index.database import Database, discard, in_memory, open_database
-from agent.recording.index.update import Told, update
+from agent.recording.index.database import Database, discard, in_memory, may_be_damage, open_database
+from agent.recording.index.update import Told, unread, update
 
 T = TypeVar("T")
 
@@ -54,13 +54,13 @@ class LogIndex:
         """
         try:
             return self._ask(self._open(rebuild=rebuild), question, fresh, stop, seconds)
-        except sqlite3.Error:
-            place = self.place
+        except sqlite3.Error as error:
+            place, damaged = self.place, may_be_damage(error)
             self.close()
         # It is damaged below the surface: once more from nothing, and if that does not help, without a file.
         try:
-            if discard(place):
-                return self._ask(self._open(), question, True, stop)
+            if damaged and discard(place):
+                return self._ask(self._open(), question, True, stop, seconds)
         except sqlite3.Error:
             self.close()
         self._database = in_memory()
@@ -94,7 +94,11 @@ class LogIndex:
             try:
                 database.left = update(database, self._folder, told=self._told, stop=stop, seconds=seconds)
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error) and "busy" not in str(error):
+                if "locked" in str(error) or "busy" in str(error):
+                    self.notes.append(STALE)
+                elif seconds is None or may_be_damage(error):
                     raise
-                self.notes.append(STALE)
+                else:  # no room: what it has, and the ends of the logs, are enough for an early answer
+                    database.left = unread(database, self._folder)
+                    self.notes.append(f"the index of the sessions cannot be written: {error}")
         return question(database)

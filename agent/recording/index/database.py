@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 NAME = ".index.sqlite3"
 BUSY_SECONDS = 3.0
 _BESIDE = ("", "-wal", "-shm", "-journal")
+_NO_DAMAGE = (
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT,
+)  # fmt: skip
+_BAD_READ = (sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ)
 
 
 class Unusable(Exception):
@@ -113,7 +118,7 @@ def _open_file(place: str, *, rebuild: bool) -> Database:
         try:
             return _connected(place, lock)
         except (sqlite3.DatabaseError, Unusable) as error:
-            if isinstance(error, sqlite3.OperationalError) and _is_busy(error):
+            if isinstance(error, sqlite3.Error) and not may_be_damage(error):
                 raise
             lock = _replaced(place, lock)
             return _connected(place, lock)
@@ -233,5 +238,9 @@ def _check_schema(database: Database, identity: str) -> None:
         raise Unusable("a copy of another index")
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
+def may_be_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself may be at fault, so that a new one would help: not where others have it, or it cannot be written."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or (
+        code & 0xFF not in _NO_DAMAGE and (code & 0xFF != sqlite3.SQLITE_IOERR or code in _BAD_READ)
+    )

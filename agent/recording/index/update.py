@@ -25,6 +25,7 @@ from agent.recording.reader import SessionFile, list_sessions
 PIECE_SECONDS = 1.0
 NEWEST_FIRST = 200
 """How many of the newest sessions are read first: who waits, waits for them. The rest goes in the order of time, which costs less."""
+_LONG = 8 * 1024 * 1024  # bytes of a session that are worth their own second
 _LINES_AT_A_TIME = 500
 _BYTES_AT_A_TIME = 4 * 1024 * 1024
 
@@ -60,7 +61,7 @@ def update(
     stored = stored_files(connection)
     gone = stored.keys() - {os.path.basename(session.path) for session in sessions}
     left = [session for session in sessions if has_changed(session, stored)]
-    left = left[-NEWEST_FIRST:] + left[:-NEWEST_FIRST]
+    left = _in_turn(left, stored)
     total, done = sum(unread_bytes(session, stored) for session in left), 0
     ends = None if seconds is None else time.monotonic() + seconds
     first = True
@@ -77,11 +78,26 @@ def update(
             left = _work(piece, left, gone)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             raise
         gone = set()
         done += piece.bytes
     return []
+
+
+def unread(database: Database, folder: str) -> list[SessionFile]:
+    """The sessions of which the index has not seen all. Raises IoError, sqlite3.Error."""
+    stored = stored_files(database.connection)
+    return [session for session in list_sessions(folder) if has_changed(session, stored)]
+
+
+def _in_turn(sessions: list[SessionFile], stored: dict[str, list[FileState]]) -> list[SessionFile]:
+    """As they are to be read: those first that a listing shows first; of them those last that would keep the others waiting."""
+    newest = sorted(sessions, key=lambda session: session.by_writing, reverse=True)[:NEWEST_FIRST]
+    newest.sort(key=lambda session: unread_bytes(session, stored) > _LONG)
+    first = {session.path for session in newest}
+    return [*newest, *(session for session in sessions if session.path not in first)]
 
 
 def _work(piece: _Piece, changed: list[SessionFile], gone: Iterable[str]) -> list[SessionFile]:

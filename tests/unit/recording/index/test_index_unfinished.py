@@ -98,6 +98,51 @@ def test_an_index_that_is_not_kept_is_made_whole(folder: SessionFolder, tmp_path
         assert index.place == ""
 
 
+def test_without_room_the_index_stays_and_what_it_lacks_is_told_from_the_logs_ends(
+    index: LogIndex, folder: SessionFolder
+) -> None:
+    before = listed(index, folder)
+    write_sessions(str(folder.path), goals=60, seed=12, goals_per_session=30)
+    connection = index._open().connection
+    kept = os.stat(index.place).st_ino
+    connection.execute("PRAGMA max_page_count = 1")  # as with a full disk: not a page more than there are
+    early = listed(index, folder, seconds=1.0)
+    assert len(early) == 6 and sum("partial" in row for row in early) == 2
+    assert [note for note in index.notes if "cannot be written" in note]
+    assert os.stat(index.place).st_ino == kept
+    whole = listed(index, folder)  # who wants all gets all, from memory
+    assert len(whole) == 6 and not any("partial" in row for row in whole) and index.place == ""
+    index.close()
+    listed(index, folder)
+    assert os.stat(index.place).st_ino == kept
+    assert [row["session"] for row in whole if row not in before] == [
+        row["session"] for row in early if "partial" in row
+    ]
+
+
+def test_a_damaged_index_makes_nobody_wait(index: LogIndex, folder: SessionFolder, small_pieces: None) -> None:
+    listed(index, folder)
+    index._open().connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    place = Path(index.place)
+    index.close()
+    content = bytearray(place.read_bytes())
+    content[3 * 4096 :] = os.urandom(len(content) - 3 * 4096)
+    place.write_bytes(content)
+    folder.path.joinpath(os.listdir(folder.path)[0]).touch()
+    assert any("partial" in row for row in listed(index, folder, seconds=0.0))
+
+
+def test_what_is_shown_first_is_read_first_but_for_what_is_long(
+    index: LogIndex, folder: SessionFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.recording.index.update.PIECE_SECONDS", -1.0)  # one session a piece
+    newest = sorted(list_sessions(str(folder.path)), key=lambda session: session.by_writing, reverse=True)
+    os.truncate(newest[0].path, newest[0].size + (16 << 20))
+    os.utime(newest[0].path, (newest[0].modified, newest[0].modified))
+    rows = listed(index, folder, seconds=0.0)
+    assert [row["session"] for row in rows if "partial" not in row] == [newest[1].session_id]
+
+
 def test_people_see_marks_and_how_to_wait(
     folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], small_pieces: None
 ) -> None:
