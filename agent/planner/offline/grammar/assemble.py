@@ -150,7 +150,7 @@ def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage,
         source in ("text", "content")
         and "word" in kinds
         and not draft.counts
-        and stages.order is not None
+        and (stages.order is not None or "oneperline" in draft.form)
         and not any(s.stage.op in ("words", "cols") for s in stages.steps)
         and "line" not in kinds
     ):
@@ -171,6 +171,8 @@ def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage,
         if not any(step.stage.op == "head" for step in stages.steps):
             stages.add("limit", "head", number or ("10" if plural else "1"), clause=99)
     separator = separator_of(draft)
+    if any(step.stage.op == "uniq_keep" for step in stages.steps):
+        stages.steps = [step for step in stages.steps if step.stage.op != "unique"]
     finished = list(_unique_and_frequency(_summed(list(stages.finish(separator))), stages.frequency))
     return tuple(fit_to_table(draft, finished, separator))
 

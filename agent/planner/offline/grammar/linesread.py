@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.stagesread import StagesDraft
 
@@ -62,6 +64,14 @@ class LineReading:
     def on_bytes(self, piece: Piece, clause: int) -> bool:
         """So many bytes of one end."""
         return self.stages.add("skip", f"bytes_{piece.param}", _only(piece), clause=clause)
+
+    def on_firstofevery(self, piece: Piece, clause: int) -> bool:
+        """Every nth line was said before: now that the first is one of them."""
+        for step in self.stages.steps:
+            if step.stage.op == "every":
+                step.stage = structs.replace(step.stage, args=(step.stage.args[0], "1"))
+                return True
+        return False
 
     def on_everyfirst(self, piece: Piece, clause: int) -> bool:
         """Every nth line, beginning with the first."""

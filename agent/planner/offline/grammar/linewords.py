@@ -159,6 +159,12 @@ def sorted_letters(letters: str) -> str:
     return "".join(sorted(set(letters), key="rcliLHhonwxvE".find))
 
 
+def with_letters(letters: str, more: str) -> str:
+    """grep's letters with more of them, before an option that has a value."""
+    first, space, context = letters.partition(" ")
+    return first + more + space + context
+
+
 def _match(letters: str, kind: str, *texts: str) -> str:
     condition = Containing(texts=texts, regex=kind == "regex")
     letters, _, context = letters.partition(" ")

@@ -116,6 +116,11 @@ class PieceReader:
             if told is not None and told.op == "cell" and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
                 if best.op in ("scope", "to") and best.end - at <= 2:
                     return structs.replace(told, start=at)
+        if best is not None and best.op == "scope":
+            # "in all log files here": the kind is said between the preposition and the place.
+            for inner in range(at + 1, best.end - 1):
+                if read_kinds(sentence.tokens, inner, sentence.scene) is not None:
+                    return Piece(meaning="free", values={}, start=at, end=inner)
         if best is not None and best.op in _GIVES_WAY:
             if best.op == "form":
                 # "just the names" of a table are a column of it.
@@ -123,6 +128,14 @@ class PieceReader:
                     told = _told_by_table(sentence, inner)
                     if told is not None and told.op == "colname" and told.end >= best.end:
                         return structs.replace(told, start=at)
+        if lemmas[at] in ("not", "except"):
+            after = at + 1
+            while after < len(lemmas) and lemmas[after] in SKIPPED:
+                after += 1
+            excluded = read_kinds(sentence.tokens, after, sentence.scene) if after < len(lemmas) else None
+            if excluded is not None and (best is None or excluded[0] >= best.end):
+                left_out = {str(i): Value(text=name) for i, name in enumerate(excluded[1])}
+                return Piece(meaning="notkinds", values=left_out, start=at, end=excluded[0])
         kinds = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
         if kinds is not None and (
             best is None or kinds[0] > best.end or (kinds[0] == best.end and best.op in ("free", "noun", "verb"))

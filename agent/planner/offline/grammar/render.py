@@ -13,7 +13,7 @@ from agent.planner.offline.grammar.findwords import (
     with_filters,
 )
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
-from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script
+from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script, with_letters
 from agent.planner.offline.grammar.listing import list_command
 from agent.planner.offline.grammar.doing import action_command
 from agent.planner.offline.values import quote_regex
@@ -66,7 +66,7 @@ def merged(stages: tuple[Stage, ...]) -> list[str]:
         ):
             letters = stage.args[0]
             if "o" not in letters:
-                out.append(line_command(Stage(op=stage.op, args=("c" + letters, *stage.args[1:]))))
+                out.append(line_command(Stage(op=stage.op, args=(with_letters(letters, "c"), *stage.args[1:]))))
                 at += 2
                 continue
         if stage.op == "occurrences":
@@ -156,7 +156,7 @@ def _with_context(intent: Intent) -> tuple[Stage, ...]:
     if numbered and stages and stages[0].op in ("match", "anchored", "regex"):
         first = stages[0]
         stages = [
-            Stage(op=first.op, args=("n" + first.args[0], *first.args[1:])),
+            Stage(op=first.op, args=(with_letters(first.args[0], "n"), *first.args[1:])),
             *(s for s in stages[1:] if s.op != "number"),
         ]
     elif "linenumber" in intent.form and not numbered:
@@ -266,19 +266,19 @@ def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
     files = intent.files
     letters = first.args[0]
     if ("linenumber" in intent.form or any(stage.op == "number" for stage in rest)) and "n" not in letters:
-        letters = "n" + letters
+        letters = with_letters(letters, "n")
         rest = tuple(stage for stage in rest if stage.op != "number")
     counted = bool(rest) and rest[0].op == "count"
     if counted and "each" in intent.form:
-        letters, rest, counted = "c" + letters, rest[1:], False
+        letters, rest, counted = with_letters(letters, "c"), rest[1:], False
     elif "noname" in intent.form or (rest and "withname" not in intent.form):
-        letters = "h" + letters
+        letters = with_letters(letters, "h")
     if greppable(files):
         grep = line_command(Stage(op=first.op, args=("r" + letters, *first.args[1:])))
         command = with_filters(grep, files)
     else:
         grep = line_command(
-            Stage(op=first.op, args=(letters if letters.startswith("h") else "H" + letters, *first.args[1:]))
+            Stage(op=first.op, args=(letters if "h" in letters.partition(" ")[0] else "H" + letters, *first.args[1:]))
         )
         command = f"{find_words(_only_files(intent))} -exec {grep} {{}} +"
     return " | ".join([command, *merged(rest)])

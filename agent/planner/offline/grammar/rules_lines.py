@@ -29,6 +29,7 @@ LINES = {
     "alike": "uppercase and|or lowercase char? treated|counted|handled|taken? alike|same|equal|identical / uppercase or lowercase"
     " / no matter uppercase and|or lowercase? / in any|either case / any case / both case / uppercase and lowercase both"
     " / not distinguish case|uppercase / whatever case / case not matter / caseinsensitive",
+    "firstofevery": "startingwith first line|one? / beginning|starting at|with|from first line|one? / begin at|with|from first line|one?",
     "order col": "by NAME? NAME2? COL word|col / by NAME NAME2? in COL word|col / by NAME NAME2? in col COL",
     "adv asc": "small one|value|entry|number|size|line? first",
     "adv desc": "large one|value|entry|number|size|line? first",
@@ -41,14 +42,24 @@ LINES = {
     "join": "with SEP between|inbetween|among each|line|them|it? / put SEP between line|them / SEP in? between",
     "count occurrence": "how frequency text|word|port|number? TEXT show|come|found|used|mentioned|there|written up? / count how frequency text|word|number? TEXT show|come|found|used|occur up?"
     " / times text|word? TEXT occur|show|found|used|come up? / number|count of time|times text|word? TEXT show|come|found|written up?",
-    "contain": "talk|speak|write about TEXT / about TEXT / deal with TEXT / refer to TEXT / talk of TEXT / contain|contain port|number|id|code|user|ip|address|function|variable TEXT"
+    "stage rev": "each|every line of|in PATH reverse / reverse each|every line of|in PATH / reverse char of|in each|every? line? of|in PATH / reverse each|every line",
+    "joinlines": "join all? line of|in|from / join all? line of|in|from PATH / join all? line of|in|from PATH into|in|on|to? one|single? line",
+    "joinwith": "with|by|using SEP / with|by|using QUOTED",
+    "add start": "prefix|prepend each|every|all? line of|in PATH with|by text? TEXT / prefix|prepend each|every|all? line of|in PATH with|by QUOTED / put|add QUOTED in? front of|before each|every|all line of|in PATH / put|add TEXT in? front of|before each|every|all line of|in PATH / add|put TEXT to|at begin of each|every|all line of|in PATH",
+    "add end": "suffix each|every|all? line of|in PATH with|by TEXT / add|append|put TEXT at|to|after end? of? each|every|all line of|in PATH",
+    "sumof": "total count of HEAD / sum of? all? HEAD / how much HEAD altogether|total? / total|overall HEAD / total amount of? HEAD",
+    "cell": "in|from|of? CELL HEAD",
+    "where equal head": "with|have HEAD NUM / whose HEAD NUM / HEAD NUM",
+    "frequency common": "NUM? requested|used|visited|called|seen|accessed|downloaded|ordered|bought|listed|read|watched|sold most frequency? / most requested|used|visited|called|seen|accessed|downloaded|ordered|bought|active|popular HEAD / HEAD most frequency|common / occur most frequency? / most popular|active HEAD / frequency HEAD",
+    "contain": "import|imports TEXT / talk|speak|write about TEXT / about TEXT / deal with TEXT / refer to TEXT / talk of TEXT / contain|contain port|number|id|code|user|ip|address|function|variable TEXT"
     " / with TEXT somewhere|anywhere in? them|it?",
     "contain either": "contain|have either? text|word? TEXT or text|word? TEXT2 in them|it / contain|with|of|for|match either TEXT or TEXT2 / have TEXT or TEXT2"
     " / with|for TEXT or TEXT2 / contain TEXT or TEXT2 or both",
-    "uniquekeep": "but keep original|their? order / but keep line? in? original|their order / but in original order / but not sort|change order / but keep order / each line once in order / keep first occurrence of each? line? / only first of each? dup?",
+    "uniquekeep": "but keep original? order / but keep line? in? original|their order / but in original order / but not sort|change order / but keep order / each line once in order / keep first occurrence of each? line? / only first of each? dup?",
     "exclude two": "except anything|everything|file|content|match|those|whatever in|under|inside|below|from DIR and|or in|under? DIR2",
     "seek line": "WORD comment|comments|message|messages|marker|markers|statement|statements|tag|tags",
+    "recursive": "in|of|across|through|throughout whole|entire|this|current? project|repo|repository|codebase",
     "limit head 1": "first match|occurrence|hit|appearance of? / only first match|occurrence|hit of?",
     "limit tail 1": "last match|occurrence|hit|appearance of? / only last match|occurrence|hit of?",
-    "free": "i.e / e.g / that say / project / in|of whole|entire|this|current project|repo|repository|codebase / repo|repository|codebase / source tree / into|in|to one|single file|list|output? / too / result only / only result",
+    "free": "i.e / e.g / that say / project / repo|repository|codebase / source tree / into|in|to one|single file|list|output? / too / result only / only result",
 }  # fmt: skip

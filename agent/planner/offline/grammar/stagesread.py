@@ -82,6 +82,12 @@ class StagesDraft(Struct, kw_only=True):
             return self.add("match", "anchored", self.letters + invert, before, value, after, clause=clause)
         if kind in ("class", "noclass"):
             return self.add("match", "regex", "v" if kind == "noclass" else "", rest, clause=clause)
+        if kind in ("endsep", "startsep"):
+            marks = "".join(v.text for v in piece.values.values())
+            if not marks or any(mark in "]^\\-" for mark in marks):
+                return False
+            pattern = f"[{marks}]" if len(marks) > 1 or marks in ".*$[" else marks
+            return self.add("match", "regex", "", f"^{pattern}" if kind == "startsep" else f"{pattern}$", clause=clause)
         if kind == "exact":
             return self.add("match", "match", self.letters + "x", "plain", value, clause=clause)
         if kind == "blank":

@@ -93,8 +93,26 @@ class TableReading(LineReading):
     def on_cell(self, piece: Piece, clause: int) -> bool:
         """A value that a column must, or must not, have."""
         value = piece.values["CELL"]
+        if "HEAD" in piece.values and piece.values["HEAD"].text != value.forms["column"]:
+            return False
         sign = "!=" if piece.param == "not" else "=="
         return self.stages.add("where", "where", "\0", value.forms["column"], sign, value.text, clause=clause)
+
+    def on_sumof(self, piece: Piece, clause: int) -> bool:
+        """The sum of a column of numbers."""
+        table = table_in(self.row.sentence)
+        column = piece.values["HEAD"].text
+        if table is None or column not in table.numeric:
+            return False
+        return self.stages.add("count", "agg", "sum", "\0", column, clause=clause)
+
+    def on_joinwith(self, piece: Piece, clause: int) -> bool:
+        """What stands between lines that are joined."""
+        for step in self.stages.steps:
+            if step.stage.op == "join":
+                step.stage = structs.replace(step.stage, args=(next(iter(piece.values.values())).text,))
+                return True
+        return False
 
     def on_setting(self, piece: Piece, clause: int) -> bool:
         """The value of a key."""

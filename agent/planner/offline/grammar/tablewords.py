@@ -78,7 +78,18 @@ def read_seen(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     if token.quoted or token.filler or token.weak or token.is_path or len(token.raw) < 3 or not token.raw.isalnum():
         return None
-    return read_found(sentence, at)
+    found = read_found(sentence, at)
+    if found is not None or not token.low.endswith("s"):
+        return found
+    from agent.planner.offline.grammar.tables import singulars
+
+    # "the errors in app.log" are the lines with ERROR, and their plural is nowhere in it
+    for form in singulars(token.raw)[1:]:
+        word = as_in_the_file(sentence, form)
+        for other in sentence.tokens:
+            if looks_like_path(other, sentence.scene) and word in sentence.scene.peek(other.raw):
+                return 1, Value(text=word, origin=token.raw)
+    return None
 
 
 def read_found(sentence: Sentence, at: int) -> Found:

@@ -11,6 +11,7 @@ from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row, comma_before, is_file_path
 from agent.planner.offline.grammar.tableread import TableReading
 from agent.planner.offline.grammar.stagesread import StagesDraft, as_conditions
+from agent.planner.offline.grammar.tablewords import as_in_the_file
 from agent.planner.offline.values import Value
 
 _LINE_NOUNS = frozenset({"line", "word", "char", "content", "byte"})
@@ -23,6 +24,8 @@ _VERB_WORDS = frozenset(
 _NEEDS_DESTINATION = frozenset({"copy", "move"})
 # Verbs after which a text is changed where it stands, unless the goal says that the result is shown or written elsewhere.
 _EDITING = frozenset({"replace", "delete", "change", "add", "append"})
+# Rules in which the file may stand between the words: "prefix every line of x.txt with ..."
+_WITH_PLACE = frozenset({"stage", "add", "joinlines", "join", "everyfirst", "occurrence"})
 _NEGATED = {"range": "delrange", "line": "delline"}
 
 
@@ -73,6 +76,10 @@ class Understanding(TableReading):
                 self.on_noun(structs.replace(piece, meaning="noun file"), clause)
             if piece.op in ("limit", "stage") and "line" in self.row.lemmas[piece.start : piece.end]:
                 self.nouns.append(("line", clause))
+            if piece.op in _WITH_PLACE and "PATH" in piece.values:
+                self._place(piece.values["PATH"], clause, "file")
+                values = {hole: value for hole, value in piece.values.items() if hole != "PATH"}
+                piece = structs.replace(piece, values=values)
             handler = getattr(self, f"on_{piece.op}", None)
             if handler is None or not handler(piece, clause):
                 self.lost.append(piece)
@@ -182,6 +189,12 @@ class Understanding(TableReading):
         self.has_kinds = True
         return True
 
+    def on_notkinds(self, piece: Piece, clause: int) -> bool:
+        for value in piece.values.values():
+            self.files.notname("glob", structs.replace(piece, values={"NAME": value}))
+        self.files.type = self.files.type or "f"
+        return True
+
     def on_literal(self, piece: Piece, clause: int) -> bool:
         self.literals.append(piece.values["QUOTED"])
         return True
@@ -235,8 +248,19 @@ class Understanding(TableReading):
 
     def on_contain(self, piece: Piece, clause: int) -> bool:
         if self._about_lines(clause):
-            return self.stages.contain(piece.param, tuple(v.text for v in piece.values.values()), clause)
+            return self.stages.contain(piece.param, self._as_written(piece), clause)
         return self.files.contain(piece.param, piece)
+
+    def _as_written(self, piece: Piece) -> tuple[str, ...]:
+        """The texts of a piece; words without quotes as the named file has them, where it has them in one way only."""
+        sentence = self.row.sentence
+        plain = {token.raw for token in sentence.tokens[piece.start : piece.end] if not token.quoted}
+        nocase = "i" in self.stages.letters
+        return tuple(
+            as_in_the_file(sentence, value.text) if value.text in plain and not nocase else value.text
+            for name, value in piece.values.items()
+            if name not in ("PATH", "FILE")
+        )
 
     def on_lack(self, piece: Piece, clause: int) -> bool:
         if self._about_lines(clause):
@@ -258,10 +282,12 @@ class Understanding(TableReading):
         if piece.param == "line":
             self.on_noun(structs.replace(piece, meaning="noun line"), clause)
         self.verbs.append(("find", clause))
+        if piece.param == "first":
+            self.stages.add("limit", "head", "1", clause=clause)
         values = dict(piece.values)
         places = [values.pop(hole) for hole in ("PATH", "FILE") if hole in values]
         kind = "either" if piece.param == "either" else ""
-        self.stages.contain(kind, tuple(v.text for v in values.values()), clause)
+        self.stages.contain(kind, self._as_written(piece), clause)
         return all([self._place(place, clause, "") for place in places])
 
     def _seeks_now(self) -> bool:
@@ -288,6 +314,8 @@ class Understanding(TableReading):
 
     def on_context(self, piece: Piece, clause: int) -> bool:
         number = piece.values["NUM"].text if "NUM" in piece.values else "1"
+        if "WORD" in piece.values:
+            self.stages.contain("", (piece.values["WORD"].text,), clause)
         self.stages.context = ({"around": "C", "after": "A", "before": "B"}[piece.param], number)
         return True
 
@@ -504,11 +532,13 @@ class Understanding(TableReading):
 
     def on_adv(self, piece: Piece, clause: int) -> bool:
         kind = piece.param
+        if kind == "unique":
+            return self.stages.add("unique", "unique", clause=clause)
         if self.stages.order is None:
             if kind == "reverse":
                 return self.stages.change("tac", clause) if self.texts else self.stages.sort(clause, reverse=True)
             if kind == "unique":
-                return self.stages.add("unique", "unique", clause=clause)
+                return self.on_unique(piece, clause)
             if kind == "alphareverse":
                 return self.stages.sort(clause, reverse=True)
             if kind == "nocase":
