@@ -79,6 +79,10 @@ def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
         from agent.frontends.config_cli import run_config
 
         return asyncio.run(run_config(loaded, action=options.action, json_output=bool(options.json)))
+    if sub == "models":
+        from agent.frontends.models_cli import run_models
+
+        return asyncio.run(run_models(loaded, action=options.action, name=options.name, json_output=bool(options.json)))
     services = build_services(loaded, strict=sub != "doctor")
     if sub == "doctor":
         from agent.frontends.doctor import run_doctor

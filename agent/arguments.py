@@ -159,6 +159,14 @@ def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a setting")
 
 
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a model")
+
+
 def _add_completions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
 
@@ -172,6 +180,7 @@ _ADD = {
     "sessions": _add_sessions,
     "doctor": _add_doctor,
     "config": _add_config,
+    "models": _add_models,
     "completions": _add_completions,
 }
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Names of later versions are reserved, so that no goal comes to depend on them.
 RESERVED = (
-    "roles", "agents", "macros", "rag", "vault", "models", "work", "interview", "serve",
+    "roles", "agents", "macros", "rag", "vault", "work", "interview", "serve",
     "mcp", "guard", "init",
 )  # fmt: skip
 

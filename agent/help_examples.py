@@ -108,6 +108,11 @@ EXAMPLES: dict[str, str] = {
   agent-shell sessions export --format sh -o again.sh 0722
   agent-shell sessions export --format json last | jq '.goals[].commands[].run'
 """,
+    "models": """\
+  agent-shell models                              servers, model files and keys that are here
+  agent-shell models use ~/models/qwen.gguf       plan with that file from now on
+  agent-shell models use offline                  back to the recipes
+""",
     "config": """\
   agent-shell config                              every setting, its value and where it comes from
   agent-shell config edit                         open your settings file in $EDITOR

@@ -23,6 +23,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     context_tokens: int = 32_000
     max_output_tokens: int | None = None
     stream: bool = True
+    examples: str = "auto"
+    cascade: str | None = None
+    models_dir: str | None = None
     ca_file: str | None = None
     proxy: str | None = None
     config: str | None = None

@@ -15,6 +15,7 @@ SUBCOMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("[--list] [--yes] [--json] [ID]", "take back a run: the newest one, or ID"),
     "sessions": ("ACTION [options]", "look through, check, replay and export what was recorded"),
     "doctor": ("[--json]", "what works here, and what to do about the rest"),
+    "models": ("[list|show|use] [NAME] [--json]", "the models of this machine, and using one"),
     "config": ("[show|path|edit] [--json]", "settings and where each came from"),
     "completions": ("bash|zsh|fish", "a completion script for your shell"),
 }

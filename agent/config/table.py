@@ -55,7 +55,7 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="planner", kind="text", flag="--planner", metavar="NAME",
-        help="auto, offline, openrouter, openai, anthropic, ollama, llamacpp …, or scripted:FILE",
+        help="auto, offline, local, openrouter, openai, anthropic, ollama, llamacpp …, or scripted:FILE",
     ),
     Setting(name="model", kind="text", flag="--model", help="model name, as the provider calls it"),
     Setting(name="base_url", kind="text", flag="--base-url", metavar="URL", help="an OpenAI-compatible endpoint"),
@@ -74,6 +74,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(name="context_tokens", kind="int", help="how much history the planner is shown, in tokens"),
     Setting(name="max_output_tokens", kind="int", help="longest reply of a model, in tokens"),
     Setting(name="stream", kind="bool", help="show replies as they come"),
+    Setting(
+        name="examples", kind="choice", choices=("auto", "on", "off"),
+        help="show a model the recipes nearest to a goal as examples; auto: models of this machine",
+    ),
+    Setting(
+        name="cascade", kind="text", metavar="NAMES",
+        help="planners to ask one after another, as in offline,local,remote; see docs/local-models.md",
+    ),
+    Setting(name="models_dir", kind="text", help="another folder with GGUF model files"),
     Setting(name="ca_file", kind="text", help="certificates to trust for the model's server (PEM)"),
     Setting(name="proxy", kind="text", help="proxy for the model's server; otherwise *_PROXY variables count"),
     Setting(name="config", kind="text", flag="--config", metavar="PATH", group="files", help="another settings file"),

@@ -6,7 +6,7 @@ from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
 from agent.engine.stream import EventStream
 from agent.protocol.errors import Cancelled, CoreError, PlannerError
-from agent.protocol.events import AssistantDelta, PlannerFinished, PlannerStarted
+from agent.protocol.events import AssistantDelta, Notice, PlannerFinished, PlannerStarted
 from agent.protocol.messages import ReplyItem
 from agent.protocol.replies import Chat, PlannerReply, ToolCalls
 from agent.protocol.requests import PlannerRequest, RunOptions
@@ -38,9 +38,9 @@ class PlannerTurn:
         )
         started = self._app.clock.monotonic()
         try:
-            answer = await cancellable(
-                planner.plan(request, self._delta), self._options.cancel, timeout=self._budget.remaining_time
-            )
+            telling = getattr(planner, "plan_telling", None)  # of those that load something, or tell others
+            asked = planner.plan(request, self._delta) if telling is None else telling(request, self._delta, self._tell)
+            answer: PlannerReply = await cancellable(asked, self._options.cancel, timeout=self._budget.remaining_time)
         except BaseException as error:
             failure = error if isinstance(error, CoreError) else Cancelled()
             if isinstance(error, Exception) and not isinstance(error, CoreError):
@@ -69,6 +69,10 @@ class PlannerTurn:
         spoken = answer.reply.message if isinstance(answer.reply, Chat) else ""
         self._ctx.history.append(ReplyItem(raw=raw, text=spoken, tool_calls=calls))
         return answer
+
+    async def _tell(self, text: str) -> None:
+        """A word of the planner's, in the log and shown before what it announces. Raises RecordingError."""
+        await self._stream.send(Notice(text=self._app.redactor.redact(text)))
 
     async def _delta(self, text: str) -> None:
         if text and self._options.stream is not False and not self._options.code_only:

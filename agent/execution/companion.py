@@ -1,7 +1,7 @@
 """A process of our own code that stays beside us as long as it is wanted: one line of orders in, one line of answer out.
 
-It has a session of its own (Ctrl-C at the prompt is not for it), little of our environment (no keys), and ends when we do: its input is then
-at an end, which it waits for.
+It has a session of its own (Ctrl-C at the prompt is not for it), little of our environment (no keys), and ends when we do: its input
+is then at an end, which it waits for.
 """
 
 from __future__ import annotations

@@ -66,6 +66,24 @@ def find_models(environ: Mapping[str, str], models_dir: str = "") -> tuple[Model
     return tuple(found.values())
 
 
+def file_of(wanted: str, environ: Mapping[str, str], models_dir: str = "") -> str:
+    """The file that a path or a name of `find_models` means. Raises ConfigError."""
+    if not wanted:
+        raise ConfigError(
+            "no model file is chosen", hint="`agent-shell models` lists what is here, `models use NAME` chooses"
+        )
+    if os.sep in wanted or wanted.lower().endswith(".gguf"):
+        home = environ.get("HOME") or os.path.expanduser("~")
+        return os.path.abspath(os.path.join(home, wanted[2:]) if wanted.startswith("~/") else wanted)
+    found = [model.path for model in find_models(environ, models_dir) if model.name == wanted and model.header]
+    if len(found) != 1:
+        words = f"{len(found)} model files are called" if found else "no model file is called"
+        raise ConfigError(
+            f"{words} {one_line(wanted, limit=80)}", hint="give its path; `agent-shell models` lists what is here"
+        )
+    return found[0]
+
+
 def _described(name: str, path: str) -> ModelFile:
     try:
         header = read_header(path)

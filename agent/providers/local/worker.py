@@ -31,7 +31,9 @@ def main() -> None:
 
 
 def _server(orders: dict[str, Any]) -> Any:
-    import xllamacpp
+    import importlib
+
+    xllamacpp: Any = importlib.import_module("xllamacpp")  # an extra: not there for everybody
 
     params = xllamacpp.CommonParams()
     params.model.path = orders["file"]

@@ -1,0 +1,159 @@
+"""Planners one after another: what knows recipes first, then a model on this machine, then one elsewhere.
+
+Who is asked next is always said before, and of what leaves the machine, what that is. A stage that fails falls to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct, structs
+
+from agent.planner.untrusted import one_line
+from agent.protocol.errors import ConfigError, CoreError, InvalidState, NotFound, PlannerError, ProviderError
+from agent.protocol.messages import CommandItem, GoalItem, ToolItem
+from agent.protocol.ports import DeltaHandler, Planner
+from agent.protocol.replies import Chat, Command, Plan, PlannerReply
+from agent.protocol.requests import PlannerRequest
+
+CONFIDENT = 0.7
+"""What a recipe's own confidence must be, for its command to be taken without asking a model."""
+Tell = Callable[[str], Awaitable[None]]
+_FAILURES = (ProviderError, PlannerError, ConfigError, NotFound, InvalidState)
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """One planner of a cascade, built by `make` when its turn comes. `leaves`: what it is told leaves this machine.
+
+    `missing` says why it cannot be asked here, "" where it can. Only a planner by recipes is `by_recipes`: it may know nothing.
+    """
+
+    name: str
+    model: str = ""
+    make: Callable[[], Planner]
+    leaves: bool
+    by_recipes: bool = False
+    missing: str = ""
+
+    @property
+    def title(self) -> str:
+        return one_line(f"{self.name} {self.model}".strip())
+
+
+class CascadePlanner:
+    """Implements `ports.Planner`. Within one goal, the stage that answered goes on, so that nobody else is told of it without need."""
+
+    def __init__(self, stages: tuple[Stage, ...], *, tell: Tell) -> None:
+        """`tell` says a line to the person where `plan` is called, which has nothing better. Raises ConfigError for no stages."""
+        if not stages:
+            raise ConfigError("the cascade is empty", hint="a cascade looks like offline,local,remote")
+        self._stages = stages
+        self._tell = tell
+        self._goal = ""
+        self._at = 0
+
+    @property
+    def name(self) -> str:
+        return "cascade"
+
+    @property
+    def model(self) -> str:
+        return " → ".join(stage.name for stage in self._stages)
+
+    async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+        return await self.plan_telling(request, on_delta, self._tell)
+
+    async def plan_telling(self, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
+        """The reply of the first stage that has one; its `model` names the stage. Raises the last stage's error where none has."""
+        goal = next((item for item in reversed(request.history) if isinstance(item, GoalItem)), None)
+        goal_id = goal.goal_id if goal is not None else ""
+        first = self._at if goal_id and goal_id == self._goal else 0
+        unsure: PlannerReply | None = None
+        failure: CoreError | None = None
+        for at, stage in enumerate(self._stages[first:], first):
+            if stage.missing:
+                await tell(f"{stage.title} is left out: {one_line(stage.missing)}")
+                continue
+            if not stage.by_recipes:
+                await tell(_asking(stage, request))
+            try:
+                reply = await self._asked(stage, request, on_delta, tell)
+            except _FAILURES as error:
+                failure = error
+                await tell(f"{stage.title} cannot answer: {one_line(error.message)}")
+                continue
+            named = structs.replace(reply, model=f"{stage.name}:{reply.model}" if reply.model else stage.name)
+            if stage.by_recipes and not is_enough(reply, request):
+                unsure = named
+                continue
+            self._goal, self._at = goal_id, at
+            if stage.by_recipes and isinstance(reply.reply, Chat) and request.stream:
+                await on_delta(reply.reply.message)
+            return named
+        return await _without_answer(unsure, failure, request, on_delta)
+
+    async def _asked(self, stage: Stage, request: PlannerRequest, on_delta: DeltaHandler, tell: Tell) -> PlannerReply:
+        planner = stage.make()
+        if stage.by_recipes:  # whether its words count is known only when they are complete
+            return await planner.plan(structs.replace(request, stream=False), on_delta)
+        telling = getattr(planner, "plan_telling", None)
+        if telling is None:
+            return await planner.plan(request, on_delta)
+        reply: PlannerReply = await telling(request, on_delta, tell)
+        return reply
+
+
+def is_enough(reply: PlannerReply, request: PlannerRequest) -> bool:
+    """Whether a reply from recipes is taken: a confident command that leaves nothing of the goal out, or words about one that worked."""
+    told = reply.reply
+    if isinstance(told, Command):
+        return (told.confidence or 0.0) >= CONFIDENT and not told.unused
+    if isinstance(told, Plan):
+        return (told.confidence or 0.0) >= CONFIDENT and not any(step.unused for step in told.steps)
+    if not isinstance(told, Chat):
+        return False
+    last = request.history[-1] if request.history else None
+    if not isinstance(last, CommandItem):
+        return False
+    return told.reached is not False and (last.outcome != "ran" or last.exit_code == 0 or told.reached is True)
+
+
+def what_is_told(request: PlannerRequest) -> str:
+    """What a planner learns from a request, in words: "this goal, 2 earlier goals, 3 commands with their output"."""
+    goals = [item for item in request.history if isinstance(item, GoalItem)]
+    commands = sum(isinstance(item, CommandItem) for item in request.history)
+    tools = sum(isinstance(item, ToolItem) for item in request.history)
+    files = sum(len(goal.files) for goal in goals)
+    context = sum(len(goal.context) for goal in goals)
+    parts = ["this goal and facts about this system"]
+    parts += [_counted(len(goals) - 1, "earlier goal")] if len(goals) > 1 else []
+    parts += [_counted(commands, "command") + " with output"] if commands else []
+    parts += [_counted(tools, "tool result")] if tools else []
+    parts += [_counted(files, "file")] if files else []
+    parts += [_counted(context, "note")] if context else []
+    return ", ".join(parts)
+
+
+def _asking(stage: Stage, request: PlannerRequest) -> str:
+    if stage.leaves:
+        return f"asks {stage.title} (leaves this machine): {what_is_told(request)}"
+    return f"asks {stage.title} (stays on this machine)"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+async def _without_answer(
+    unsure: PlannerReply | None, failure: CoreError | None, request: PlannerRequest, on_delta: DeltaHandler
+) -> PlannerReply:
+    """What recipes said stands where nobody knew better. A command of theirs that is not confident is not among it."""
+    if unsure is not None and isinstance(unsure.reply, Chat):
+        if request.stream:
+            await on_delta(unsure.reply.message)
+        return unsure
+    if failure is not None:
+        raise failure
+    if unsure is not None and isinstance(unsure.reply, (Command, Plan)):
+        return unsure
+    raise PlannerError("no planner of the cascade can be asked here", hint="`agent-shell models` shows what there is")
