@@ -10,6 +10,7 @@ from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
 from agent.planner.offline.sentences import Scene, Sentence
+from agent.planner.offline.values import Value
 from agent.planner.offline.words import Token
 
 # A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
@@ -85,7 +86,7 @@ class Matcher:
             binding = Fitter(phrasing, sentence, taken).fit()
             if binding is None or not (binding.words or recipe.entry.filters):
                 continue  # a bare "src" or "in notes.txt" does not say what to do
-            if recipe.area == "text" and "file" in binding.values and is_folder(binding.values["file"], scene):
+            if recipe.area == "text" and "file" in binding.values and _no_lines(binding.values["file"], scene):
                 continue  # `grep x src` and `wc -l .` only fail; a recipe for folders may fit
             left = [
                 token
@@ -155,12 +156,19 @@ def prefers_grammar(reading: Reading) -> bool:
         return True
     best = reading.matches[0]
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
+    if mine == theirs and reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s")):
+        return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs
     intent = reading.composed.intent
     steps = best.recipe.entry.command.count(" | ") + 1
     composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"
     return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith(("text.grep", "text.sort"))
+
+
+def _no_lines(value: Value, scene: Scene) -> bool:
+    """Whether a path holds no lines of text: a folder, or an archive."""
+    return is_folder(value, scene) or value.text.endswith((".tar", ".tgz", ".zip", ".gz", ".bz2", ".xz"))
 
 
 def _suits(recipe: Recipe, frame: Frame) -> bool:

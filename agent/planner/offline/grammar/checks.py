@@ -8,7 +8,7 @@ _LINE_ORDERS = frozenset({"whole", "name", "col", "length", "human", "version", 
 _FILE_ORDERS = frozenset({"whole", "name", "size", "time", "atime", "human", "version", "random"})
 # Wishes that change nothing where they do not apply.
 _HARMLESS = frozenset({
-    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace", "super", "quiet", "withname", "octal", "hiddentoo",
+    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace", "super", "quiet", "withname", "octal", "hiddentoo", "oneperline",
 })  # fmt: skip
 _FORMS = {
     "files": frozenset({

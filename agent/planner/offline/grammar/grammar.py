@@ -33,6 +33,7 @@ def rule_book() -> RuleBook:
     """All rules; their patterns are compiled as they are needed."""
     return RuleBook(
         [
+            ("", rules_lines.LINES),
             ("", rules_files.NOUNS),
             ("file", rules_files.NAMES),
             ("", rules_files.TESTS),
@@ -63,7 +64,6 @@ def rule_book() -> RuleBook:
                 },
             ),
             ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
-            ("", rules_lines.LINES),
             ("", rules_text.PARTS),
             ("", rules_text.CHANGES),
             ("", rules_text.AGGREGATES),
@@ -115,5 +115,9 @@ def _has_object(intent: Intent) -> bool:
     if intent.source == "literal":
         return bool(intent.stages)
     return bool(
-        intent.texts or files.type or files.names or (files.roots and (intent.stages or intent.action or files.narrow))
+        intent.texts
+        or files.type
+        or files.names
+        or (files.roots and (intent.stages or intent.action or files.narrow))
+        or (intent.source == "content" and "recursive" in intent.form and intent.stages)
     )

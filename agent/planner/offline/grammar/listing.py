@@ -63,7 +63,7 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     others = [stage for stage in intent.stages if stage.op != "sort"]
     plain = not files.names and not files.content and not files.excluded and not files.min_depth
     hidden_only = set(files.tests) <= {"-not -path '*/.*'"}
-    types = ("", "any", "f") if "hiddentoo" in form else ("", "any")
+    types = ("", "any", "f") if "hiddentoo" in form and not files.max_depth else ("", "any")
     if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
     if (

@@ -124,6 +124,7 @@ class RuleBook:
             if found is None:
                 continue
             end, values, literals = found
+            literals += 1 if rule.about in GATES else 0  # what was left open waits for it
             if best is None or (end, literals) > (best.end, best.literals):
                 best = Piece(meaning=rule.meaning, values=values, start=at, end=end, literals=literals)
         return best

@@ -90,6 +90,8 @@ class PieceReader:
             opened = opened and piece.op == "free"
             row.pieces.append(piece)
             row.clauses.append(clause)
+            if piece.op in ("joinlines", "join"):
+                gates |= {"joining"}
             if piece.op in ("ropen", "ropensep"):
                 gates |= {"replacing"}
             elif piece.op == "chown" and piece.param.startswith("open"):

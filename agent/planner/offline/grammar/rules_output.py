@@ -20,7 +20,7 @@ ORDER = {
     "order month": "by calendar month / by month name? / as month / by month",
     "adv num": "num / num value / in num order / treat as number / as number / by num value / in num order",
     "adv alpha": "alpha / in alpha order / alpha order / by name alpha / by alphabet / in alphabet order",
-    "adv reverse": "in reverse / reverse / in reverse order / reverse order / in reverse alpha order / in reverse num order / backwards",
+    "adv reverse": "in reverse / reverse / in reverse order / reverse order / in reverse num order / backwards",
     "adv desc": "desc / in desc order / desc order / from large|highest|high|larger to small|lowest|low|smaller / large first / larger first / from new to old / new first / new to old / most recent first / most recently modified first / recently modified first / largest to smallest / startingwith large|new|longest / starting with large|new / large to small / in desc order of / from most to least / highest first / longest first / most first / large one|file|value? first / large on|at top / most frequent|frequency|common first / from z to a / from longest to small / larger to smaller",
     "adv asc": "asc / in asc order / asc order / from small|lowest|low|smaller to large|highest|high|larger / small first / smaller first / from old to new / old first / old to new / small to large / from a to z / least first / startingwith small|old / from small to longest",
     "adv nocase": "except case / ignoring case / caseinsensitive / case-insensitive / case-insensitively / regardless of case",

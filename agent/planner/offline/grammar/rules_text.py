@@ -7,14 +7,15 @@ MATCHING = {
     " / with text|word|keyword|substring|char|letter? QUOTED / with word|text|keyword|line TEXT / match text|word? TEXT / where|that? TEXT appear|occur / contain text|word? TEXT in them|it|content? / have TEXT in them|it|content"
     " / with TEXT in them|it|content / whose content contain text|word? TEXT / that|which say|says TEXT / have text|word? QUOTED / contain line|lines? with|contain text|word? TEXT / match pattern|regex|text? QUOTED / contain at? least? one|once? text|word|occurrence? of? QUOTED / where text|word? QUOTED appear|occur",
     "seek": "find text|word|char|keyword|term|line|occurrence|name|pattern|phrase? QUOTED / find text|word|keyword|term|pattern TEXT / find occurrence of text|word? TEXT"
-    " / find line contain|match|with text|word|pattern? TEXT / find WORD in|inside|within|from / find all? WORD in / find occurrence of? text|word|term? QUOTED / show occurrence of text|word? TEXT / find where? text|word? QUOTED occur / show match|matching of|for text|word|pattern? TEXT / find match of|for text|word|pattern? TEXT / show all? occurrence of? QUOTED / find everything|anything contain|with|match TEXT"
+    " / find line contain|match|with text|word|pattern? TEXT / find WORD in|inside|within|from / find all? WORD in / find for WORD / find occurrence of? text|word|term? QUOTED / show occurrence of text|word? TEXT / find where? text|word? QUOTED occur / show match|matching of|for text|word|pattern? TEXT / find match of|for text|word|pattern? TEXT / show all? occurrence of? QUOTED / find everything|anything contain|with|match TEXT"
     " / contain|find for text|word|pattern QUOTED / text|word|pattern QUOTED in",
+    "seek first": "first match|occurrence of? text|word|for? TEXT / first line contain|match|with text|word? TEXT / only first match|occurrence of? TEXT",
     "seek for": "for text|word|keyword|occurrence|line|term? QUOTED / for text|word|keyword|term TEXT / for occurrence of text|word? TEXT / for line contain|with|match text|word? TEXT / for WORD",
     "seek line": "WORD line",
     "seek either": "find text|word? QUOTED or text|word? QUOTED2 / find line contain|match|with text|word? TEXT or text|word? TEXT2 / find either TEXT or TEXT2 / find WORD or WORD2 in",
     "contain regex": "contain|match regex|regexp|regular text? QUOTED / match regex|regexp TEXT / contain|match pattern QUOTED",
     "contain both": "contain text|word? TEXT and text|word? TEXT2 / contain both text|word? TEXT and text|word? TEXT2 / with both TEXT and TEXT2 / match both TEXT and TEXT2 / contain text|word? TEXT and also? contain? text|word? QUOTED2 / contain TEXT and contain TEXT2",
-    "contain either": "contain text|word? TEXT or text|word? TEXT2 / contain either text|word? TEXT or text|word? TEXT2 / with either? QUOTED or QUOTED2 / match either? TEXT or TEXT2 / contain one of? TEXT or TEXT2 / with word|text TEXT or TEXT2",
+    "contain either": "have TEXT or TEXT2 in them|it / contain text|word? TEXT or text|word? TEXT2 / contain either text|word? TEXT or text|word? TEXT2 / with either? QUOTED or QUOTED2 / match either? TEXT or TEXT2 / contain one of? TEXT or TEXT2 / with word|text TEXT or TEXT2",
     "contain but": "contain text|word? TEXT but|and not contain? text|word? TEXT2 / contain text|word? TEXT except text|word? TEXT2 / contain text|word? TEXT and|but lack text|word? TEXT2 / contain text|word? TEXT lack text|word? TEXT2 / with word|text TEXT except word|text? TEXT2 / contain text|word? TEXT and not TEXT2 / contain TEXT but except TEXT2",
     "lack": "lack text|word? TEXT / not contain text|word? TEXT / not have text|word? TEXT / not match text|pattern|word? TEXT / except contain text|word? TEXT / except text|word QUOTED / except line contain|with|match text|word? TEXT / not include text|word? TEXT / except match text|pattern? TEXT / but not text|word? TEXT / where TEXT not appear|occur / not mention TEXT / except line startingwith? TEXT",
     "lack both": "lack text|word? TEXT or|and|nor text|word? TEXT2 / not contain text|word? either? TEXT or|and|nor TEXT2 / except contain either? TEXT or TEXT2 / contain neither TEXT nor TEXT2",
@@ -42,6 +43,8 @@ MATCHING = {
     "line length": "exactly NUM char long / of|with length NUM / with|have exactly NUM char / NUM char long / contain exactly NUM char / NUM char in length",
     "line words": "larger than? NUM word|col / with|have|contain larger than? NUM word|col",
     "line nwords": "with|have|contain exactly NUM word|col",
+    "line endsep": "endingwith SEP or SEP2 / endingwith SEP char?",
+    "line startsep": "startingwith SEP or SEP2 / startingwith SEP char?",
     "line exact": "exactly match TEXT / equal to? TEXT / match exactly TEXT / exactly equal to? TEXT / whole line match TEXT",
     "wholeword": "only as whole word / as? whole word / whole word only? / as? entire word / only whole word / as word / complete word / exact word",
     "where equal": "where|whose COL col equal|contain? to? TEXT / where|whose col COL equal|contain? to? TEXT / with|have TEXT in|as COL col / with|have TEXT in|as col COL / in which COL col equal? TEXT / where COL col match TEXT / where value of|in COL col TEXT / whose value in COL col TEXT",
@@ -63,9 +66,9 @@ MATCHING = {
     "where larger": "with? larger than? NUM NAME? in? col COL / with? larger than? NUM NAME? in? COL col / where|whose COL col larger than? NUM / where|whose col COL larger than? NUM / where|whose value of|in COL col larger than? NUM / where|whose value of|in col COL larger than? NUM / with COL col larger than? NUM / with value larger than? NUM in COL col / with value larger than? NUM in col COL",
     "where smaller": "with? smaller than? NUM NAME? in? col COL / with? smaller than? NUM NAME? in? COL col / where|whose COL col smaller than? NUM / where|whose col COL smaller than? NUM / where|whose value of|in COL col smaller than? NUM / where|whose value of|in col COL smaller than? NUM / with COL col smaller than? NUM",
     "where start": "where|whose COL col startingwith TEXT / where|whose col COL startingwith TEXT",
-    "context around": "NUM line around|surrounding / with NUM line of? context / and NUM line around / NUM line before and after / NUM line of context / NUM surrounding line",
-    "context after": "NUM line after|following / and NUM line after|following / with NUM line after / along with NUM line after / line after|following / and line after|following",
-    "context before": "NUM line before|preceding / and NUM line before|preceding / with NUM line before / line before|preceding / and line before|preceding",
+    "context around": "NUM line before and after each|every|all? WORD / NUM line around|surrounding each|every|all? WORD / NUM line around|surrounding / with NUM line of? context / and NUM line around / NUM line before and after / NUM line of context / NUM surrounding line",
+    "context after": "NUM line after|following each|every|all? WORD / line after|following each|every|all? WORD / NUM line after|following / and NUM line after|following / with NUM line after / along with NUM line after / line after|following / and line after|following",
+    "context before": "NUM line before|preceding each|every|all? WORD / line before|preceding each|every|all? WORD / NUM line before|preceding / and NUM line before|preceding / with NUM line before / line before|preceding / and line before|preceding",
 }
 
 PARTS = {
@@ -194,7 +197,7 @@ AGGREGATES = {
     "shortest": "shortest line / small line / shortest nonempty? line",
     "length": "length of each|every line / length / its length / length of each|every? word / each line length / char count of each line / count of char in|on|per|of|for each|every line / count char in|on|per|of|for each|every line",
     "nwords": "count word in|on|per|of|for each|every line / count of word per line / word per line / count col in|on|per|of|for each|every line / count of col per line",
-    "uniquekeep": "unique keep|preserve|preserving|keeping|without|except original|sorting|order|first? order|line|occurrence? / delete dup line? without|except sort|sorting|changing order? / delete dup line? keep|but|preserving|preserve|keeping|and keep? their|original? order / without|except change order / keep|keeping|preserving|preserve original|their? order / without|except sort|sorting / only first occurrence of each line / in original order / order of line keep / keep their? original order",
+    "uniquekeep": "except? keep|keeping|preserve|preserving their? original? order / and|but keep|preserve their? original? order / unique keep|preserve|preserving|keeping|without|except original|sorting|order|first? order|line|occurrence? / delete dup line? without|except sort|sorting|changing order? / delete dup line? keep|but|preserving|preserve|keeping|and keep? their|original? order / without|except change order / keep|keeping|preserving|preserve original|their? order / without|except sort|sorting / only first occurrence of each line / in original order / order of line keep / keep their? original order",
     "group ext": "by|per|for|of each? extension|type / by|per|for each file extension|type / of each file? extension|type / for every extension / grouped by extension|type / group by extension|type / per file? extension|type / each extension / by file? extension|type / for each of? file? extension|type",
     "group dir": "in|of|for|per each subdir|dir / in|of|for every|each subdir|dir / per subdir|dir / by dir / grouped by dir / for each subdir separately / each dir|subdir contain|have / in each of its? subdir|dir / in each subdir of?",
     "group owner": "by owner|user / per owner|user / for each owner|user / grouped by owner|user / of each owner|user / each user own",
@@ -203,6 +206,7 @@ AGGREGATES = {
 
 # Only after a rule that left them open: "replace foo in notes.txt" ... "with bar", "change the owner of all files in x" ... "to bob".
 GATED = {
+    "joining": {"joinwith": "with|by|using SEP / with|by|using QUOTED"},
     "replacing": {
         "rclose": "with|by|to|into text|word|char? WORD / with|by|to|into text|word? QUOTED / with|by text|word TEXT",
         "rclosesep": "with|by|to|into SEP char?",

@@ -6,6 +6,7 @@ from msgspec import Struct, structs
 
 from agent.planner.offline.grammar.assemble import assemble
 from agent.planner.offline.grammar.filesread import FilesDraft, is_archive
+from agent.planner.offline.grammar.holes import SEPARATORS
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row, comma_before, is_file_path
@@ -389,6 +390,8 @@ class Understanding(TableReading):
             return False
         (old, at), self.pending = self.pending, None
         new = next(iter(piece.values.values()))
+        if new.text in SEPARATORS and old.origin in SEPARATORS:
+            new = structs.replace(new, text=SEPARATORS[new.text])
         if len(old.text) == 1 and len(new.text) == 1 and not old.text.isalnum():
             return self.stages.add("change", "trsep", old.text, new.text, clause=at)
         return self.stages.add("change", "replace", old.text, new.text, "g", clause=at)
@@ -567,6 +570,8 @@ class Understanding(TableReading):
 
     def on_form(self, piece: Piece, clause: int) -> bool:
         kind = piece.param
+        if kind == "comma" and any(step.stage.op == "join" for step in self.stages.steps):
+            return self.on_join(structs.replace(piece, values={}), clause)
         if kind in ("size", "mtime", "target", "atime", "owner", "group", "mode", "inode", "type", "lines"):
             self.shown.append(kind)
         self.form.add(kind)
@@ -727,6 +732,7 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Understanding) -> bool:
             or (verb in ("save", "append") and intent.sink.path is not None)
             or (verb in ("change", "add", "delete", "convert") and kind in ("chmod", "chown", "touch", "rename"))
             or (verb == "create" and (kind in ("chmod", "archive", "touch") or intent.sink.path is not None))
+            or (verb == "create" and intent.source != "files" and bool(intent.stages) and not kind)
             or (verb == "replace" and kind == "rename")
             or (verb in ("execute", "save") and bool(intent.stages or kind))
             or (verb == "delete" and any("form " + form for form in draft.form & {"noext", "basename"}))

@@ -328,8 +328,8 @@ def test_a_folder_without_a_name_gives_its_name_to_nothing(goal: str) -> None:
 def test_a_text_is_searched_below_a_folder(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     assert command_for('search for "hello world" in this folder') == "grep -r 'hello world' ."
-    assert command_for("grep hello in src", str(tmp_path)) == "grep -rnF -e hello src"
-    assert command_for("grep hello in ~/Documents/") == "grep -rnF -e hello ~/Documents/"
+    assert command_for("grep hello in src", str(tmp_path)) == "grep -r hello src"
+    assert command_for("grep hello in ~/Documents/") == "grep -r hello ~/Documents/"
 
 
 def test_home_is_packed_under_a_name_of_its_own() -> None:
