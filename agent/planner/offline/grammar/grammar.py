@@ -11,6 +11,7 @@ from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.pieces import Piece, RuleBook
 from agent.planner.offline.grammar.reader import PieceReader
 from agent.planner.offline.grammar.render import NoCommand, render
+from agent.planner.offline.grammar.said.hearing import Hearing
 from agent.planner.offline.grammar.understand import Understanding
 from agent.planner.offline.sentences import Sentence
 
@@ -33,7 +34,8 @@ def rule_book() -> RuleBook:
     """All rules; their patterns are compiled as they are needed."""
     return RuleBook(
         [
-            ("", rules_lines.LINES),
+            ("line", {k: v for k, v in rules_lines.LINES.items() if k.startswith(("either", "line"))}),
+            ("", {k: v for k, v in rules_lines.LINES.items() if not k.startswith(("either", "line"))}),
             ("", rules_files.NOUNS),
             ("file", rules_files.NAMES),
             ("", rules_files.TESTS),
@@ -80,11 +82,15 @@ class Grammar:
 
     def __init__(self) -> None:
         self._reader = PieceReader(rule_book())
+        self._hearing = Hearing()
 
     def compose(self, sentence: Sentence) -> Composed | None:
         """The command for a sentence; None where the pieces make none."""
         if not sentence.tokens or len(sentence.tokens) > 80:
             return None
+        said = self._hearing.hear(sentence)
+        if said is not None:
+            return Composed(intent=Intent(source="said"), command=said[0], score=1.0, reading=said[1])
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()

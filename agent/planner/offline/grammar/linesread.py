@@ -6,6 +6,7 @@ import re
 
 from msgspec import structs
 
+from agent.planner.offline.grammar.filesread import FilesDraft
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.stagesread import StagesDraft
 
@@ -15,12 +16,22 @@ class LineReading:
 
     stages: StagesDraft
     seeks: bool
+    files: FilesDraft
+
+    def on_contain(self, piece: Piece, clause: int) -> bool:
+        """A condition on content, of lines or of files; what is understood says which."""
+        raise NotImplementedError
 
     def on_seenline(self, piece: Piece, clause: int) -> bool:
         """Lines with a word that the file has."""
         return self.stages.contain("", (_only(piece),), clause)
 
     on_dated = on_seenline
+
+    def on_imports(self, piece: Piece, clause: int) -> bool:
+        """Files that import something."""
+        condition = structs.replace(piece.values["TEXT"], text=f"import {_only(piece)}")
+        return self.on_contain(structs.replace(piece, meaning="contain", values={"TEXT": condition}), clause)
 
     def on_definition(self, piece: Piece, clause: int) -> bool:
         """Where a name of a program is defined, in any of the usual languages."""
@@ -29,6 +40,7 @@ class LineReading:
             return False
         self.seeks = True
         self.stages.letters += "" if "n" in self.stages.letters else "n"
+        self.files.recursive = True
         pattern = rf"\b(def|class|function|func|fn|struct|interface)\s+{name}\b"
         return self.stages.add("match", "regex", self.stages.letters, pattern, clause=clause)
 

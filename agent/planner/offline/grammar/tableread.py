@@ -94,7 +94,7 @@ class TableReading(LineReading):
         """A value that a column must, or must not, have."""
         value = piece.values["CELL"]
         if "HEAD" in piece.values and piece.values["HEAD"].text != value.forms["column"]:
-            return False
+            self.on_colname(piece, clause)
         sign = "!=" if piece.param == "not" else "=="
         return self.stages.add("where", "where", "\0", value.forms["column"], sign, value.text, clause=clause)
 

@@ -739,6 +739,11 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Understanding) -> bool:
         )
         if not done:
             return False
+    if intent.source == "content" and intent.sink.kind == "inplace":
+        # "delete all files that ..." must never become an edit of what is in them
+        chosen = any(stage.op in ("match", "anchored", "regex", "anyof", "either") for stage in intent.stages)
+        if chosen and not any(noun in _LINE_NOUNS for noun, _ in draft.nouns):
+            return False
     if intent.source == "text" and not intent.stages and not kind and not set(intent.shown) - {"name"}:
         # `cat` is what is left where nothing was understood; it needs a word that asks for it.
         kinds = {noun for noun, _ in draft.nouns}
