@@ -52,11 +52,13 @@ class HeadReader:
 
     def many(self, block: bytes) -> list[Any] | None:
         """The heads of all lines of a block; None where any of them has to be looked at alone."""
-        # Each line in brackets of its own: with a line end within a value, or two values in a line, that is no JSON any more.
+        # Each line in brackets of its own: with a line end within a value, that is no JSON any more.
         bracketed = b"[" + block.removesuffix(b"\n").replace(b"\n", b"]\n[") + b"]"
         try:
             if not block.isascii():
                 block.decode()  # what is skipped is not looked at for that
-            return [head for (head,) in self._many(bracketed)]
+            heads = [head for (head,) in self._many(bracketed)]
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+        # A line may close its bracket and open another one: then there are more of them than lines.
+        return heads if len(heads) == bracketed.count(b"\n") + 1 else None

@@ -41,6 +41,8 @@ ODD = [
     b'{"type": "notice"}{"type": "notice"}\n{"x":\n1}',
     b'{"type": "notice"\n"x": 1}',
     b'{"type": "notice"]\n["x": 1}',
+    b'{"type": "notice"}] [{"type": "notice"}',
+    b'{"type": "notice"}][{"type": "goal.started"}]\r[{"type": "notice"}',
     b'[{"type": "notice"}]',
     b'{"type": "notice", "x": "\xff"}',
     b'{"type": "notice", "\xff": 1}',
@@ -82,7 +84,7 @@ def test_odd_lines_say_the_same_alone_and_among_others(tmp_path: Path, monkeypat
     assert among[1] > len(ODD) // 2  # most of them are no events, and were counted
 
 
-@pytest.mark.parametrize("line", ODD[:13], ids=range(13))
+@pytest.mark.parametrize("line", ODD[:15], ids=range(15))
 def test_a_block_is_not_taken_for_one_value_a_line(line: bytes) -> None:
     for columns in (["type"], ["type", "time", "seq"]):
         reader = HeadReader(wanted_for("events", filled("events", columns)))
