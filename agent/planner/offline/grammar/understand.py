@@ -236,6 +236,9 @@ class Understanding(TableReading):
         return self.files.exact("exactage", piece)
 
     def on_depth(self, piece: Piece, clause: int) -> bool:
+        files = {hole: value for hole, value in piece.values.items() if hole == "PATH" and is_file_path(value, self.scene)}
+        if files:  # "in notes.txt, only ..."
+            return all([self._place(value, clause, "file") for value in files.values()])
         return self.files.depth(piece.param, piece)
 
     def on_recursive(self, piece: Piece, clause: int) -> bool:
