@@ -18,6 +18,8 @@ _NOTE_LIMIT = 300
 _GENERIC_ERROR = re.compile(
     r"(?i)(?:^|[\s\[:*])(?:error|fatal|failed|failure|panic(?:ked)?|exception|traceback|cannot|abort(?:ed)?)\b"
 )
+# A fixed command would run in another folder than the one that failed.
+_ELSEWHERE = re.compile(r"(?:^|[;&(]\s*)(?:cd|pushd)\s|\s-C\s|\s--git-dir|\s--work-tree|\bssh\s")
 
 
 class HasPrograms(Protocol):
@@ -113,6 +115,8 @@ class Aftermath:
         if rule.edit:
             edited = re.sub(rule.edit[0], rule.edit[1], command, count=1)
             return Fix(command=edited) if edited != command else NOTHING
+        if rule.command and _ELSEWHERE.search(command):
+            return Fix(note=f"`{rule.command}` there" if "<" not in rule.command else "")
         if rule.command:
             proposed = fill(rule.command, command, found.caught)
             # What would look into it has to be here: no `lsof` where there is none.

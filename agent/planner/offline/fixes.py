@@ -42,7 +42,7 @@ FIXES: dict[str, Callable[[Failure], Fix]] = {
     "make_parent": paths.make_parent,
     "make_folder": paths.make_folder,
     "make_folder_or_nearest": paths.make_folder_or_nearest,
-    "dash_name": paths.dash_name,
+    "option_or_dash": programs.option_or_dash,
     "is_folder": paths.is_folder,
     "what_is_there": paths.what_is_there,
     "quote_pattern": paths.quote_pattern,

@@ -6,6 +6,8 @@ import os
 import re
 import stat
 
+from msgspec import structs
+
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.rewriting import replace_program
 from agent.planner.offline.values import quote_path
@@ -44,7 +46,11 @@ def with_interpreter(failure: Failure) -> Fix:
     """A text file that the system cannot run by itself is given to the interpreter that its name tells."""
     path = failure.name()
     interpreter = _INTERPRETERS.get(os.path.splitext(path)[1], "")
-    if not interpreter or not failure.present(interpreter) or not os.path.isfile(failure.resolve(path)):
+    if not os.path.isfile(failure.resolve(path)):
+        return NOTHING
+    if b"\r\n" in _head(failure.resolve(path)):
+        return structs.replace(unix_line_ends(failure), note="its lines end as those of Windows do")
+    if not interpreter or not failure.present(interpreter):
         return NOTHING
     return Fix(command=replace_program(failure.command, path, f"{interpreter} {quote_path(path)}"))
 

@@ -85,7 +85,8 @@ def with_spaces(failure: Failure) -> Fix:
 
 def make_parent(failure: Failure) -> Fix:
     """The command after a `mkdir -p` for the folder that its target is in."""
-    return _after_mkdir(os.path.dirname(failure.name().rstrip("/")), failure)
+    path = failure.name()
+    return _after_mkdir(path.rstrip("/") if path.endswith("/") else os.path.dirname(path), failure)
 
 
 def make_folder(failure: Failure) -> Fix:
@@ -117,7 +118,7 @@ def make_folder_or_nearest(failure: Failure) -> Fix:
     path = failure.name()
     if path and re.search(rf"-C\s*{re.escape(quote_path(path))}(?=\s|\Z)", failure.command):
         return make_folder(failure)
-    return nearest_path(failure)
+    return parent_or_nearest(failure)
 
 
 def dash_name(failure: Failure) -> Fix:

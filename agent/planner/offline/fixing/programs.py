@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from msgspec import structs
+
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.nearest import nearest
-from agent.planner.offline.fixing.paths import names_in
+from agent.planner.offline.fixing.paths import dash_name, names_in
 from agent.planner.offline.fixing.rewriting import is_destructive_word, replace_program, replace_written
 from agent.planner.offline.recipes import read_toml
 from agent.planner.offline.values import quote_path
@@ -137,6 +139,14 @@ def nearest_option(failure: Failure) -> Fix:
 def _safe_options(options: Iterable[str]) -> set[str]:
     """Without those that switch a protection off or lose something: they are for the person to write."""
     return {option for option in options if not _UNSAFE.match(option)}
+
+
+def option_or_dash(failure: Failure) -> Fix:
+    """An option that is printed without its dashes, as git does; or a name that starts with a dash."""
+    name = failure.caught.get("name", "").lstrip("-")
+    if len(name) > 1 and f" --{name}" in failure.command:
+        return nearest_option(structs.replace(failure, caught={"name": f"--{name}"}))
+    return dash_name(failure)
 
 
 def choice(failure: Failure) -> Fix:
