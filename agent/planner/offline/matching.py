@@ -152,8 +152,8 @@ def prefers_grammar(reading: Reading) -> bool:
     """
     if reading.composed is None:
         return False
-    if not reading.matches:
-        return True
+    if not reading.matches or reading.composed.intent.source == "said":
+        return True  # a rule for the whole sentence fits more closely than words in any order
     best = reading.matches[0]
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
     if mine == theirs and reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s")):

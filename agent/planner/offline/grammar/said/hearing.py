@@ -1,0 +1,49 @@
+"""Which rule for a whole sentence fits a goal, if any."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from agent.planner.offline.grammar.said.sentence_rules import Said, plain, words_of
+from agent.planner.offline.sentences import Sentence
+
+_MOST = 400  # characters: a sentence of such a build is short
+_PACKAGE = "agent.planner.offline.grammar.said"
+# The tables, with words (or endings of files) of which one must be there before a table is loaded at all.
+_TABLES = {
+    "rules_computed": "0 one two three four five six seven eight nine ten twelve twenty hundred hexadecimal hex binary octal",
+    "rules_spoken": "word text string phrase sentence words base md sha uppercase lowercase upper lower letters characters capitals numbers",
+    "rules_machine": (
+        "id uid gid name hostname am folder directory path variables variable environment accounts users user groups shell kernel"
+        " architecture hosts descriptors alphabet letters pid"
+    ),
+    "rules_json": ".json .jsonl .ndjson",
+    "rules_archives": ".tar .zip .gz .bz .tgz .xz .tbz .txz .jar .war .epub compressed keep keeping keeps",
+    "rules_places": "modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
+}
+
+
+class Hearing:
+    """The tables of rules, each loaded with the first goal that may need it."""
+
+    def __init__(self) -> None:
+        self._gates = {name: frozenset(words.split()) for name, words in _TABLES.items()}
+        self._rules: dict[str, list[Said]] = {}
+
+    def hear(self, sentence: Sentence) -> tuple[str, str] | None:
+        """The command and what it is about; None where no rule fits the whole sentence."""
+        if len(sentence.text) > _MOST or "\0" in sentence.text:
+            return None
+        text = plain(sentence.text)
+        words = words_of(text)
+        for name, gate in self._gates.items():
+            if not gate & words:
+                continue
+            if name not in self._rules:
+                self._rules[name] = import_module(f"{_PACKAGE}.{name}").RULES
+            for rule in self._rules[name]:
+                if rule.triggers & words:
+                    command = rule.hear(text, sentence.scene)
+                    if command is not None:
+                        return command, rule.reading
+        return None
