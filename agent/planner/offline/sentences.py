@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.planner.offline.words import Lexicon, Token, tokenize
 
@@ -30,4 +30,24 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, text: str, scene: Scene) -> Sentence:
-        return cls(text=text, tokens=tokenize(text, scene.lexicon), scene=scene)
+        tokens = tokenize(text, scene.lexicon)
+        return cls(text=text, tokens=[_as_name(tokens, at, scene) for at in range(len(tokens))], scene=scene)
+
+
+# Words that mean nothing by themselves, but that people call files and folders.
+_ALSO_NAMES = frozenset({"out", "up", "over", "help", "try", "existing", "given", "full", "quick", "misc", "all", "like", "so"})
+_BEFORE_NAMES = frozenset({"in", "into", "to", "under", "from", "of", "folder", "directory", "inside", "below", "within"})
+
+
+def _as_name(tokens: list[Token], at: int, scene: Scene) -> Token:
+    """A word without meaning, as the name that it is where something announces one: "a folder called out", "to out"."""
+    token = tokens[at]
+    if not at or token.quoted or token.is_path or token.low not in _ALSO_NAMES or not (token.filler or token.weak):
+        return token
+    before = tokens[at - 1]
+    is_last = at + 1 == len(tokens) or tokens[at + 1].low in ("and", "then", "with", "as", "but", "folder", "directory")
+    if before.low in _BEFORE_NAMES and is_last and scene.exists(token.raw):
+        return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
+    if (before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)) and token.low != "like":
+        return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
+    return token
