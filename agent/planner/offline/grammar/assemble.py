@@ -52,6 +52,10 @@ def assemble(draft: Understanding) -> Intent:
     _place_counts(draft, source)
     _negate_deleted(draft, source)
     action, args = draft.action, draft.args
+    case = next((s for s in draft.stages.steps if s.stage.op in ("upper", "lower")), None)
+    if "rename" in verbs and not action and case is not None and not draft.texts:
+        action, source = f"rename {case.stage.op}", "files"
+        draft.stages.steps.remove(case)
     if source in ("files", "text") and not action and "create" in verbs and "-executable" in draft.files.tests:
         action, args = "chmod to", (Value(text="+x"),)  # "make ... executable"
         draft.files.tests.remove("-executable")
@@ -93,10 +97,18 @@ def _source(draft: Understanding, kinds: list[str]) -> str:
     if draft.literals and not draft.files.roots and not draft.files.type:
         return "literal"
     about_lines = any(kind in ("line", "word", "char", "content", "byte", "number") for kind in kinds)
+    if "name" in kinds and not about_lines and not draft.seeks and draft.files.type and _only_recased(draft):
+        return "files"  # their names in upper case
     changes = any(step.stage.op in _CONTENT_OPS for step in draft.stages.steps)
     if draft.stages.frequency in ("word", "char"):
         about_lines = True
     return "content" if draft.seeks or ((about_lines or changes) and not draft.action.startswith("rename")) else "files"
+
+
+def _only_recased(draft: Understanding) -> bool:
+    """Whether nothing but the case of letters is changed."""
+    ops = {step.stage.op for step in draft.stages.steps} & _CONTENT_OPS
+    return ops <= {"upper", "lower"}
 
 
 def _place_counts(draft: Understanding, source: str) -> None:
@@ -222,7 +234,7 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
                     out.append(Stage(op=op))
             elif stage.op == name or (name == "dups" and stage.op == "unique"):
                 continue
-            elif stage.op == "sort" and stage.order is order and op == "uniq":
+            elif stage.op == "sort" and order is not None and stage.order is order and op == "uniq":
                 out.append(structs.replace(stage, order=structs.replace(order, then="unique")))
             elif (
                 stage.op == "sort"
@@ -252,7 +264,10 @@ def _sink(draft: Understanding, source: str, verbs: list[str], stages: tuple[Sta
     main = next((verb for verb in verbs if verb in _EDITING | _SHOWING), "")
     if "stdout" in draft.form or "show" in verbs or main not in _EDITING or main == "convert" or source == "literal":
         return Sink()
-    if source in ("text", "content") and stages:
+    from agent.planner.offline.grammar.render import edit_scripts
+
+    # What sed cannot do in the file itself is shown; whoever wants it back in the file says so.
+    if source in ("text", "content") and stages and (source == "content" or edit_scripts(stages)):
         return Sink(kind="inplace")
     return Sink()
 

@@ -36,6 +36,8 @@ def line_command(stage: Stage) -> str:
     if script:
         letters = "-n " if stage.op in _QUIET else "-E " if stage.op in _EXTENDED else ""
         return f"sed {letters}{shlex.quote(script)}"
+    if stage.op == "sort" and stage.order is not None and stage.order.key == "length":
+        return _COMMANDS["lengthsort"]("r" if stage.order.reverse else "")
     if stage.op == "sort":
         return sort_command(stage.order or Order())
     return _COMMANDS[stage.op](*stage.args)
@@ -259,6 +261,7 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "agg": _aggregate,
     "product": lambda separator, one, two: f"{awk_start(separator)} '{{print {_dollar(one)} * {_dollar(two)}}}'",
     "align": lambda separator: "column" + (f" -s{shlex.quote(separator)}" if separator != "\t" else " -s$'\\t'") * bool(separator) + " -t",
+    "nl": lambda: "nl",
     "bytes_head": lambda n: f"head -c {n}",
     "bytes_tail": lambda n: f"tail -c {n}",
     "groupsum": lambda separator, column, value: _group("sum", separator, column, value),
@@ -305,6 +308,9 @@ _SED: dict[str, Callable[..., str]] = {
     "line": lambda n: f"{n}p",
     "lines": lambda a, b: f"{a}p;{b}p",
     "between": lambda a, b: f"{_address(a) or '1'},{_address(b) or '$'}p",
+    "double": lambda: "G",
+    "keep_skip": lambda n: "1!d" if n == "1" else f"1,{n}!d",
+    "keep_drop": lambda n: "$!d" if n == "1" else "",
     "delblank": lambda: f"/^{_SED_CLASS}*$/d",
     "nocomment": lambda: "/^#/d",
     "delmatch": lambda text: f"/{quote_regex(text)}/d",

@@ -73,8 +73,6 @@ def merged(stages: tuple[Stage, ...]) -> list[str]:
             out += [line_command(stage), "wc -l"]
         elif stage.op == "regex_o":
             out.append(f"grep -oE {shlex.quote(stage.args[0])}")
-        elif stage.op == "tail" and stage.args == ("1",) and False:
-            out.append("tail -n 1")
         else:
             out.append(line_command(stage))
         at += 1
@@ -259,12 +257,17 @@ def _each(intent: Intent, stage: Stage) -> str:
         return f"{find} -exec {command} {{}} +"
     if not reads_files(command):
         return ""
+    if "withname" in intent.form:
+        program, _, rest = command.partition(" ")
+        return f"{find} -exec {program} -v {rest} {{}} +" if program in ("head", "tail") else ""
     return f"{find} -exec {command} {{}} \\;"
 
 
 def _grep_tree(intent: Intent, first: Stage, rest: tuple[Stage, ...]) -> str:
     files = intent.files
     letters = first.args[0]
+    if "basename" in intent.form and not rest:
+        letters = with_letters(letters, "l")
     if ("linenumber" in intent.form or any(stage.op == "number" for stage in rest)) and "n" not in letters:
         letters = with_letters(letters, "n")
         rest = tuple(stage for stage in rest if stage.op != "number")

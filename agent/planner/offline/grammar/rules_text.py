@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MATCHING = {
     "contain": "contain text|word|line|char|name|keyword|substring|letter|term|message? TEXT / contain text|word of? TEXT / have text|word|keyword TEXT / contain occurrence of text|word? TEXT"
-    " / with text|word|keyword|substring|char|letter? QUOTED / with word|text|keyword|line TEXT / match text|word? TEXT / where|that? TEXT appear|occur / contain text|word? TEXT in them|it|content? / have TEXT in them|it|content"
+    " / with text|word|keyword|substring|char|letter? QUOTED / with word|text|keyword|line TEXT / match text|word? TEXT / where|that TEXT appear|occur / contain text|word? TEXT in them|it|content? / have TEXT in them|it|content"
     " / with TEXT in them|it|content / whose content contain text|word? TEXT / that|which say|says TEXT / have text|word? QUOTED / contain line|lines? with|contain text|word? TEXT / match pattern|regex|text? QUOTED / contain at? least? one|once? text|word|occurrence? of? QUOTED / where text|word? QUOTED appear|occur",
     "seek": "find text|word|char|keyword|term|line|occurrence|name|pattern|phrase? QUOTED / find text|word|keyword|term|pattern TEXT / find occurrence of text|word? TEXT"
     " / find line contain|match|with text|word|pattern? TEXT / find WORD in|inside|within|from / find all? WORD in / find for WORD / find occurrence of? text|word|term? QUOTED / show occurrence of text|word? TEXT / find where? text|word? QUOTED occur / show match|matching of|for text|word|pattern? TEXT / find match of|for text|word|pattern? TEXT / show all? occurrence of? QUOTED / find everything|anything contain|with|match TEXT"
@@ -59,7 +59,7 @@ MATCHING = {
     "where smaller head": "where|whose|with? HEAD smaller|before than? NUM / smaller than? NUM HEAD / HEAD of? smaller than? NUM / where|whose|with HEAD < NUM",
     "where atleast head": "where|whose|with? HEAD at? least|atleast NUM / where|whose|with? HEAD of? NUM or|and larger|up|above|more|higher / at least NUM HEAD / where|whose HEAD NUM or|and larger|up / HEAD from NUM",
     "where atmost head": "where|whose|with? HEAD at? most|atmost NUM / where|whose|with? HEAD of? NUM or|and smaller|lower|below / at most NUM HEAD",
-    "colmost large": "with|have large|max|most|highest HEAD / HEAD most / most HEAD / large HEAD first? / NUM large HEAD / with NUM large HEAD / highest HEAD",
+    "colmost large": "with|have large|max|most|highest|high HEAD / HEAD most / most HEAD / large HEAD first / NUM large HEAD / with NUM large HEAD",
     "colmost small": "with|have small|min|least|lowest HEAD / HEAD least / least HEAD / NUM small HEAD",
     "cell not": "not in|from CELL / except in|from? CELL / outside of? CELL / not CELL",
     "setting": "value of? KEY / KEY set|setting|value? to / setting|key|option KEY",
@@ -126,7 +126,7 @@ CHANGES = {
     "stage number": "with linenumber / number each|all|every line / number line / add linenumber to? each|all|every? line? / prefixed? with linenumber / linenumber / with number line / with each line number|numbered / include linenumber / add linenumber / prepend linenumber to? each? line? / line numbered / including linenumber / their linenumber / each line with linenumber|number / with? line number",
     "stage delblank": "delete empty|blank line / delete blank and|or empty line / delete all? empty|blank line / with|and empty|blank line delete / with empty|blank line removed|delete / delete empty|blank or? whitespace|empty|blank? line / except? empty|blank line delete",
     "stage squeezelines": "squeeze|collapse|replace multiple|consecutive|several? empty|blank line to|into|with? one|single? empty|blank? line? / squeeze empty|blank line / multiple|consecutive empty|blank line squeeze|collapse|replace to|into|with? one|single? line?",
-    "stage squeeze": "squeeze|collapse|replace|convert|reduce multiple|consecutive|repeated|several|dup? space|whitespace to|into|with|by? one|single? space|whitespace? / squeeze space / delete extra space / multiple|consecutive space squeeze|collapse|replace to|into|with|by? one|single? space? / delete dup space",
+    "stage squeeze": "squeeze|collapse multiple|consecutive|repeated|several|dup? space|whitespace / replace|convert|reduce|squeeze|collapse multiple|consecutive|repeated|several|dup space|whitespace to|into|with|by? one|single? space|whitespace? / squeeze space / delete extra space / multiple|consecutive space squeeze|collapse|replace to|into|with|by? one|single? space? / delete dup space",
     "stage trim": "delete leading and trailing whitespace|space / trim whitespace|space / trim / trim each line / delete whitespace|space at|from begin and end / leading and trailing whitespace|space delete / trim leading and trailing whitespace|space",
     "stage ltrim": "delete leading whitespace|space / trim leading whitespace|space / delete whitespace|space at|from begin of? each? line? / delete indentation / leading whitespace|space delete",
     "stage rtrim": "delete trailing whitespace|space / trim trailing whitespace|space / delete whitespace|space at|from end of? each? line? / trailing whitespace|space delete",

@@ -90,6 +90,16 @@ class TableReading(LineReading):
         self.stages.sort(clause, key="col", column=column, numeric=True, reverse=large)
         return self.stages.add("limit", "head", number, clause=clause)
 
+    def on_maxof(self, piece: Piece, clause: int) -> bool:
+        """The largest or smallest value of a column of numbers; of any other the last or first line in its order."""
+        table = table_in(self.row.sentence)
+        column = piece.values["HEAD"].text
+        if table is not None and column in table.numeric:
+            return self.stages.add("count", "agg", piece.param, "\0", column, clause=clause)
+        self.stages.add("col", "cols", "\0", column, clause=clause)
+        self.stages.sort(clause, key="whole", reverse=piece.param == "max")
+        return self.stages.add("limit", "head", "1", clause=clause)
+
     def on_cell(self, piece: Piece, clause: int) -> bool:
         """A value that a column must, or must not, have."""
         value = piece.values["CELL"]

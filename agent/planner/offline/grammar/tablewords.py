@@ -105,11 +105,13 @@ def read_found(sentence: Sentence, at: int) -> Found:
 
 
 def read_day(sentence: Sentence, at: int) -> Found:
-    """A date as the lines of the named file have it."""
+    """A date or a network address as the lines of the named file have it."""
     import re
 
     raw = sentence.tokens[at].raw
-    is_date = re.fullmatch(r"\d{4}[-/]\d\d[-/]\d\d|\d\d[./]\d\d[./]\d{4}|\d\d/[A-Z][a-z]{2}/\d{4}|\d{4}-\d\d", raw)
+    is_date = re.fullmatch(
+        r"\d{4}[-/]\d\d[-/]\d\d|\d\d[./]\d\d[./]\d{4}|\d\d/[A-Z][a-z]{2}/\d{4}|\d{4}-\d\d|\d{1,3}(\.\d{1,3}){3}", raw
+    )
     return read_found(sentence, at) if is_date else None
 
 

@@ -100,7 +100,14 @@ class Understanding(TableReading):
         kind = piece.param
         if kind in _FILE_NOUNS and not self.files.noun(kind) and not (kind == "file" and self.form & {"each", "all"}):
             return False
-        if kind == "name" and not self.files.type and self.row.sentence.tokens[piece.start].low == "filename":
+        if (
+            kind == "name"
+            and not self.files.type
+            and (
+                self.row.sentence.tokens[piece.start].low == "filename"
+                or "file" in self.row.lemmas[piece.start : piece.end]
+            )
+        ):
             self.files.noun("file")
         if kind == "name" and "name" not in self.shown:
             self.shown.append("name")
@@ -236,7 +243,9 @@ class Understanding(TableReading):
         return self.files.exact("exactage", piece)
 
     def on_depth(self, piece: Piece, clause: int) -> bool:
-        files = {hole: value for hole, value in piece.values.items() if hole == "PATH" and is_file_path(value, self.scene)}
+        files = {
+            hole: value for hole, value in piece.values.items() if hole == "PATH" and is_file_path(value, self.scene)
+        }
         if files:  # "in notes.txt, only ..."
             return all([self._place(value, clause, "file") for value in files.values()])
         return self.files.depth(piece.param, piece)
@@ -326,6 +335,15 @@ class Understanding(TableReading):
     def on_limit(self, piece: Piece, clause: int) -> bool:
         if self.counting == clause and piece.param.startswith("head"):
             self.counting = -1
+        kept, _, fixed = piece.param.partition(" ")
+        if (
+            kept in ("skip", "drop")
+            and clause in self.deleting
+            and "delete" not in self.row.lemmas[piece.start : piece.end]
+        ):
+            # "delete all but the first line" keeps that one
+            number = fixed or next(iter(piece.values.values())).text
+            return self.stages.add("match", f"keep_{kept}", number, clause=clause)
         return self.stages.limit(piece.param, piece, clause)
 
     def on_col(self, piece: Piece, clause: int) -> bool:
@@ -661,7 +679,9 @@ class Understanding(TableReading):
         words = [token.low for token in self.row.sentence.tokens[piece.start : piece.end]]
         lemmas = self.row.lemmas[piece.start : piece.end]
         who = "".join(letter for letter, names in _WHO.items() if any(word in names for word in words))
-        what = "".join(letter for letter, names in _WHAT.items() if any(name in lemmas for name in names))
+        what = "".join(
+            letter for letter, names in _WHAT.items() if any(name in lemmas or name in words for name in names)
+        )
         if "readonly" in lemmas or "read-only" in lemmas:
             self.action, self.args = "chmod to", (Value(text="a-w"),)
             return True
