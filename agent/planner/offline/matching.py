@@ -8,6 +8,7 @@ from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
+from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
@@ -73,7 +74,7 @@ class Matcher:
             return frames[ignored]
 
         plural = int(any(token.low in ("files", "folders", "directories") for token in tokens))
-        present = {token.concept for token in tokens if not token.quoted}
+        present = {token.concept for token in tokens if not token.quoted} - asked_about(tokens)
         best: dict[str, Match] = {}
         lost: tuple[str, ...] | None = None
         for recipe, phrasing, required in self._index.near(present):

@@ -11,12 +11,22 @@ from agent.planner.offline.words import Token
 
 FILE_EXTENSION = re.compile(r"[\w%+@~-][\w.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{1,10}~?\Z")
 URL = re.compile(r"(?:https?|ftp)://[^\s<>\"\\^`{|}]+\Z", re.IGNORECASE)
+LOGIN = re.compile(r"[\w][\w.-]*@[A-Za-z0-9][A-Za-z0-9.-]*\Z")
+REMOTE = re.compile(r"(?:[\w][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[\w./~][\w./~+-]*\Z")
 ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
-_ENDINGS = {
+ENDINGS = {
     "tar": re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|tar\.\w{1,5})\Z"),
     "zip": re.compile(r"(?i)\.(?:zip|jar|war|whl|epub|docx|xlsx)\Z"),
     "gz": re.compile(r"(?i)(?<!\.tar)\.gz\Z"),
+    "sevenz": re.compile(r"(?i)\.(?:7z|rar)\Z"),
+    "xz": re.compile(r"(?i)(?<!\.tar)\.xz\Z"),
+    "zst": re.compile(r"(?i)(?<!\.tar)\.zst\Z"),
+    "bztwo": re.compile(r"(?i)(?<!\.tar)\.bz2\Z"),
     "csv": re.compile(r"(?i)\.csv\Z"),
+    "cert": re.compile(r"(?i)\.(?:crt|cer|der|pem)\Z"),
+    "pdf": re.compile(r"(?i)\.pdf\Z"),
+    "picture": re.compile(r"(?i)\.(?:jpe?g|png|gif|webp|bmp|tiff?|heic|avif|svg|ico)\Z"),
+    "media": re.compile(r"(?i)\.(?:mp4|mkv|avi|mov|webm|m4v|mpe?g|wmv|flv|mp3|m4a|wav|flac|ogg|opus|aac|wma)\Z"),
 }
 _DESTINATION_WORDS = frozenset({"to", "into", "as", "called", "named", "folder", "directory"})
 _GENERIC_FOLDER = ("folder", "directory", "dir")
@@ -28,7 +38,7 @@ def looks_like_path(token: Token, scene: Scene) -> bool:
     if token.is_path:
         return True
     raw = token.raw
-    if not raw or "\0" in raw or URL.match(raw):
+    if not raw or "\0" in raw or URL.match(raw) or is_elsewhere(token, scene):
         return False
     if token.quoted:
         return scene.exists(raw) or raw.startswith(("/", "~/", "./", "../")) or bool(FILE_EXTENSION.match(raw))
@@ -43,6 +53,15 @@ def looks_like_path(token: Token, scene: Scene) -> bool:
     if re.match(r"\.[A-Za-z_]", raw):
         return len(raw) > 5 or scene.exists(raw)
     return not token.filler and not token.weak and not scene.lexicon.knows(token.low) and scene.exists(raw)
+
+
+def is_elsewhere(token: Token, scene: Scene) -> bool:
+    """Whether a word names another machine or something on it: "me@host", "host:folder"; not where there is such a file."""
+    if token.quoted or token.is_path or not (LOGIN.match(token.raw) or REMOTE.match(token.raw)):
+        return False
+    ending = token.raw.rpartition(".")[2].lower()
+    is_file = ":" not in token.raw and any(ending in extensions for extensions in scene.lexicon.kinds.values())
+    return not is_file and not scene.exists(token.raw)
 
 
 def _path_value(token: Token) -> Value:
@@ -119,6 +138,8 @@ def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
     if found is not None:
         return found
     token = tokens[at]
+    if is_elsewhere(token, scene):
+        return None
     following = tokens[at + 1].low if at + 1 < len(tokens) else ""
     of_files = following in ("files", "scripts") or (token.raw.startswith(".") and following in ("and", "or"))
     if of_files or not _bare(token):
@@ -128,15 +149,15 @@ def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
         return 2, _path_value(token)
     if cued not in scene.lexicon.place_words:
         return None
-    unknown = not known and token.low not in scene.lexicon.kinds
+    unknown = (not known or token.low in scene.lexicon.folder_names) and token.low not in scene.lexicon.kinds
     taken = cued in _DESTINATION_WORDS or unknown or scene.exists(token.raw)
     return (1, _path_value(token)) if taken else None
 
 
 def read_ending(ending: str, sentence: Sentence, at: int, cued: str) -> Found:
-    """A file whose name ends as that of a tar or zip archive, a .gz or a .csv file."""
+    """A file whose name ends as that of a kind: an archive, a certificate, a picture and the like."""
     found = read_file(sentence, at, cued)
-    return found if found and _ENDINGS[ending].search(found[1].text) else None
+    return found if found and ENDINGS[ending].search(found[1].text) else None
 
 
 def read_existing_dir(sentence: Sentence, at: int, cued: str) -> Found:

@@ -10,7 +10,10 @@ from collections.abc import Callable
 
 from agent.planner.offline.paths import (
     ADDRESS,
+    ENDINGS,
     FILE_EXTENSION,
+    LOGIN,
+    REMOTE,
     URL,
     looks_like_path,
     read_dir,
@@ -33,7 +36,21 @@ from agent.planner.offline.values import Value, quote_regex, quote_replacement
 
 # Types that accept a plain unknown word, but only right after a word of the phrasing that announces it.
 CUED_TYPES = frozenset(
-    {"name", "user", "package", "branch", "program", "host", "text", "rest", "word", "service", "variable"}
+    {
+        "name",
+        "user",
+        "package",
+        "branch",
+        "program",
+        "host",
+        "text",
+        "rest",
+        "word",
+        "service",
+        "variable",
+        "image",
+        "remote",
+    }
 )
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 _NAMES = {
@@ -42,6 +59,7 @@ _NAMES = {
     "user": re.compile(r"[A-Za-z_][\w.-]*\$?\Z"),
     "package": re.compile(r"[A-Za-z0-9@][\w.+@/~=<>!\[\]-]*\Z"),
     "branch": re.compile(r"[\w][\w./+-]*\Z"),
+    "image": re.compile(r"[a-z0-9][\w./:@-]*\Z"),
     "program": re.compile(r"[\w][\w.+-]*\Z"),
     "service": re.compile(r"[\w][\w.@:-]*\Z"),
     "variable": re.compile(r"\$?[A-Za-z_]\w*\Z"),
@@ -203,6 +221,8 @@ def _shaped_reader(pattern: re.Pattern[str]) -> Reader:
     return read
 
 
+_read_remote = _shaped_reader(REMOTE)  # what lies on another machine: "host:path"
+
 READERS: dict[str, Reader] = {
     "file": read_file,
     "path": read_file,
@@ -231,8 +251,11 @@ READERS: dict[str, Reader] = {
     "zone": read_zone,
     "running": read_running,
     "commit": _shaped_reader(_COMMIT),
+    "login": _shaped_reader(LOGIN),
+    "remote": lambda sentence, at, cued: _read_remote(sentence, at, cued) if cued else None,
+    "repository": _read_remote,
     **{kind: _named_reader(kind) for kind in _NAMES},
-    **{ending: _ending_reader(ending) for ending in ("tar", "zip", "gz", "csv")},
+    **{ending: _ending_reader(ending) for ending in ENDINGS},
 }
 
 

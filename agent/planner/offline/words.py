@@ -40,6 +40,7 @@ class Lexicon:
         self.fillers = frozenset(data["fillers"])
         self.weak = frozenset(data["weak"])
         self.place_words = frozenset(data["place_words"])
+        self.folder_names = frozenset(data["folder_names"])
         self.text_words = frozenset(data["text_words"])
         self.extensions = frozenset(data["extensions"])
         self.concepts: dict[str, str] = {}
