@@ -1,4 +1,4 @@
-"""The list of the errors that the offline planner knows, as a document: `python -m agent.planner.offline.repair_catalog > docs/repairs.md`."""
+"""The errors that the offline planner knows, as a page: `python -m agent.planner.offline.repair_catalog > docs/repairs.md`."""
 
 from __future__ import annotations
 
