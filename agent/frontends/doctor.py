@@ -106,7 +106,7 @@ async def _local_servers(services: Services) -> Check:
             "local models", "note", "no server found", "start Ollama, llama.cpp or LM Studio to use a local model"
         )
     found = ", ".join(f"{server.provider} ({len(server.models)} models)" for server in servers)
-    return Check("local models", "ok", found, f"use one with --planner {servers[0].provider}")
+    return Check("local models", "ok", found, "`agent-shell models` lists them, `models use NAME` uses one")
 
 
 async def _bash(services: Services) -> Check:

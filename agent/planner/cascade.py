@@ -80,7 +80,7 @@ class CascadePlanner:
                 reply = await self._asked(stage, request, on_delta, tell)
             except _FAILURES as error:
                 failure = error
-                await tell(f"{stage.title} cannot answer: {one_line(error.message)}")
+                await tell(f"{stage.title} cannot answer: {one_line(error.message.removeprefix(f'{stage.name}: '))}")
                 continue
             named = structs.replace(reply, model=f"{stage.name}:{reply.model}" if reply.model else stage.name)
             if stage.by_recipes and not is_enough(reply, request):

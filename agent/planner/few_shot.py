@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -90,7 +91,8 @@ class _terms_of:  # noqa: N801  # a function that keeps its reader
     def __call__(self, goal: str) -> frozenset[str]:
         words = self._reader(goal)
         plain = {term for term in words.terms if not term.startswith(("~", "<"))}
-        return frozenset(plain | {_PLACES[slot.kind] for slot in words.slots})
+        endings = {os.path.splitext(slot.text)[1].lower() for slot in words.slots if slot.kind == "path"}
+        return frozenset(plain | {_PLACES[slot.kind] for slot in words.slots} | (endings - {""}))
 
 
 def _examples(terms: _terms_of) -> Iterable[_Known]:

@@ -59,10 +59,11 @@ def read_header(path: str) -> Gguf:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", "") or "not a usable path"
         raise ConfigError(f"the model file {path} cannot be opened: {reason}") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{path} is not a regular file")
     with os.fdopen(descriptor, "rb", buffering=256 * 1024) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ConfigError(f"{path} is not a regular file")
         try:
             return _read(file, path, status.st_size)
         except _Broken as error:
@@ -108,9 +109,11 @@ class _Reader:
         self._size = size
 
     def entry(self) -> tuple[str, object]:
-        """A key and its value; None for a value that is not kept (lists, long texts)."""
+        """A key and its value; None for a list, which is not kept."""
         key = self._text(MAX_KEY, MAX_KEY)
-        return key or "", self._value(self._number("I", 4))
+        if not key:
+            raise _Broken("an entry of its header has no name")
+        return key, self._value(self._number("I", 4))
 
     def _value(self, kind: int, *, depth: int = 0) -> object:
         if kind in _SIZES:
@@ -142,14 +145,15 @@ class _Reader:
         value: int = struct.unpack(f"<{form}", data)[0]
         return value
 
-    def _text(self, longest: int, kept: int) -> str | None:
+    def _text(self, longest: int, kept: int) -> str:
+        """A text; "" for one that is passed over because it is longer than `kept`."""
         length = self._number("Q", 8)
         if length > longest:
             raise _Broken(f"a text of {length:,} bytes in its header")
         self._bounded(length)
         if length > kept:
             self._file.seek(length, io.SEEK_CUR)
-            return None
+            return ""
         return self._file.read(length).decode("utf-8", "replace")
 
     def _bounded(self, length: int) -> int:
