@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.goals import last_goal, program_to_end, split_pasted, strip_remark, unusable
 from agent.planner.offline.grammar.grammar import Composed
+from agent.planner.offline.grammar.guards import refusal, resolver
 from agent.planner.offline.grammar.programs import programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipes import Form, Recipe, load_book
@@ -21,13 +22,14 @@ from agent.planner.offline.system_tools import usual_flavour
 from agent.planner.offline.talk import Talk
 from agent.planner.offline.words import Token
 from agent.protocol.messages import CommandItem, GoalItem
-from agent.protocol.replies import Chat, Command, Reply
+from agent.protocol.replies import Alternative, Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
 
 # `git commit -m x` is a command line; `find photos -please` is not.
 _WITH_SUBCOMMANDS = frozenset(
     {"git", "docker", "npm", "pip", "pip3", "cargo", "kubectl", "systemctl", "apt-get", "brew", "go"}
 )
+MOST_ALTERNATIVES = 3
 _BESIDE_A_NAME = frozenset({"the", "a", "my", "file", "folder", "directory", "called", "named", "one"})
 # Shown where nothing comes near.
 _SHOWCASE = (
@@ -105,7 +107,10 @@ class Answerer:
         offers = self._offers(reading, goal, around)
         # What fits less well than a recipe that cannot be used was not meant: "edit my crontab" is no file to edit.
         if offers and _is_best(offers[0], reading):
-            return self._command(offers[0])
+            return self._command(offers[0], offers[1:])
+        refused = self._refused(reading, goal, around)
+        if refused:
+            return Chat(message=refused)
         if reading.matches:
             return self._missing(reading.matches[0].recipe, goal, around)
         if self._talk.asks_why(text):
@@ -137,6 +142,29 @@ class Answerer:
         return self._matcher.read(text, scene, also=also)
 
     def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
+        """Every distinct command that fits and that nothing in the goal speaks against, the best first.
+
+        Where the best is refused there is none: what fits less well was not meant.
+        """
+        exists = resolver(goal.environment.cwd, around.exists)
+        offers = self._all_offers(reading, goal, around)
+        if offers and refusal(reading.goal, offers[0].command, exists):
+            return []
+        return [offer for offer in offers if not refusal(reading.goal, offer.command, exists)]
+
+    def _refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> str:
+        """Words on the best command where it is refused, else ""."""
+        exists = resolver(goal.environment.cwd, around.exists)
+        for offer in self._all_offers(reading, goal, around)[:1]:
+            why = refusal(reading.goal, offer.command, exists)
+            if why:
+                return (
+                    f"I propose no command that changes something here: {why}. "
+                    "Say plainly what is to be done, or type the command yourself."
+                )
+        return ""
+
+    def _all_offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, the best first."""
         offers: list[Offer] = []
         composed = self._composed(reading, around)
@@ -167,7 +195,18 @@ class Answerer:
             return None
         return Offer(command=composed.command, composed=composed)
 
-    def _command(self, offer: Offer) -> Command:
+    def _command(self, offer: Offer, others: list[Offer] | None = None) -> Command:
+        """The reply for an offer; what else the goal may have meant goes with it."""
+        found = (Alternative(command=other.command, reason=self._reason(other)) for other in others or ())
+        return structs.replace(self._alone(offer), alternatives=tuple(found)[:MOST_ALTERNATIVES])
+
+    def _reason(self, offer: Offer) -> str:
+        """How a goal has to be read for an offer."""
+        if offer.composed is not None:
+            return offer.composed.reading
+        return describe(offer.match.recipe.entry.reason, offer.match) if offer.match is not None else ""
+
+    def _alone(self, offer: Offer) -> Command:
         if offer.composed is not None:
             composed = offer.composed
             return Command(

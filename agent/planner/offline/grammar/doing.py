@@ -7,6 +7,7 @@ import shlex
 
 from msgspec import structs
 
+from agent.planner.offline.grammar.filesread import literal_glob
 from agent.planner.offline.grammar.findwords import find_words, paths, root_words
 from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.linewords import line_command
@@ -164,17 +165,15 @@ def _rename(intent: Intent, how: str) -> str:
         return f"""{find} -exec sh -c 'for f; do mv -n -- "$f" {new}; done' {shlex.quote(text)} {{}} +"""
     if how in ("upper", "lower"):
         sets = "'[:lower:]' '[:upper:]'" if how == "upper" else "'[:upper:]' '[:lower:]'"
-        sets = sets.replace("'", "")
-        return f"""{find} -depth -exec sh -c 'for f; do b=${{f##*/}}; mv -n -- "$f" "${{f%/*}}/$(printf %s "$b" | tr {sets})"; done' sh {{}} +"""
+        sets = sets.replace("'", '"')
+        return f"""{find} -exec sh -c 'for f; do b=${{f##*/}}; mv -n -- "$f" "${{f%/*}}/$(printf %s "$b" | tr {sets})"; done' sh {{}} +"""
     if how in ("space", "replace"):
         old, new = (" ", values[0]) if how == "space" else (values[0], values[1])
         if "/" in new or not old:
             return ""
-        return (
-            f"""{find} -depth -name {shlex.quote("*" + old + "*")} -exec bash -c 'for f; do b=${{f##*/}}; mv -n -- "$f" "${{f%/*}}/${{b//"$0"/$1}}"; done' {shlex.quote(old)} {shlex.quote(new)} {{}} +"""
-            if False
-            else ""
-        )
+        script = 'old=$0 new=$1; shift; for f; do b=${f##*/}; mv -n -- "$f" "${f%/*}/${b//"$old"/"$new"}"; done'
+        chosen = f"-name {shlex.quote('*' + literal_glob(old) + '*')}"
+        return f"{find} {chosen} -exec bash -c '{script}' {shlex.quote(old)} {shlex.quote(new)} {{}} +"
     return ""
 
 

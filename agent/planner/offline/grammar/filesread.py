@@ -101,6 +101,8 @@ class FilesDraft(Struct, kw_only=True):
         values = list(piece.values.values())
         if shape in _CLASSES:
             return self._named(_CLASSES[shape])
+        if shape == "onlyupper":
+            return self._test("-name '*[[:upper:]]*' -not -name '*[[:lower:]]*'")
         if shape == "digits":
             return self._test("-regextype posix-extended -regex '.*/[0-9]+(\\.[^/]*)?'")
         if shape == "noext":

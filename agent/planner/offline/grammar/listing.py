@@ -107,6 +107,8 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
     """The list with what is shown beside the names, in its order; and whether the order is in it already."""
     files, form = intent.files, intent.form
     find = find_words(files, inner_only=files.subfolders)
+    if intent.shown == ("type",):
+        return f"{find} -exec file {{}} +", False
     if "details" in form:
         return (
             f"{find} -exec ls -l{'h' if 'humansize' in form else ''}{'d' if files.type in ('d', 'any') else ''} {{}} +",
@@ -143,7 +145,9 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         or ("absolute" in form and not files.roots)
     ):
         return f"{find} -exec realpath {{}} \\;" + tail, False
-    if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative"}:
+    if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative", "absolute"}:
+        if files.type == "d" and order.key == "size":
+            return f"du -h {root_words(files)} | sort -{'r' if order.reverse else ''}h", True
         # What is largest or newest is shown with its size or time, which is what makes it so.
         shape, letters = ("%s\\t%p", "n") if order.key == "size" else ("%T+ %p", "")
         flags = ("r" if order.reverse else "") + letters

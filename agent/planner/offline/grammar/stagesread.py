@@ -196,7 +196,7 @@ class StagesDraft(Struct, kw_only=True):
         if fields.get("key") == "col" and self.order.key == "col":
             self.order = structs.replace(self.order, then=str(fields["column"]))
             return True
-        self.order = structs.replace(self.order, **known)  # type: ignore[arg-type]
+        self.order = structs.replace(self.order, **known)
         return True
 
     def flush(self) -> None:

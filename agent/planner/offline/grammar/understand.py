@@ -401,8 +401,15 @@ class Understanding(TableReading):
 
     def on_ropen(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("replace", clause))
-        self.pending = (next(iter(piece.values.values())), clause)
+        self.pending = (self._named_sign(piece), clause)
         return True
+
+    @staticmethod
+    def _named_sign(piece: Piece) -> Value:
+        """What a rule caught; "dash" without quotes is the sign."""
+        value = next(iter(piece.values.values()))
+        sign = SEPARATORS.get(value.text, "") if "WORD" in piece.values else ""
+        return structs.replace(value, text=sign) if len(sign) == 1 else value
 
     on_ropensep = on_ropen
 
@@ -410,9 +417,7 @@ class Understanding(TableReading):
         if self.pending is None:
             return False
         (old, at), self.pending = self.pending, None
-        new = next(iter(piece.values.values()))
-        if new.text in SEPARATORS and old.origin in SEPARATORS:
-            new = structs.replace(new, text=SEPARATORS[new.text])
+        new = self._named_sign(piece)
         if len(old.text) == 1 and len(new.text) == 1 and not old.text.isalnum():
             return self.stages.add("change", "trsep", old.text, new.text, clause=at)
         return self.stages.add("change", "replace", old.text, new.text, "g", clause=at)
@@ -765,7 +770,8 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Understanding) -> bool:
     if intent.source == "content" and intent.sink.kind == "inplace":
         # "delete all files that ..." must never become an edit of what is in them
         chosen = any(stage.op in ("match", "anchored", "regex", "anyof", "either") for stage in intent.stages)
-        if chosen and not any(noun in _LINE_NOUNS for noun, _ in draft.nouns):
+        spoken_of = {noun for noun, _ in draft.nouns}
+        if "name" in spoken_of or (chosen and not spoken_of & _LINE_NOUNS):
             return False
     if intent.source == "text" and not intent.stages and not kind and not set(intent.shown) - {"name"}:
         # `cat` is what is left where nothing was understood; it needs a word that asks for it.
