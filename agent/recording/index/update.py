@@ -59,7 +59,8 @@ def update(
         return []
     sessions = list_sessions(folder)
     stored = stored_files(connection)
-    gone = stored.keys() - {os.path.basename(session.path) for session in sessions}
+    indexed = {path for (path,) in connection.execute("SELECT path FROM sessions")}
+    gone = indexed - {os.path.basename(session.path) for session in sessions}
     left = [session for session in sessions if has_changed(session, stored)]
     left = _in_turn(left, stored)
     total, done = sum(unread_bytes(session, stored) for session in left), 0
@@ -119,6 +120,9 @@ def _take_in(piece: _Piece, found: SessionFile) -> bool:
     connection, name = piece.connection, os.path.basename(found.path)
     number, session, is_new = session_row(connection, name)
     states = [state for path in found.files if (state := state_of(path)) is not None]
+    if not states:  # gone since it was listed: a row without files would stay for good
+        forget_session(connection, number)
+        return True
     written = max((state.written for state in states), default=0.0)
     before = [] if is_new else _known(connection, number)
     if not is_new and (session is None or not _take_up(states, before)):

@@ -14,7 +14,7 @@ from agent.recording.index import listing
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.outline import END_BYTES, outline
-from agent.recording.reader import list_sessions
+from agent.recording.reader import SessionFile, list_sessions
 from benchmarks.audit_logs import write_sessions
 from tests.support.session_folder import SessionFolder
 
@@ -141,6 +141,20 @@ def test_what_is_shown_first_is_read_first_but_for_what_is_long(
     os.utime(newest[0].path, (newest[0].modified, newest[0].modified))
     rows = listed(index, folder, seconds=0.0)
     assert [row["session"] for row in rows if "partial" not in row] == [newest[1].session_id]
+
+
+def test_a_log_that_goes_while_it_is_looked_for_leaves_no_row(
+    index: LogIndex, folder: SessionFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed_then_gone(where: str) -> list[SessionFile]:
+        found = list_sessions(where)
+        os.unlink(found[1].path)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("agent.recording.index.update.list_sessions", listed_then_gone)
+        assert len(listed(index, folder)) == 3
+    assert listed(index, folder) == listed(LogIndex(str(folder.path), ""), folder)
 
 
 def test_people_see_marks_and_how_to_wait(
