@@ -46,7 +46,15 @@ class Companion:
 
     @property
     def is_running(self) -> bool:
-        return self._process is not None and self._process.returncode is None
+        """Whether it has not ended; asked of the system, because the event loop hears of an end only later."""
+        if self._process is None or self._process.returncode is not None:
+            return False
+        if not hasattr(os, "waitid"):
+            return True
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:  # the event loop has heard of it
+            return False
 
     @property
     def last_words(self) -> str:

@@ -133,7 +133,7 @@ def test_a_cut_file_says_so(runner: asyncio.Runner, tmp_path: Path) -> None:
     path = tmp_path / "cut.gguf"
     with open(model_file(), "rb") as file:
         path.write_bytes(file.read(20_000_000))
-    with pytest.raises(ProviderError, match="cut cannot be loaded: .*(corrupted|bounds)"):
+    with pytest.raises(ProviderError, match=r"cut cannot be loaded: .*(corrupted|bounds)"):
         runner.run(text_of(held(str(path)), STORY))
 
 

@@ -88,11 +88,19 @@ class LocalModel:
 
         Cancelling stops the model at its next token, and while it loads the loading.
         """
-        server = await self._loaded()
         named = structs.replace(request, model=model_name(self.model.path))
-        async with aclosing(server.stream(named)) as pieces:
-            async for piece in pieces:
-                yield piece
+        for last in (False, True):
+            server, started = await self._loaded(), False
+            try:
+                async with aclosing(server.stream(named)) as pieces:
+                    async for piece in pieces:
+                        started = True
+                        yield piece
+                return
+            except ProviderError as error:
+                if last or started or not error.transport:
+                    raise
+                await self.aclose()  # it cannot be reached: it has crashed since it was asked last
 
     async def list_models(self) -> tuple[str, ...]:
         return (model_name(self.model.path),)
