@@ -19,6 +19,7 @@ _STRONG = re.compile(
           | (?:once|when)\s+(?:that|this|it)(?:\s+is|'s|\s+has\s+been)\s+(?:done|finished|ready)
         )\b\s*[,:]?\s*(?:\band\s+)?(?:\bthen\b\s*)?
       | \s*[,;.]\s*(?:and\s+)?next\b\s*,?\s*
+      | \s*,?\s+and\s+(?=(?:tell\s+me|print|show(?:\s+me)?|say|report)\s+how\s+many\s+(?:there\s+are|they\s+are|lines\s+it\s+has)\s*\.?\Z)
       | \s*;\s+
       | (?<=[\w)\x01])\.\s+(?=[A-Za-z])""",
     re.IGNORECASE | re.VERBOSE,

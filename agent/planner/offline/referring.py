@@ -20,6 +20,8 @@ _IT = re.compile(
 _THEM = re.compile(
     r"(?i)\b(?:all\s+of\s+)?(?:them|these|those|the\s+results?|the\s+matches|these\s+files|those\s+files)(?=\s|[,.;]|\Z)"
 )
+_ITS = re.compile(r"(?i)\b(?:its|the\s+file's)\s+((?:new\s+|current\s+)?(?:permissions|size|contents?|owner|first|last|name|lines?|checksum|type))\b")
+_HOW_MANY = re.compile(r"(?i)\A(?:please\s+)?(?:tell\s+me\s+|print\s+|show\s+(?:me\s+)?|say\s+|report\s+)?how\s+many\s+(?:there\s+are|they\s+are|of\s+them\s+there\s+are|it\s+has|lines\s+(?:it|that)\s+has|are\s+there)\Z")
 _LEFT_OVER = re.compile(r"(?i)\b(?:it|them|there|that|these|those|its|their)\b")
 _EXISTS_ONLY = re.compile(
     r"(?i)\b(?:is|are|was|were)\s+there\b|\bthat\s+(?:are|is|were|was|have|has|contain|match|end|start|begin)\w*\b"
@@ -37,6 +39,7 @@ class Told:
     folder: str = ""
     thing: str = ""
     phrase: str = ""
+    written: str = ""  # the file that the last step wrote its result to
     folders: frozenset[str] = field(default_factory=frozenset)
     files: frozenset[str] = field(default_factory=frozenset)
 
@@ -49,6 +52,10 @@ class Told:
 def resolved(clause: str, told: Told) -> str | None:
     """The clause with what it refers to in full; None where it refers to something that nobody said."""
     text = clause
+    if told.written and _HOW_MANY.match(text.strip()):
+        return f"print only the number of lines in {_word(told.written)}"
+    if told.thing:
+        text = _ITS.sub(lambda match: f"the {match[1]} of {_word(told.thing)}", text)
     if told.folder:
         text = _PLACE.sub(lambda match: f"{match[1]} {_word(told.folder)}", text)
         text = _THE_FOLDER.sub(lambda match: _word(told.folder), text)
@@ -63,13 +70,13 @@ def resolved(clause: str, told: Told) -> str | None:
 
 def says_them(clause: str) -> bool:
     """Whether a clause is about what was found before it."""
-    return bool(_THEM.search(clause))
+    return bool(_THEM.search(clause) or _HOW_MANY.match(clause.strip()))
 
 
 def after(told: Told, clause: str, command: str) -> Told:
     """What can be referred to behind a step."""
     selects = _SELECTS.match(clause)
-    now = replace(told, phrase=clause[selects.end() :] if selects else "")
+    now = replace(told, phrase=clause[selects.end() :] if selects else "", written="")
     try:
         words = shlex.split(command, comments=False)
     except ValueError:
@@ -81,12 +88,12 @@ def _after_words(told: Told, words: list[str]) -> Told:
     program, operands = words[0], [word for word in words[1:] if not word.startswith("-")]
     last = operands[-1] if operands else ""
     if ">" in words[:-1]:
-        return _file(told, words[words.index(">") + 1])
+        return replace(_file(told, words[words.index(">") + 1]), written=words[words.index(">") + 1])
     if program == "mkdir" and last:
         return _folder(told, last, thing=last)
     if program == "cd" and last:
         moved = os.path.normpath(os.path.join(told.cwd, os.path.expanduser(last)))
-        return replace(told, cwd=moved, folder="", thing="")
+        return replace(told, cwd=moved, folder=".", thing="")
     for option in ("-t", "-C", "-d"):
         if option in words[:-1] and not (program == "find" and option == "-d"):
             return _folder(told, words[words.index(option) + 1])
@@ -117,5 +124,5 @@ def _absolute(told: Told, path: str) -> str:
 
 def _word(path: str) -> str:
     """A path as it stands in a goal: nothing that could be taken for another word of it."""
-    plain = path if path.startswith(("/", "./", "../", "~")) else f"./{path}"
+    plain = path if path == "." or path.startswith(("/", "./", "../", "~")) else f"./{path}"
     return plain if re.fullmatch(r"[\w./~+@%-]+", plain) else f'"{plain}"' if '"' not in plain else f"'{plain}'"

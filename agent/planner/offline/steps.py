@@ -16,6 +16,7 @@ from agent.protocol.messages import GoalItem
 from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest
 
+_FOR = re.compile(r"(?i)(for|of|with|containing)\s+([\w.'\"-]+)")
 _MOST_TRIES = 24
 _MOST_CUT = 300  # characters of a clause that is cut at its "and"
 _MAKES = re.compile(r"(?i)\A(?:please\s+)?(?:create|make|add)\b")
@@ -59,7 +60,8 @@ class _Planning:
         told = Told(cwd=self._goal.environment.cwd or os.curdir)
         steps: list[tuple[str, Command]] = []
         for part in parts:
-            self.is_one_stream = self.is_one_stream and (not steps or says_them(part))
+            self.is_one_stream = self.is_one_stream and (not steps or (says_them(part) and not told.written))
+            part = _again(part, parts[: parts.index(part)])
             found = self._steps(part, told)
             if found is None:
                 return _not_understood(parts, part, steps) if len(parts) > 1 and steps else None
@@ -104,6 +106,17 @@ class _Planning:
         """What is around when the steps before have been done."""
         real = self._around.exists
         return structs.replace(self._around, exists=lambda path: real(path) or told.exists(path))
+
+
+def _again(part: str, before: tuple[str, ...]) -> str:
+    """ "for plum" after "the units for apple in sales.csv" is the same for something else."""
+    same = _FOR.fullmatch(part)
+    if same is None or not before:
+        return part
+    heads = list(re.finditer(rf"(?i)\b{same[1]}\s+([\w.'\"-]+)", before[-1]))
+    if len(heads) != 1:
+        return part
+    return before[-1][: heads[0].start(1)] + same[2] + before[-1][heads[0].end(1) :]
 
 
 def _variants(clause: str) -> Iterator[str]:

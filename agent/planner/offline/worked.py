@@ -14,7 +14,7 @@ from agent.protocol.requests import PlannerRequest
 
 # What has to be there where a goal says by itself that it has steps; `clauses` looks more closely.
 _IN_STEPS = re.compile(
-    r"(?i)\b(?:then|after|next|finally|lastly|afterwards?|thereafter|subsequently|once|when)\b|[;\n]|[.)]\s"
+    r"(?i)\b(?:then|after|next|finally|lastly|afterwards?|thereafter|subsequently|once|when)\b|\bhow\s+many\s+(?:there|they|lines\s+it)\b|[;\n]|[.)]\s"
 )
 
 

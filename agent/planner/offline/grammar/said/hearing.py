@@ -19,6 +19,11 @@ _TABLES = {
     ),
     "rules_json": ".json .jsonl .ndjson",
     "rules_archives": ".tar .zip .gz .bz .tgz .xz .tbz .txz .jar .war .epub compressed keep keeping keeps",
+    "rules_git": "commit commits git repository repo branch branches staged stash merge",
+    "rules_steps": (
+        "go change switch touch left rename folder directory put move copy each every replace collect gather save write"
+        " concatenate join merge combine cat header permissions only"
+    ),
     "rules_places": "modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
 }
 
