@@ -33,6 +33,14 @@ class LineReading:
         condition = structs.replace(piece.values["TEXT"], text=f"import {_only(piece)}")
         return self.on_contain(structs.replace(piece, meaning="contain", values={"TEXT": condition}), clause)
 
+    def on_firstseen(self, piece: Piece, clause: int) -> bool:
+        """The first line with a word."""
+        return self.on_seenline(piece, clause) and self.stages.add("limit", "head", "1", clause=clause)
+
+    def on_lastseen(self, piece: Piece, clause: int) -> bool:
+        """The last line with a word."""
+        return self.on_seenline(piece, clause) and self.stages.add("limit", "tail", "1", clause=clause)
+
     def on_definition(self, piece: Piece, clause: int) -> bool:
         """Where a name of a program is defined, in any of the usual languages."""
         name = _only(piece)

@@ -220,7 +220,7 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "colfrom": lambda sep, n: _column_range(sep, n, ""),
     "swap": _swap,
     "colreverse": lambda sep: f"""{awk_start(sep)} '{{for (i = NF; i > 0; i--) printf "%s%s", $i, (i > 1 ? {_awk_out(sep)} : "\\n")}}'""",
-    "before": lambda sep: _columns(sep, "1") if len(sep) == 1 and sep != " " else f"cut -d' ' -f1",
+    "before": lambda sep: _columns(sep, "1") if len(sep) == 1 and sep != " " else "cut -d' ' -f1",
     "after": lambda sep: f"cut -d{shlex.quote(sep)} -f2-" if sep != "\t" else "cut -f2-",
     "chars": lambda span: f"cut -c{span}",
     "numbers": lambda: "grep -oE '[0-9]+'",

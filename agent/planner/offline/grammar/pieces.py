@@ -19,7 +19,7 @@ SKIPPED = frozenset(
 
 
 # Subjects of rules that count only after another rule opened the gate for them.
-GATES = frozenset({"replacing", "chowning"})
+GATES = frozenset({"joining", "replacing", "chowning"})
 
 
 class Piece(Struct, frozen=True, kw_only=True):

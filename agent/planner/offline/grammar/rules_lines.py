@@ -1,5 +1,7 @@
 """More rules about lines: by words that the named file has, from one line to another, by either of two endings."""
 
+# ruff: noqa: E501 (all patterns of one meaning are one text)
+
 from __future__ import annotations
 
 LINES = {
@@ -77,5 +79,7 @@ LINES = {
     "recursive": "in any|every|whatever dir / in|of|across|through|throughout whole|entire|this|current? project|repo|repository|codebase",
     "limit head 1": "first match|occurrence|hit|appearance of? / only first match|occurrence|hit of?",
     "limit tail 1": "last match|occurrence|hit|appearance of? / only last match|occurrence|hit of?",
-    "free": "middle / who / followed by / came|made|sent|coming / i.e / e.g / that say / project / repo|repository|codebase / source tree / into|in|to one|single file|list|output? / too / result only / only result",
+    "lastseen": "last FOUND line|entry|message",
+    "firstseen": "first FOUND line|entry|message",
+    "free": "everybody|everyone / middle / who / followed by / came|made|sent|coming / i.e / e.g / that say / project / repo|repository|codebase / source tree / into|in|to one|single file|list|output? / too / result only / only result",
 }  # fmt: skip

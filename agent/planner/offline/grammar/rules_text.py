@@ -1,5 +1,7 @@
 """Rules about what is in files: lines, words, columns, what is counted and what is made of them."""
 
+# ruff: noqa: E501 (all patterns of one meaning are one text)
+
 from __future__ import annotations
 
 MATCHING = {

@@ -108,7 +108,7 @@ class StagesDraft(Struct, kw_only=True):
         values = piece.values
         column = (values.get("COL") or values["HEAD"]).text
         value = (values.get("NUM") or values.get("TEXT") or values["QUOTED"]).text
-        sign = _SIGNS[param.split()[0]]
+        sign = _SIGNS[param.split(maxsplit=1)[0]]
         return self.add("where", "where", "\0", column, sign, value, clause=clause)
 
     def limit(self, param: str, piece: Piece, clause: int) -> bool:

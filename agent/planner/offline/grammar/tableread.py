@@ -161,9 +161,10 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
         order = stage.order
         if order is not None and not lemmas & {"alpha", "dictionary"}:
             column = order.column.partition(":")[0]
-            numbers = order.key == "col" and column in table.numeric or order.key == "whole" and table.numbers_only
+            numbers = (order.key == "col" and column in table.numeric) or (order.key == "whole" and table.numbers_only)
             if numbers and not order.human:
-                stage = structs.replace(stage, order=structs.replace(order, numeric=True))
+                out.append(structs.replace(stage, order=structs.replace(order, numeric=True)))
+                continue
         out.append(stage)
     if not table.header or any(stage.op in ("skip", "line", "range", "head") for stage in out[:1]):
         return out

@@ -14,9 +14,41 @@ if TYPE_CHECKING:
 
 # The things that lines of a table stand for.
 ROW_NOUNS = frozenset(
-    "people person persons employees employee customers customer students student items item products product articles"
-    " workers worker members member colleagues staff requests request orders order sales entries entry hosts accounts"
-    " transactions visitors readings measurements".split()
+    [
+        "people",
+        "person",
+        "persons",
+        "employees",
+        "employee",
+        "customers",
+        "customer",
+        "students",
+        "student",
+        "items",
+        "item",
+        "products",
+        "product",
+        "articles",
+        "workers",
+        "worker",
+        "members",
+        "member",
+        "colleagues",
+        "staff",
+        "requests",
+        "request",
+        "orders",
+        "order",
+        "sales",
+        "entries",
+        "entry",
+        "hosts",
+        "accounts",
+        "transactions",
+        "visitors",
+        "readings",
+        "measurements",
+    ]
 )
 _last: tuple[Sentence, Table | None] | None = None
 
@@ -63,7 +95,7 @@ def read_cell(sentence: Sentence, at: int) -> Found:
     if table is None or not table.cells or not any(char.isalpha() for char in token.raw):
         return None
     raw = token.raw
-    if not token.quoted and (token.filler or raw.islower() and sentence.scene.lexicon.knows(token.low)):
+    if not token.quoted and (token.filler or (raw.islower() and sentence.scene.lexicon.knows(token.low))):
         return None
     if raw not in table.cells:
         same = [cell for cell in table.cells if cell.lower() == raw.lower()]
