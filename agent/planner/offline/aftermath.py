@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, deciding_programs, shortened_lines, shown
-from agent.planner.offline.fixes import FIXES, NOTHING, Failure, Fix, fill
+from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.recipes import RecipeEntry, read_toml
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command, Reply
@@ -110,6 +110,9 @@ class Aftermath:
         return Chat(message=self._explanation(item, found, fix, around))
 
     def _fix(self, found: Diagnosis, item: CommandItem, cwd: str, around: HasPrograms) -> Fix:
+        # Not with the planner: most goals see no failure.
+        from agent.planner.offline.fixes import FIXES, fill
+
         command = item.run or item.proposed
         rule = found.rule
         if rule.edit:

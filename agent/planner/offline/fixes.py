@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Callable
 
 from agent.planner.offline.fixing import files, paths, programs, projects, repository
-from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
+from agent.planner.offline.fixing.failure import Failure, Fix
 
-__all__ = ["FIXES", "NOTHING", "Failure", "Fix", "fill"]
+__all__ = ["FIXES", "fill"]
 
 _VALUE_LIMIT = 200
 
