@@ -1,0 +1,117 @@
+"""Whose programs are there is seen by where links point, and chooses the form of a recipe; nothing is run for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent.planner.offline import rendering, system_tools
+from agent.planner.offline.recipes import Form, load_book
+
+BOOK = load_book()
+RECIPES = {recipe.entry.id: recipe for recipe in BOOK.recipes}
+
+
+def program(folder: Path, name: str) -> Path:
+    """An executable file that nobody runs."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\nexit 1\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_a_link_to_busybox_or_toybox_is_busybox(folder: Path) -> None:
+    (folder / "find").symlink_to(program(folder, "busybox.static"))
+    (folder / "sed").symlink_to(program(folder, "toybox"))
+    assert system_tools.flavour_of("find", "Linux") == "busybox"
+    assert system_tools.flavour_of("sed", "Linux") == "busybox"
+
+
+def test_a_hard_link_to_busybox_is_busybox(folder: Path) -> None:
+    os.link(program(folder, "busybox"), folder / "stat")
+    assert system_tools.flavour_of("stat", "Linux") == "busybox"
+    program(folder, "date")
+    assert system_tools.flavour_of("date", "Linux") == "gnu"
+
+
+@pytest.mark.parametrize(
+    ("system", "flavour"), [("Linux", "gnu"), ("macOS 14.1", "bsd"), ("Darwin", "bsd"), ("FreeBSD", "bsd")]
+)
+def test_without_a_sign_the_system_says_it(folder: Path, system: str, flavour: str) -> None:
+    program(folder, "sed")
+    assert system_tools.flavour_of("sed", system) == flavour
+    assert system_tools.flavour_of("missing", system) == flavour
+
+
+def test_gnu_programs_on_a_mac_are_gnu(folder: Path) -> None:
+    (folder / "sed").symlink_to(program(folder / "gnu-sed" / "bin", "gsed"))
+    (folder / "date").symlink_to(program(folder / "coreutils" / "libexec" / "gnubin", "date"))
+    assert system_tools.flavour_of("sed", "macOS") == "gnu"
+    assert system_tools.flavour_of("date", "macOS") == "gnu"
+
+
+def test_a_plugin_of_docker_is_a_program_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setattr(system_tools, "_DOCKER_PLUGINS", ("~/.docker/cli-plugins",))
+    program(folder, "docker")
+    assert system_tools.on_path("docker")
+    assert not system_tools.on_path("docker compose")
+    program(folder / ".docker" / "cli-plugins", "docker-compose")
+    assert system_tools.on_path("docker compose")
+
+
+def forms(recipe: str, present: set[str], flavour: str = "gnu", system: str = "Linux") -> list[str]:
+    """The usable templates of a recipe."""
+    found = rendering.usable_forms(
+        RECIPES[recipe], system, present.__contains__, is_root=True, flavour=lambda name, system: flavour
+    )
+    return [form.command for form in found]
+
+
+def test_the_first_form_whose_programs_are_there() -> None:
+    assert forms("docker.compose_up", {"docker", "docker compose"}) == ["docker compose up -d"]
+    assert forms("docker.compose_up", {"docker", "docker-compose"}) == ["docker-compose up -d"]
+    assert forms("docker.running", {"podman"}) == ["podman ps"]
+    assert forms("media.picture_convert", {"convert"}) == ["convert <src> <dst>"]
+    assert forms("media.picture_convert", {"magick", "convert"})[0] == "magick <src> <dst>"
+    assert forms("network.udp", {"netstat"}) == ["netstat -an -p udp"]
+    assert forms("projects.python_run", {"python"}) == ["python <file>"]
+
+
+def test_the_flavour_decides() -> None:
+    assert forms("tables.drop_column", {"cut"}) == ["cut -d, --complement -f<n> <file>"]
+    assert forms("tables.drop_column", {"cut"}, "busybox") == []
+    assert forms("processes.command_of", {"ps"}, "busybox") == ["ps -o pid,ppid,user,etime,args"]
+    assert forms("processes.command_of", {"ps"}, "bsd", "macOS") == ["ps -o pid,ppid,user,etime,args -p <pid>"]
+
+
+def test_every_flavour_is_one_and_is_about_a_program() -> None:
+    known = {system_tools.GNU, system_tools.BSD, system_tools.BUSYBOX}
+    flavoured: list[Form] = [form for recipe in BOOK.recipes for form in recipe.forms if form.flavour]
+    assert flavoured
+    for form in flavoured:
+        assert set(form.flavour.split("|")) <= known
+        assert form.needs
+
+
+def test_a_real_busybox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        pytest.skip("no busybox here")
+    for name in ("ps", "head"):
+        (tmp_path / name).symlink_to(busybox)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert system_tools.flavour_of("ps", "Linux") == "busybox"
+    done = subprocess.run([str(tmp_path / "ps"), "-o", "pid,args"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
