@@ -14,6 +14,9 @@ async def local_offer(services: Services, planner: str) -> str:
 
     for server in await discover():
         if server.models:
-            model = shown_line(server.models[0], 80)
-            return f"{server.title} runs on this machine; to plan with it, type  :model {server.provider}:{model}"
+            model = f"{server.provider}:{shown_line(server.models[0], 80)}"
+            return (
+                f"{server.title} runs on this machine; to plan with it, type  :model {model}  "
+                f"(for good, alone or behind the recipes: agent-shell models use {model})"
+            )
     return ""

@@ -173,6 +173,10 @@ def _use(loaded: Loaded, planner: str, model: str) -> int:
             complain(f"agent-shell: {name} is set by {shown_line(origin)}, too, which wins", style="yellow")
     if loaded.settings.base_url and planner not in ("offline", "local"):
         complain("agent-shell: base_url is set, too, and says where this planner is asked", style="yellow")
+    if planner not in ("offline", "auto") and not loaded.settings.cascade:
+        complain(
+            'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
+        )
     if planner == "local" and not is_installed():
         complain(f"agent-shell: the library that runs it is missing; {INSTALL_HINT}", style="yellow")
     return ExitCode.DONE
