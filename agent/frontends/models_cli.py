@@ -47,7 +47,7 @@ async def run_models(
 async def model_rows(loaded: Loaded, ports: dict[str, int] | None = None) -> list[dict[str, Any]]:
     """One for each model of a server, each model file, each provider with a key. `use` is what `models use` takes for it."""
     settings = loaded.settings
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "use": f"{model.provider}:{model.name}",
             "kind": "server",
