@@ -157,7 +157,12 @@ def prefers_grammar(reading: Reading) -> bool:
         return True  # a rule for the whole sentence fits more closely than words in any order
     best = reading.matches[0]
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
-    if mine == theirs and reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s")):
+    stat = best.recipe.area in ("files", "permissions")
+    if (
+        stat
+        and mine == theirs
+        and reading.composed.command.startswith(("stat -c %y", "stat -c %U", "stat -c %a", "stat -c %s"))
+    ):
         return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs

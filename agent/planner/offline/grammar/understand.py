@@ -771,7 +771,7 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Understanding) -> bool:
         # "delete all files that ..." must never become an edit of what is in them
         chosen = any(stage.op in ("match", "anchored", "regex", "anyof", "either") for stage in intent.stages)
         spoken_of = {noun for noun, _ in draft.nouns}
-        if "name" in spoken_of or (chosen and not spoken_of & _LINE_NOUNS):
+        if "name" in draft.row.lemmas or (chosen and not spoken_of & _LINE_NOUNS):
             return False
     if intent.source == "text" and not intent.stages and not kind and not set(intent.shown) - {"name"}:
         # `cat` is what is left where nothing was understood; it needs a word that asks for it.
