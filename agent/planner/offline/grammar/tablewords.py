@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.planner.offline.paths import looks_like_path
@@ -55,7 +57,7 @@ _last: tuple[Sentence, Table | None] | None = None
 
 def table_in(sentence: Sentence) -> Table | None:
     """The table that the goal is about: of the first text file named in it that has columns; None without one."""
-    global _last
+    global _last  # noqa: PLW0603 (one goal at a time is read, by many rules)
     known = _last
     if known is not None and known[0] is sentence:
         return known[1]
@@ -138,8 +140,6 @@ def read_found(sentence: Sentence, at: int) -> Found:
 
 def read_day(sentence: Sentence, at: int) -> Found:
     """A date or a network address as the lines of the named file have it."""
-    import re
-
     raw = sentence.tokens[at].raw
     is_date = re.fullmatch(
         r"\d{4}[-/]\d\d[-/]\d\d|\d\d[./]\d\d[./]\d{4}|\d\d/[A-Z][a-z]{2}/\d{4}|\d{4}-\d\d|\d{1,3}(\.\d{1,3}){3}", raw
@@ -155,16 +155,26 @@ def read_setting(sentence: Sentence, at: int) -> Found:
     return 1, Value(text=token.raw, origin=token.raw)
 
 
-def as_in_the_file(sentence: Sentence, text: str, *, prefix: bool = False) -> str:
+def as_in_the_file(sentence: Sentence, text: str) -> str:
     """A word for which the file has only one other way to write it in capitals, as the file has it; else unchanged."""
-    import re
-
     for token in sentence.tokens:
         if looks_like_path(token, sentence.scene):
             content = sentence.scene.peek(token.raw)
-            if not content or text in content:
-                continue
-            ways = set(re.findall(rf"(?i)\b{re.escape(text)}\b", content))
-            if len(ways) == 1:
-                return str(ways.pop())
+            way = _only_way(content, text) if content else ""
+            if way:
+                return way
     return text
+
+
+@lru_cache(maxsize=256)
+def _only_way(content: str, text: str) -> str:
+    """How a text writes a word, where that is one way and another than asked; "" else. Remembered: many rules ask."""
+    if text in content or text.lower() not in _lowered(content):
+        return ""
+    ways = set(re.findall(rf"(?i)\b{re.escape(text)}\b", content))
+    return str(ways.pop()) if len(ways) == 1 else ""
+
+
+@lru_cache(maxsize=4)
+def _lowered(content: str) -> str:
+    return content.lower()
