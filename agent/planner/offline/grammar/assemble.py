@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
+from agent.planner.offline.grammar.stagesread import RANKS, Step
 from agent.planner.offline.grammar.tableread import fit_to_table
 from agent.planner.offline.grammar.tablewords import table_in
 from agent.planner.offline.values import Value
-from agent.planner.offline.grammar.stagesread import RANKS, Step
 
 if TYPE_CHECKING:
     from agent.planner.offline.grammar.understand import Understanding
@@ -156,9 +156,7 @@ def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage,
         and about_words
         and (_has_unique(draft) or stages.frequency in ("word", "common"))
         and not any(step.stage.op == "words" for step in stages.steps)
-    ):
-        stages.steps.append(Step(clause=0, rank=RANKS["split"] - 5, stage=Stage(op="words")))
-    elif (
+    ) or (
         source in ("text", "content")
         and "word" in kinds
         and not draft.counts
@@ -212,8 +210,8 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
         after = [s for s in stages if s.op in ("head", "tail")]
         by_count = (
             order is None
-            or order.key in ("count", "whole", "num")
-            and (order.numeric or order.reverse or order.key == "count")
+            or (order.key in ("count", "whole", "num")
+            and (order.numeric or order.reverse or order.key == "count"))
         )
         counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
         if frequency == "common" or (order is not None and by_count):

@@ -67,8 +67,8 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
     if (
-        intent.shown
-        and not set(intent.shown) <= {"name"}
+        (intent.shown
+        and not set(intent.shown) <= {"name"})
         or form & {"absolute", "noext", "extonly", "basename", "size", "null", "relative"}
     ):
         return ""
@@ -140,8 +140,8 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         files = structs.replace(files, tests=(*files.tests, "-name '*.*'"))
         find = find_words(files)
     if (
-        "absolute" in form
-        and not all(root.text.startswith("/") for root in files.roots)
+        ("absolute" in form
+        and not all(root.text.startswith("/") for root in files.roots))
         or ("absolute" in form and not files.roots)
     ):
         return f"{find} -exec realpath {{}} \\;" + tail, False

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 
+from agent.planner.offline.grammar.doing import action_command
 from agent.planner.offline.grammar.findwords import (
     find_words,
     greppable,
     paths,
-    root_words,
     with_filters,
 )
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
 from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script, with_letters
 from agent.planner.offline.grammar.listing import list_command
-from agent.planner.offline.grammar.doing import action_command
 from agent.planner.offline.values import quote_regex
-
 
 # What is in these is not lines.
 _PACKED = re.compile(
@@ -157,9 +155,7 @@ def _with_context(intent: Intent) -> tuple[Stage, ...]:
             Stage(op=first.op, args=(with_letters(first.args[0], "n"), *first.args[1:])),
             *(s for s in stages[1:] if s.op != "number"),
         ]
-    elif "linenumber" in intent.form and not numbered:
-        stages.append(Stage(op="number"))
-    elif "linenumber" in intent.form and not any(stage.op == "number" for stage in stages):
+    elif ("linenumber" in intent.form and not numbered) or ("linenumber" in intent.form and not any(stage.op == "number" for stage in stages)):
         stages.append(Stage(op="number"))
     return tuple(stages)
 

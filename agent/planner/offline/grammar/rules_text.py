@@ -1,4 +1,4 @@
-"""Rules about what is in files: lines, words, columns, what is counted and what is made of them."""
+# ruff: noqa: E501
 
 # ruff: noqa: E501 (all patterns of one meaning are one text)
 

@@ -10,8 +10,8 @@ from agent.planner.offline.grammar.holes import SEPARATORS
 from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import Row, comma_before, is_file_path
-from agent.planner.offline.grammar.tableread import TableReading
 from agent.planner.offline.grammar.stagesread import StagesDraft, as_conditions
+from agent.planner.offline.grammar.tableread import TableReading
 from agent.planner.offline.grammar.tablewords import as_in_the_file
 from agent.planner.offline.values import Value
 
@@ -155,7 +155,7 @@ class Understanding(TableReading):
         self.files.several = self.files.several or piece.param == "two" or self._joined(piece)
         explicit = piece.param == "file" and "file" in self.row.lemmas[piece.start : piece.end]
         said = "file" if explicit else "in"
-        return all([self._place(value, clause, said) for value in piece.values.values()])
+        return all([self._place(value, clause, said) for value in piece.values.values()])  # noqa: C419 - each must be taken up
 
     def _joined(self, piece: Piece) -> bool:
         """Whether "and" stands right before a place."""
@@ -247,7 +247,7 @@ class Understanding(TableReading):
             hole: value for hole, value in piece.values.items() if hole == "PATH" and is_file_path(value, self.scene)
         }
         if files:  # "in notes.txt, only ..."
-            return all([self._place(value, clause, "file") for value in files.values()])
+            return all([self._place(value, clause, "file") for value in files.values()])  # noqa: C419 - each must be taken up
         return self.files.depth(piece.param, piece)
 
     def on_recursive(self, piece: Piece, clause: int) -> bool:
@@ -301,7 +301,7 @@ class Understanding(TableReading):
         places = [values.pop(hole) for hole in ("PATH", "FILE") if hole in values]
         kind = "either" if piece.param == "either" else ""
         self.stages.contain(kind, self._as_written(piece), clause)
-        return all([self._place(place, clause, "") for place in places])
+        return all([self._place(place, clause, "") for place in places])  # noqa: C419 - each must be taken up
 
     def _seeks_now(self) -> bool:
         """Whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
@@ -513,7 +513,7 @@ class Understanding(TableReading):
         if piece.param == "range":
             self.stages.sort(clause, key="whole", numeric=True)
             return self.stages.add("count", "ends", clause=clause)
-        if self.nouns and self.nouns[-1][0] == "size" or "size" in self.row.lemmas[piece.end : piece.end + 2]:
+        if (self.nouns and self.nouns[-1][0] == "size") or "size" in self.row.lemmas[piece.end : piece.end + 2]:
             self.action = "du"
             self.form.add("all")
             return True
@@ -732,7 +732,7 @@ class Understanding(TableReading):
 
     def on_compare(self, piece: Piece, clause: int) -> bool:
         self.action = self.action or f"compare {piece.param}"
-        return all([self._place(value, clause, "file") for value in piece.values.values()])
+        return all([self._place(value, clause, "file") for value in piece.values.values()])  # noqa: C419 - each must be taken up
 
     # --- the whole ---
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What holds for any goal: no crash, the same answer twice, whole words, nothing destroyed unasked, nothing left out silently."""
 
 from __future__ import annotations
@@ -21,11 +22,86 @@ DESTRUCTIVE = re.compile(
     r"-delete\b|\brm\b|\bmv\b|sed -i|\bchmod\b|\bchown\b|\bchgrp\b|\bgzip\b|\btouch\b|\bsort .*-o "
 )
 ASKS_FOR_IT = frozenset(
-    "delete remove erase drop discard eliminate clear rid strip replace substitute swap change modify alter update set move rename"
-    " convert transform add append prepend insert put compress gzip pack archive chmod chown chgrp make give grant revoke touch"
-    " trim squeeze collapse rm mv zip mark in-place inplace place omit enable take deny disable relocate translate turn unlink"
-    " capitalize uppercase lowercase indent join merge suffix prefix file edit overwrite itself truncate permission permissions"
-    " number deletes removes removing deleted removed".split()
+    [
+        "delete",
+        "remove",
+        "erase",
+        "drop",
+        "discard",
+        "eliminate",
+        "clear",
+        "rid",
+        "strip",
+        "replace",
+        "substitute",
+        "swap",
+        "change",
+        "modify",
+        "alter",
+        "update",
+        "set",
+        "move",
+        "rename",
+        "convert",
+        "transform",
+        "add",
+        "append",
+        "prepend",
+        "insert",
+        "put",
+        "compress",
+        "gzip",
+        "pack",
+        "archive",
+        "chmod",
+        "chown",
+        "chgrp",
+        "make",
+        "give",
+        "grant",
+        "revoke",
+        "touch",
+        "trim",
+        "squeeze",
+        "collapse",
+        "rm",
+        "mv",
+        "zip",
+        "mark",
+        "in-place",
+        "inplace",
+        "place",
+        "omit",
+        "enable",
+        "take",
+        "deny",
+        "disable",
+        "relocate",
+        "translate",
+        "turn",
+        "unlink",
+        "capitalize",
+        "uppercase",
+        "lowercase",
+        "indent",
+        "join",
+        "merge",
+        "suffix",
+        "prefix",
+        "file",
+        "edit",
+        "overwrite",
+        "itself",
+        "truncate",
+        "permission",
+        "permissions",
+        "number",
+        "deletes",
+        "removes",
+        "removing",
+        "deleted",
+        "removed",
+    ]
 )
 
 
