@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """What a JSON file says about itself: where its fields are, so that a goal may call them by their names."""
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def document_of(text: str, name: str) -> Document | None:
     try:
         if name.endswith((".jsonl", ".ndjson")):
             lines = [line for line in text.split("\n") if line.strip()]
-            values: list[Any] = [json.loads(line) for line in (lines[:-1] if len(text) >= 65_000 else lines)[:_MOST_ITEMS]]
+            values: list[Any] = [
+                json.loads(line) for line in (lines[:-1] if len(text) >= 65_000 else lines)[:_MOST_ITEMS]
+            ]
             top = "lines"
         else:
             values = [json.loads(text)]
@@ -72,12 +75,15 @@ def document_of(text: str, name: str) -> Document | None:
     for value in values:
         _walk(value, "", found, lists, 0)
     fields = tuple(
-        Field(holder=holder, key=key, kind=kind, values=frozenset(seen)) for (holder, key), (kind, seen) in found.items()
+        Field(holder=holder, key=key, kind=kind, values=frozenset(seen))
+        for (holder, key), (kind, seen) in found.items()
     )
     return Document(top=top, fields=fields, lists=lists) if values else None
 
 
-def _walk(value: Any, at: str, found: dict[tuple[str, str], tuple[str, set[str]]], lists: dict[str, str], deep: int) -> None:
+def _walk(
+    value: Any, at: str, found: dict[tuple[str, str], tuple[str, set[str]]], lists: dict[str, str], deep: int
+) -> None:
     if deep > _MOST_DEPTH:
         return
     if isinstance(value, list):

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Questions to git that say exactly which commits, files and branches are meant."""
 
 from __future__ import annotations
@@ -23,26 +24,10 @@ def _fields(heard: Heard) -> str | None:
     letters = [_IS_FORMAT[word] for word in words if word in _IS_FORMAT]
     if len(letters) != len(words):
         return None
+    if heard.has("last") and "hash" in words[0]:
+        return None
     number = f" -n {heard.number('n')}" if heard.has("n") else " -n 1" if heard.has("last") else ""
     return f"git log{number} --format={shlex.quote(' '.join(letters))}"
-
-
-def _files_of(heard: Heard) -> str | None:
-    revision = heard.text("rev") if heard.has("rev") else "HEAD"
-    return f"git show --name-only --format= {shlex.quote(revision)}" if _SPAN.match(revision) else None
-
-
-def _between(heard: Heard, stat: str = "") -> str | None:
-    first, second = heard.text("a"), heard.text("b")
-    if not _REV.match(first) or not _REV.match(second):
-        return None
-    return f"git diff {stat}{shlex.quote(first)} {shlex.quote(second)}"
-
-
-def _at(heard: Heard) -> str | None:
-    revision = heard.text("rev")
-    revision = "HEAD" if revision in ("last commit", "the last commit") else revision
-    return "git show " + shlex.quote(f"{revision}:{heard.text('file')}") if _SPAN.match(revision) else None
 
 
 def _count(heard: Heard) -> str | None:
@@ -55,17 +40,12 @@ def _count(heard: Heard) -> str | None:
 
 
 RULES = [
+    Said("git repository repo", r"(?:ignore|make git ignore|let git ignore|have git ignore) (?:all )?(?:the )?(?P<glob>\*\.[\w]+)(?: files)?(?: in (?:this|the|my) (?:git )?(?:repository|repo)| in git)?", lambda h: f"echo '{h.text('glob')}' >> .gitignore", "let git ignore files"),
     Said("commit", r"commit (?:the |my )?(?:staged )?(?:changes|files)?,? ?(?:with|using|and use) (?:the |a )?(?:commit )?message:? (?P<message>'[^']+'|\"[^\"]+\"|[^'\"]+)", _message, "commit what is staged"),
     Said("commit", r"commit (?:all|every|all of) (?:the |my )?(?:local )?(?:changes|changed files|files|edits|modifications)?,? ?(?:with|using|and use) (?:the |a )?(?:commit )?message:? (?P<message>'[^']+'|\"[^\"]+\"|[^'\"]+)", lambda h: _message(h, "git add -A && "), "commit everything"),
-    Said("commit commits", rf"(?:how many|{{ASK}}number of|count(?: the)?(?: number of)?) commits (?:(?:there )?are (?:there )?|were made |have been made |made |did |has |does )?(?:on|in) (?:the )?(?:branch )?<branch:word>(?: branch)?(?: have| has)?", lambda h: None if h.low("branch") in ("total", "all", "this", "the", "repository", "repo", "git", "history") else _count(h), "how many commits a branch has"),
+    Said("commit commits", r"(?:how many|{ASK}number of|count(?: the)?(?: number of)?) commits (?:(?:there )?are (?:there )?|were made |have been made |made |did |has |does )?(?:on|in) (?:the )?(?:branch )?<branch:word>(?: branch)?(?: have| has)?", lambda h: None if h.low("branch") in ("total", "all", "this", "the", "repository", "repo", "git", "history") else _count(h), "how many commits a branch has"),
     Said("commit commits", r"(?:how many commits (?:did|has|were made by|are by|are from)|{ASK}number of commits (?:by|of|from|made by)|count (?:the )?commits (?:by|of|from|made by)) (?:the )?(?:author |user )?(?P<who>'[^']+'|\"[^\"]+\"|[\w.@-]+(?: (?!make|made|do|done|have)[\w.-]+)?)(?: make| made| do| done| have)?", _count, "how many commits somebody made"),
     Said("commit commits", rf"{{ASK}}(?:only )?(?P<what>short hash(?:es)?|hash(?:es)?|subjects?|messages?|titles?|authors?|dates?|email)(?: and (?:the )?(?P<and>short hash(?:es)?|hash(?:es)?|subjects?|messages?|titles?|authors?|dates?))?(?: only)? (?:of|for) (?:the |all |all the |every )*(?:(?:last|latest|newest|most recent) (?:<n:int> commits|(?P<last>commit))|commits){_REPO}", _fields, "facts of commits"),
-    Said("commit", r"{ASK}(?:full |complete )?(?:hash|sha|id|sha1) of (?:the )?(?:current|head|last|latest) ?(?:commit|head)?", lambda h: "git rev-parse HEAD", "hash of the commit"),
-    Said("commit", r"{ASK}(?:short|abbreviated) (?:hash|sha|id|sha1) of (?:the )?(?:current|head|last|latest) ?(?:commit|head)?", lambda h: "git rev-parse --short HEAD", "short hash of the commit"),
-    Said("commit", r"(?:{ASK}|which )(?:names of (?:the )?)?files (?:that )?(?:were |was |are )?(?:changed|modified|touched|added or changed)(?: (?:in|by|with))(?: the)? (?:last commit|latest commit|most recent commit|commit <rev:word>)", _files_of, "files of a commit"),
-    Said("branches branch commits", r"(?:{ASK}|which )(?:names of (?:the )?)?files (?:that )?(?:differ|are different|changed|were changed) between (?:the )?(?:branches |branch |commits |tags )?<a:word> and (?:the )?(?:branch )?<b:word>", lambda h: _between(h, "--name-only "), "files that differ"),
-    Said("commit commits branch repository repo git", r"{ASK}(?:contents? of )?(?:the )?(?:file )?(?P<file>[\w./-]+\.[\w-]+) (?:as it (?:was|is)|as of|at|from|on|in) (?:in |on |at )?(?:the )?(?:commit |branch |revision |tag )<rev:word>", _at, "a file as it was"),
-    Said("commit", r"{ASK}(?:the )?(?P<first>first|oldest|initial|very first) commit(?: of (?:this|the) (?:repository|repo|branch|project))?(?:,? (?:on )?one line)?", lambda h: "git log --reverse --oneline | head -n 1", "the first commit"),
     Said("commits commit", r"{ASK}commits(?: (?:from|in|of))? oldest first(?:,? (?:on )?one line each)?", lambda h: "git log --reverse --oneline", "commits in order of time"),
     Said("branch", r"rename (?:the )?(?:git )?(?:current |this )?branch (?:<a:word> )?(?:to|into|as) <b:word>", lambda h: (f"git branch -m {(shlex.quote(h.text('a')) + ' ') if h.has('a') else ''}{shlex.quote(h.text('b'))}" if _REV.match(h.text("b")) and (not h.has("a") or _REV.match(h.text("a"))) else None), "rename a branch"),
     Said("staged", r"{ASK}(?:only )?(?:the )?names of (?:the )?(?:files that are )?staged(?: files)?(?: for commit)?", lambda h: "git diff --staged --name-only", "names of staged files"),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """JSON files: fields by their names, counts, keys, conditions, order, shape."""
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ def _is_things(heard: Heard, document: Document, said: str) -> str | None:
         if word in spelled(key):
             return path + "[]" if not path.startswith(".[]") else None
     stem = heard.text("file").rsplit("/", 1)[-1].rpartition(".")[0].lower()
-    named = word in spelled(stem) or stem in spelled(word) or word in ("people", "persons", "person", "users", "user") and top is not None
+    named = (
+        word in spelled(stem)
+        or stem in spelled(word)
+        or (word in ("people", "persons", "person", "users", "user") and top is not None)
+    )
     if top is not None and (not word or word in _GENERIC or named):
         return top
     if len(document.lists) == 1 and word in _GENERIC:
@@ -53,7 +58,9 @@ def _values(heard: Heard) -> str | None:
     document = _document(heard)
     if document is None:
         return None
-    field = field_named(document, re.sub(r"\A(?:value of |field |key )|(?: fields?| values?| key)\Z", "", heard.low("field")))
+    field = field_named(
+        document, re.sub(r"\A(?:value of |field |key )|(?: fields?| values?| key)\Z", "", heard.low("field"))
+    )
     if field is None:
         return None
     who = heard.low("who")
@@ -116,7 +123,10 @@ def _condition(heard: Heard, document: Document, holder: str) -> str | None:
     elif field.kind == "list":
         return f"{field.step} | index({json.dumps(said, ensure_ascii=False)})"
     else:
-        cased = next((json.loads(seen) for seen in field.values if seen.lower() == json.dumps(said, ensure_ascii=False).lower()), said)
+        cased = next(
+            (json.loads(seen) for seen in field.values if seen.lower() == json.dumps(said, ensure_ascii=False).lower()),
+            said,
+        )
         value = json.dumps(cased, ensure_ascii=False)
     if sign in ("contains", "containing"):
         return f"{field.step} | contains({json.dumps(said, ensure_ascii=False)})" if field.kind == "text" else None
@@ -162,12 +172,18 @@ def _of_one(heard: Heard) -> str | None:
     if document is None or wanted is None:
         return None
     said = json.dumps(heard.text("one"), ensure_ascii=False).lower()
-    keys = [f for f in document.fields if f.holder == wanted.holder and f.key != wanted.key and any(v.lower() == said for v in f.values)]
+    keys = [
+        f
+        for f in document.fields
+        if f.holder == wanted.holder and f.key != wanted.key and any(v.lower() == said for v in f.values)
+    ]
     if len(keys) != 1:
         return None
     value = next(v for v in keys[0].values if v.lower() == said)
     begin = f"{wanted.holder} | " if wanted.holder else ""
-    return _jq(f"{begin}select({keys[0].step} == {value}) | {wanted.step}{'[]' if wanted.kind == 'list' else ''}", heard, "-r")
+    return _jq(
+        f"{begin}select({keys[0].step} == {value}) | {wanted.step}{'[]' if wanted.kind == 'list' else ''}", heard, "-r"
+    )
 
 
 def _element(heard: Heard) -> str | None:
@@ -214,7 +230,9 @@ def _ordered(heard: Heard) -> str | None:
     before = "" if base in ("", ".") else f"{base} | "
     if heard.low("field") and _is_things(heard, document, heard.low("field")) is None:
         wanted = field_named(document, heard.low("field"), field.holder)
-        return _jq(f"{before}sort_by({field.step}){back} | .[]{wanted.step}", heard, "-r") if wanted is not None else None
+        return (
+            _jq(f"{before}sort_by({field.step}){back} | .[]{wanted.step}", heard, "-r") if wanted is not None else None
+        )
     return _jq(f"{before}sort_by({field.step}){back}", heard)
 
 
@@ -254,7 +272,7 @@ RULES = [
     Said(_J, rf"(?:how many|{{ASK}}(?:number|count) of|count(?: the)?(?: number of)?) (?P<what>[a-z][\w-]*(?: level keys)?)(?: (?:there )?are(?: there)?| does| do| has)?(?:(?: (?:in|of|from|inside|listed in|stored in)| contained in)? (?:the )?(?:file |json |json file |array in )?<file:json>)?(?: has| have| contains?| lists?)?(?:{_WHERE})?", lambda h: _count(h) if h.has("file") else None, "how many things a JSON file holds"),
     Said(_J, rf"(?:how many|{{ASK}}(?:number|count) of|count(?: the)?) (?P<what>[a-z][\w-]*)(?:{_WHERE}){_IN}<file:json>", _count, "how many things a JSON file holds"),
     Said(_J, r"(?:turn|convert|print|show|output|make|compress|minify|write|put|compact)(?: the)?(?: file| json file| contents of)? <file:json>(?: (?:into|as|in|to))?(?: a)?(?: (?:compact|minified|single-line|one-line))?(?: json)?(?:,? (?:on|in|into) (?:one|a single) line)?", lambda h: _jq(".", h, "-c") if re.search(r"(?i)compact|minif|line|compress", h._match.string) else None, "JSON on one line"),
-    Said(_J, r"(?:is|check (?:whether|if|that)|test (?:whether|if|that)|see if|verify that|validate(?: that)?|check)(?: the file)? <file:json>(?: is)?(?: (?:valid|well-formed|correct|proper))?(?: json)?(?:[,;?]? (?:and )?(?:print|say|echo|output) <say:word>(?: if (?:so|it is|it's valid|yes|valid))?)?", lambda h: _jq("empty", h) + (f" && echo {shlex.quote(h.text('say'))}" if h.has("say") else "") if re.search(r"(?i)valid|formed|correct|proper", h._match.string.replace(h.text("file"), "")) else None, "whether JSON is valid"),
+    Said(_J, r"(?:is|check (?:whether|if|that)|test (?:whether|if|that)|see if|verify that|validate(?: that)?|check)(?: the file)? <file:json>(?: is)?(?: (?:valid|well-formed|correct|proper))?(?: json)?(?:[,;?]? (?:and )?(?:print|say|echo|output) <say:word>(?: if (?:so|it is|it's valid|yes|valid))?)?", lambda h: _jq("empty", h) + (f" && echo {shlex.quote(h.text('say'))}" if h.has("say") else "") if h.has("say") and re.search(r"(?i)valid|formed|correct|proper", h._match.string.replace(h.text("file"), "")) else None, "whether JSON is valid"),
     Said(_J, rf"{{ASK}}(?:<field:words> of the )?(?P<place>first|second|third|fourth|fifth|last) (?P<what>[a-z][\w-]*){_IN}<file:json>", _element, "one element of a JSON file"),
     Said(_J, rf"(?:{{ASK}}|select |filter )<field:words>{_EACH}{_IN}<file:json>{_WHERE}", _selected, "things of a JSON file by a condition"),
     Said(_J, rf"(?:{{ASK}}|select |filter )<field:words>{_EACH}{_WHERE}{_IN}<file:json>", _selected, "things of a JSON file by a condition"),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Facts of the machine, its people and the environment."""
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ _HERE = r"(?: (?:of|on|in|for) (?:this|the|my) (?:computer|machine|system|host|s
 _SHELLS = re.compile(r"(?:/[\w/]+/)?(bash|sh|zsh|fish|dash|nologin|false|ksh|tcsh)\Z")
 _FIELDS = {
     "home": "6",
-    "shell": "7",
     "uid": "3",
     "user id": "3",
     "id": "3",
@@ -59,7 +59,7 @@ RULES = [
     Said("variable", r"is (?:the )?(?:environment )?variable <name:var> (?:set|defined)", lambda h: f"printenv {h.text('name').lstrip('$')}", "value of a variable"),
     Said("accounts users user", rf"{{ASK}}(?:names of (?:all )?(?:the )?)?(?:login |user ?)?(?:accounts|users|usernames|user names|login names|account names)(?: (?:that )?(?:exist|known|defined|there are))?{_HERE}(?::|,)?(?: only| just| in /etc/passwd| from /etc/passwd)?(?: (?:the|their) (?:user |login )?names?(?: only)?)?", lambda h: "cut -d: -f1 /etc/passwd", "names of the accounts"),
     Said("accounts users", rf"(?:how many|{{ASK}}number of|count(?: the)?) (?:user ?)?(?:accounts|users)(?: are there| exist| are defined)?{_HERE}(?: in /etc/passwd)?", lambda h: "wc -l < /etc/passwd", "how many accounts there are"),
-    Said("groups", rf"{{ASK}}(?:names of (?:all )?(?:the )?)?(?:user )?groups(?: that exist| defined)?(?: (?:of|on|in) (?:this|the) (?:computer|machine|system|host)| in /etc/group)(?:(?::|,) (?:only|just) (?:the|their) names?)?", lambda h: "cut -d: -f1 /etc/group", "names of the groups"),
+    Said("groups", r"{ASK}(?:names of (?:all )?(?:the )?)?(?:user )?groups(?: that exist| defined)?(?: (?:of|on|in) (?:this|the) (?:computer|machine|system|host)| in /etc/group)(?:(?::|,) (?:only|just) (?:the|their) names?)?", lambda h: "cut -d: -f1 /etc/group", "names of the groups"),
     Said("shell", rf"(?:{{ASK}}|which )(?:names of (?:all )?(?:the )?)?(?:accounts|users)(?: that| which| who)? (?:have|use|with|using|whose (?:login )?shell is|having)(?: the)?(?: shell)? ?<shell:word>(?: as (?:their |a |the )?(?:login |default )?shell)?{_HERE}", _with_shell, "accounts by their shell"),
     Said("user account home shell id uid", r"{ASK}(?P<what>home(?: directory| folder)?|(?:login |default )?shell|uid|user id|gid|group id|full name|id) of (?:the )?(?:user |account )(?P<user>[\w.-]+)", _field, "a fact of an account"),
     Said("kernel", rf"{{ASK}}(?:running |linux )?kernel (?:release|version)(?: number)?(?: only| string)?,? ?(?:only|and nothing else){_HERE}|{{ASK}}kernel release{_HERE}", lambda h: "uname -r", "release of the kernel"),

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Small things that people do one after the other: go somewhere, make, rename, gather, put together."""
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ def _globs(heard: Heard) -> list[str] | None:
     known = heard.scene.lexicon.kinds.get(said) or heard.scene.lexicon.kinds.get(said.rstrip("s"))
     if known:
         return list(known)
-    plain = re.fullmatch(r"[a-z0-9]{1,5}", said) and (said in heard.scene.lexicon.extensions or heard.low("kind").startswith(("*.", ".")))
+    plain = re.fullmatch(r"[a-z0-9]{1,5}", said) and (
+        said in heard.scene.lexicon.extensions or heard.low("kind").startswith(("*.", "."))
+    )
     return [said] if plain else None
 
 
@@ -37,7 +40,9 @@ def _patterns(heard: Heard) -> str | None:
     endings, place = _globs(heard), _place(heard)
     if not endings or place is None:
         return None
-    return " ".join(f"{place or './'}*.{ending}" if not place else f"{place}*.{ending}" for ending in endings).replace("./*", "*")
+    return " ".join(f"{place or './'}*.{ending}" if not place else f"{place}*.{ending}" for ending in endings).replace(
+        "./*", "*"
+    )
 
 
 def _gone(heard: Heard) -> str | None:
@@ -46,7 +51,11 @@ def _gone(heard: Heard) -> str | None:
 
 def _renamed(heard: Heard) -> str | None:
     old, new = heard.text("a"), heard.text("b")
-    return f"mv -n {quote_path(old)} {quote_path(new)}" if heard.scene.exists(old) and not new.startswith(("*", ".")) else None
+    return (
+        f"mv -n {quote_path(old)} {quote_path(new)}"
+        if heard.scene.exists(old) and not new.startswith(("*", "."))
+        else None
+    )
 
 
 def _put(heard: Heard) -> str | None:
