@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import structs
 
@@ -69,6 +70,8 @@ class _Planning:
             steps += more
         if len(steps) < 2:
             return None
+        if any(_ends_what_is_uncertain(text, before, later) for (_, before), (_, later) in pairwise(steps)):
+            return Chat(message="I am not certain what is to be deleted behind that; name it, as in: delete the folder photos")
         sure = [command.confidence for _, command in steps if command.confidence is not None]
         return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=min(sure) if sure else None)
 
@@ -117,6 +120,14 @@ def _again(part: str, before: tuple[str, ...]) -> str:
     if len(heads) != 1:
         return part
     return before[-1][: heads[0].start(1)] + same[2] + before[-1][heads[0].end(1) :]
+
+
+def _ends_what_is_uncertain(text: str, before: Command, later: Command) -> bool:
+    """Whether "it" is deleted behind a command that has two of them: what it read, and what it made."""
+    deletes = re.match(r"(?:sudo )?(?:rm|rmdir|find .* -delete)\b", later.command)
+    makes = re.match(r"(?:zip|tar|cp|mv|gzip|rsync)\b|.* > \S+\Z", before.command)
+    said_it = re.search(r"(?i)\b(?:delete|remove|erase|rm|rid of|drop)\s+(?:it|them|that|this|those|these)\b", text)
+    return bool(deletes and makes and said_it)
 
 
 def _variants(clause: str) -> Iterator[str]:

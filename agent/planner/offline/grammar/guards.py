@@ -1,0 +1,305 @@
+"""Whether a goal asks for just the change that a command makes. What is in doubt is refused: no command, and"
+" the reason in words.
+
+Recipes and grammar find commands by the words of a goal; they can be wrong about a goal of many words. Here only the finished command
+and the goal as it was typed are compared, so a mistake of theirs has to get past somebody who knows nothing of how they read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable
+
+from agent.planner.offline.grammar.changes import operations, redirections
+from agent.planner.offline.grammar.saying import literals, masked, no_order, orders, undone
+
+_NEW_ONLY = frozenset({"write", "append", "create"})
+_VERBS = {
+    "delete": "untrack|stop|ignore|delete|remove|erase|rm|drop|discard|eliminate|purge|unlink|trash|rid|destroy"
+    "|shred|rmdir|kill|throw|clean|prune|clear|wipe|cleanup",
+    "move": "move|mv|rename|relocate|put|change|convert|make|capitalize|lowercase|uppercase|add|append|prepend"
+    "|prefix|replace|swap|turn|strip"
+    "|remove|give|set|substitute|insert|transform|number|call|translate|suffix|attach|delete|sort|organize|get"
+    "|bring|take|store|place",
+    "copy": "copy|cp|duplicate|backup|back|make|save|put|replicate|clone|create|sync|synchronize|mirror|keep"
+    "|rsync|transfer|upload|download|send|store|place|take|get|install|fetch",
+    "mode": "chmod|copy|make|change|set|give|grant|allow|add|remove|revoke|take|deny|mark|restrict|let|protect"
+    "|turn|disable|enable|forbid|prevent|lock|hide|fix|drop|clear|strip|put|assign|should|able",
+    "owner": "chown|chgrp|change|set|make|give|assign|transfer|put|let|hand|should|belong|take",
+    "empty": "empty|clear|truncate|wipe|erase|blank|zero|delete|remove|make|create|shrink|cut|set|reset|reduce|flush",
+    "edit": "replace|substitute|change|delete|remove|add|append|prepend|insert|put|sort|convert|make|swap|strip"
+    "|trim|squeeze|collapse|uncomment"
+    "|comment|capitalize|uppercase|lowercase|indent|edit|drop|erase|update|set|turn|number|eliminate|join"
+    "|rename|modify|fix|transform"
+    "|discard|rid|prefix|suffix|alter|clean|overwrite|wrap|reverse|truncate|clear|deduplicate|dedupe|unindent"
+    "|translate|shuffle|enable|disable|order|double|merge|sed|write|get|keep|correct|shorten|mark|apply",
+}
+_ASKS = {name: re.compile(rf"(?:{verbs})(?:s|es)?\Z") for name, verbs in _VERBS.items()}
+_ANNOUNCES = re.compile(
+    r"\b(?:sav|writ|wrote|stor|output|redirect|put|dump|export|append|record|log|creat|mak|generat|add|insert"
+    r"|print|send|pip|keep|into|to \x02"
+    r"|to (?:a|the|an) (?:new )?file|as \x02|in \x02|called|named|to \x01|in \x01|as \x01|copy|merg|combin"
+    r"|concat|join|list|extract|split|unpack|decompress"
+    r"|prepend|convert|backup|back|collect|gather|produc|result|new|ignor|background|nohup)\w*"
+)
+_NO_TEXT = re.compile(
+    r"(?i)\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst|zip|7z|rar|jar|war|iso|img|deb|rpm|whl|jpe?g|png|gif|bmp|tiff?"
+    r"|webp|ico|heic|mp[34]|m4a|wav|flac"
+    r"|ogg|mkv|avi|mov|webm|pdf|docx?|xlsx?|pptx?|odt|ods|odp|epub|db|sqlite3?|mdb|exe|dll|so|o|a|pyc|class|bin"
+    r"|dat|ttf|otf|woff2?|gpg|p12|pfx)\Z"
+)
+_MAKES_BYTES = re.compile(
+    r"\b(?:gzip|bzip2|xz|zstd|tar|zip|7z|gunzip|zcat|base64|xxd|openssl|gpg|curl|wget|dd|convert|ffmpeg|sqlite3"
+    r"|pg_dump|git|head -c|tail -c)\b"
+)
+_TEXT_TOOL = re.compile(r"(?:sed (?:-\S+ )*-\w*i|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o)")
+_KINDS_OF_TEXT = "text|words?|line|string|contents?|letter|number|value|entry|name|sentence"
+_NO_NAMES = frozenset(
+    [
+        "called",
+        "named",
+        "titled",
+        "the",
+        "a",
+        "an",
+        "with",
+        "for",
+        "in",
+        "and",
+        "of",
+        "to",
+        "from",
+        "by",
+        "it",
+        "them",
+        "that",
+        "this",
+        "those",
+        "these",
+        "all",
+        "every",
+        "each",
+        "everything",
+        "file",
+        "files",
+        "folder",
+        "folders",
+        "directory",
+        "directories",
+        "newest",
+        "oldest",
+        "latest",
+        "largest",
+        "biggest",
+        "smallest",
+        "not",
+        "but",
+        "except",
+        "only",
+        "please",
+        "into",
+        "onto",
+        "as",
+        "then",
+    ]
+)
+_SUPERLATIVES = re.compile(r"-name '?\*?(?:newest|oldest|latest|largest|biggest|smallest|first|last|rest|others?)\b'?")
+_ATTRIBUTE = re.compile(
+    r"sed -i[^|;]*?s(.)(?:extension|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
+    r"|columns?|size|date)\1"
+)
+
+
+def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
+    """Why `command` is not what `goal` asks for; "" where nothing speaks against it. What only reads is never"
+    " refused.
+
+    `exists` tells whether a path is there, as the goal's folder sees it.
+    """
+    does = operations(command)
+    if not does:
+        return ""
+    said = masked(goal)
+    why = no_order(said)
+    if why and _does_so(why, said, command):
+        why = ""
+    if why and not does <= _NEW_ONLY:
+        return f"the goal {why}"
+    if why and why != "has a condition" and not _ANNOUNCES.search(said):
+        return f"the goal {why}"
+    return (
+        _without_verb(said, does)
+        or _left_out(goal, said, command)
+        or _bad_target(goal, said, command, exists)
+        or _bad_change(said, command)
+    )
+
+
+def _does_so(why: str, said: str, command: str) -> bool:
+    """Whether a command does justice to what makes its goal no plain order."""
+    if why == "is about undoing something":
+        return bool(
+            re.match(
+                r"git (?:reset|revert|restore|checkout|rebase --abort|merge --abort)|kubectl rollout undo", command
+            )
+        )
+    if why == "says what not to do":
+        kept = re.search(r"\bkeep\w* (?:the |all |my |its |their )?(?:original|file|source)", said)
+        alone = re.search(r"\bleave\b.*\b(?:files|folders|directories) (?:alone|untouched|unchanged|as)\b", said)
+        return bool(
+            (kept and re.search(r" -k| --keep|\bcp\b| -c\b|tar -|zip -r", command))
+            or (alone and re.search(r" -type [df]", command))
+        )
+    return False
+
+
+def _without_verb(said: str, does: frozenset[str]) -> str:
+    """Whether each operation has a verb in the goal that orders it."""
+    ordered = orders(said)
+    for name in sorted(does & _ASKS.keys()):
+        if not any(_ASKS[name].match(word) for word in ordered) and not _stated(name, said):
+            return f"no word of the goal asks to {'change modes' if name == 'mode' else name}"
+    return ""
+
+
+def _stated(name: str, said: str) -> bool:
+    """Permissions and owners are also ordered by saying what is to be."""
+    return name in ("mode", "owner") and bool(re.search(r"\b(?:should|executable|readable|writable|able|must)\b", said))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w]", "", text).lower()
+
+
+def _left_out(goal: str, said: str, command: str) -> str:
+    """A quoted text, or an order, that the command does not have."""
+    plain = _plain(command)
+    for text in literals(goal):
+        if _plain(text) and _plain(text) not in plain:
+            return f"the command does not have {text[:40]!r} in it"
+    missed = undone(said, command)
+    return f"the command does not {missed} anything" if missed else ""
+
+
+def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
+    """Files that would be written though nobody said so, or that are no text."""
+    words = _words(command)
+    for kind, target in redirections(command):
+        if not _ANNOUNCES.search(said) or re.fullmatch(r"[\x02 ]*(?:to|into|as|in)?[\x02 ]*", said):
+            return f"nothing in the goal says that output goes to {target}"
+        if target in _NO_NAMES:
+            return f"{target!r} does not look like a name"
+        before = command.rsplit(">", 1)[0]
+        if kind == ">" and target in _words(before) and target != "nohup.out":
+            return f"{target} would be emptied before it is read"
+        if _NO_TEXT.search(target) and not _MAKES_BYTES.search(before) and not _joins(before, target):
+            return f"{target} is no text file"
+        if kind == ">" and exists(target) and re.search(r"\b(?:link|symlink|shortcut)\b", said):
+            return f"{target} is there already"
+        joins = re.search(r"\b(?:combine|merge|join|concatenate)\b", said)
+        if joins and "-exec" not in before and re.match(r"find .*-type \w[^|]*\Z", before.strip()):
+            return "that would be a list of names"
+    if re.match(r"tar -r\w* \S+\.(?:gz|bz2|xz|zst|t[gbx]z2?)\b", command):
+        return "nothing can be added to a compressed archive"
+    if _TEXT_TOOL.search(command) and any(_NO_TEXT.search(word) for word in words[2:]):
+        return "a file of that kind is no text"
+    if words and words[0] in ("printf", "echo") and redirections(command):
+        return _bad_text(goal, words, exists)
+    return ""
+
+
+def _joins(before: str, target: str) -> bool:
+    """Whether only files of the same kind are put one after the other."""
+    words = _words(before)
+    return bool(words) and words[0] == "cat" and all(_NO_TEXT.search(word) for word in words[1:]) and "." in target
+
+
+def _bad_text(goal: str, words: list[str], exists: Callable[[str], bool]) -> str:
+    """A text to write that is more likely something else: a file that is there, or "a line"."""
+    end = next((at for at, word in enumerate(words) if word.startswith((">", "|"))), len(words))
+    for text in words[1:end]:
+        if "%" in text or not re.search(r"\w", text) or any(text in found for found in literals(goal)):
+            continue
+        if exists(text):
+            return f"{text} is a file"
+        said_as_text = rf"(?i)\b(?:{_KINDS_OF_TEXT}) {re.escape(text)}\b"
+        counted = rf"(?i)\b(?:an?|the|some|another|two|three|\d+) {re.escape(text)}\b"
+        if re.search(counted, goal) and not re.search(said_as_text, goal):
+            return f"{text!r} does not look like a text to write"
+    return ""
+
+
+def _bad_change(said: str, command: str) -> str:
+    """Changes that are known to be taken for others."""
+    words = _words(command)
+    if words and words[0] in ("rm", "mv", "cp", "mkdir", "touch", "chmod", "chown", "ln", "truncate"):
+        operands = [word for word in words[1:] if not word.startswith("-")]
+        for word in operands:
+            if word in _NO_NAMES:
+                return f"{word!r} does not look like a name"
+            nameless = re.search(rf"\b(?:the|my) {re.escape(word.lower())}(?!\w)(?! (?:folder|directory|file)\b)", said)
+            if words[0] in ("cp", "mv") and word == operands[-1] and nameless and word.isalpha():
+                return f"{word!r} does not look like a name"
+    if _SUPERLATIVES.search(command) and not re.search(r"\b(?:named|called|name)\b", said):
+        return "which one is meant is more than a name"
+    if (
+        re.search(r"(?<![\w-])(?<!git )rm\b", command)
+        and "uninstall" not in said
+        and not re.search(
+            r"\b(?:delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred|clean|wip)\w*",
+            said,
+        )
+    ):
+        return "no word of the goal asks to delete"
+    if re.match(r"(?:sudo )?rm ", command) and not re.search(
+        r"\b(?:delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred)\w*", said
+    ):
+        return "cleaning up may mean less than deleting it"
+    if _ATTRIBUTE.search(command):
+        return "that is a property of a file more likely than a text in it"
+    return _bad_repository(said, command) or _bad_name(said, command)
+
+
+def _bad_repository(said: str, command: str) -> str:
+    if "--amend" in command and not re.search(r"\b(?:amend|last|previous|latest|reword|fix ?up|most recent)\w*", said):
+        return "nothing in the goal says to change a commit"
+    if re.search(r"\bpush\b.*(?:--force|-f\b)", command) and not re.search(r"\bforc", said):
+        return "nothing in the goal says to force it"
+    if "--hard" in command and not re.search(
+        r"\b(?:hard|discard|throw|drop|lose|delete|reset|remove|undo|abandon|revert)", said
+    ):
+        return "nothing in the goal says to lose changes"
+    return ""
+
+
+def _bad_name(said: str, command: str) -> str:
+    """Renaming what was not said: the extension for a part of the name, files for what is in them."""
+    if "${f%.*}.$0" in command and not re.search(
+        r"\b(?:extensions?|suffix|ending|ext|end)\b|\x02|\*\.|\b\w{1,5} files?\b.*\b(?:to|into|as)\b", said
+    ):
+        return "nothing in the goal is about extensions"
+    if "${f%.*}.$0" in command and (
+        (re.search(r"\bnames?\b", said) and "extension" not in said) or "-name" not in command
+    ):
+        return "the name was meant, or more than the extension"
+    if (
+        re.search(r"\brename\b", said)
+        and "sed -i" in command
+        and not re.search(r"\bin (?:all|every|each|the|\x02)", said)
+    ):
+        return "what is to be renamed is not certain"
+    return ""
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def resolver(cwd: str, exists: Callable[[str], bool]) -> Callable[[str], bool]:
+    """`exists` for paths as a goal in the folder `cwd` writes them."""
+    return lambda name: exists(os.path.join(cwd or os.curdir, os.path.expanduser(name)))
