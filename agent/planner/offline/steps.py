@@ -71,7 +71,9 @@ class _Planning:
         if len(steps) < 2:
             return None
         if any(_ends_what_is_uncertain(text, before, later) for (_, before), (_, later) in pairwise(steps)):
-            return Chat(message="I am not certain what is to be deleted behind that; name it, as in: delete the folder photos")
+            return Chat(
+                message="I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos"
+            )
         sure = [command.confidence for _, command in steps if command.confidence is not None]
         return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=min(sure) if sure else None)
 
@@ -124,10 +126,13 @@ def _again(part: str, before: tuple[str, ...]) -> str:
 
 def _ends_what_is_uncertain(text: str, before: Command, later: Command) -> bool:
     """Whether "it" is deleted behind a command that has two of them: what it read, and what it made."""
-    deletes = re.match(r"(?:sudo )?(?:rm|rmdir|find .* -delete)\b", later.command)
-    makes = re.match(r"(?:zip|tar|cp|mv|gzip|rsync)\b|.* > \S+\Z", before.command)
-    said_it = re.search(r"(?i)\b(?:delete|remove|erase|rm|rid of|drop)\s+(?:it|them|that|this|those|these)\b", text)
-    return bool(deletes and makes and said_it)
+    deletes = re.match(r"(?:sudo )?(?:rm|rmdir|mv|find .* -delete)\b", later.command)
+    makes = re.match(r"(?:zip|unzip|tar|cp|mv|gzip|rsync)\b|.* > \S+\Z", before.command)
+    said_it = re.search(
+        r"(?i)\b(?:delete|remove|erase|rm|rid of|drop|rename)\s+(?:it|them|that|this|those|these)\b", text
+    )
+    only_shown = re.search(r"\bin the output\b", text) and "sed -i" in later.command
+    return bool((deletes and makes and said_it) or only_shown)
 
 
 def _variants(clause: str) -> Iterator[str]:

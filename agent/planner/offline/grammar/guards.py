@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable
 
 from agent.planner.offline.grammar.changes import operations, redirections
+from agent.planner.offline.grammar.places import unsound
 from agent.planner.offline.grammar.saying import literals, masked, no_order, orders, undone
 
 _NEW_ONLY = frozenset({"write", "append", "create"})
@@ -134,6 +135,7 @@ def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
         or _left_out(goal, said, command)
         or _bad_target(goal, said, command, exists)
         or _bad_change(said, command)
+        or unsound(goal, said, command, exists)
     )
 
 
@@ -192,7 +194,11 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
         if target in _NO_NAMES:
             return f"{target!r} does not look like a name"
         before = command.rsplit(">", 1)[0]
-        if kind == ">" and target in _words(before) and target != "nohup.out":
+        if (
+            kind == ">"
+            and target.removeprefix("./") in [word.removeprefix("./") for word in _words(before)]
+            and target != "nohup.out"
+        ):
             return f"{target} would be emptied before it is read"
         if _NO_TEXT.search(target) and not _MAKES_BYTES.search(before) and not _joins(before, target):
             return f"{target} is no text file"
@@ -239,7 +245,11 @@ def _bad_change(said: str, command: str) -> str:
         for word in operands:
             if word in _NO_NAMES:
                 return f"{word!r} does not look like a name"
-            nameless = re.search(rf"\b(?:the|my) {re.escape(word.lower())}(?!\w)(?! (?:folder|directory|file)\b)", said)
+            nameless = re.search(
+                r"\b(?:the|my|all|each|every|any|another|some) "
+                rf"{re.escape(word.lower())}(?!\w)(?! (?:folder|directory|file)\b)",
+                said,
+            )
             if words[0] in ("cp", "mv") and word == operands[-1] and nameless and word.isalpha():
                 return f"{word!r} does not look like a name"
     if _SUPERLATIVES.search(command) and not re.search(r"\b(?:named|called|name)\b", said):
