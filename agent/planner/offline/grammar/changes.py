@@ -19,7 +19,7 @@ _PROGRAMS = {
     "edit": r"sed (?:-\S+ )*(?:-\w*i\S*|--in-place\S*)|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o|dos2unix|ex|patch",
     "repository": r"git (?:-\S+ )*(?:add|am|apply|bisect|checkout|cherry-pick|clean|clone|commit|fetch|gc|init"
     r"|merge|mv|pull|push|rebase"
-    r"|reset|restore|revert|rm|stash(?! list| show)|switch|branch -[dDmMcf]|branch [\w.]|tag -[dafs]|tag [\w.'])",
+    r"|reset|restore|revert|rm|stash(?! list| show)|switch|branch -[dDmMcf]|branch [\w.']\S*|tag -[dafs]|tag [\w.']\S*)",
     "system": r"apt-get|apt|dnf|yum|pacman|brew|pip3?|npm|cargo|systemctl|service|docker|crontab|reboot"
     r"|shutdown|poweroff|mount"
     r"|umount|useradd|userdel|usermod|passwd|kubectl|snap|gem|mkfs\S*|dd",
