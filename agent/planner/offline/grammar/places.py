@@ -52,7 +52,8 @@ def _denial_lost(said: str, command: str, does: frozenset[str]) -> str:
 
 def _place_lost(goal: str, command: str, exists: Callable[[str], bool]) -> str:
     """A word of the goal that is a file or folder here, and that the command does not have as a word."""
-    for word in re.findall(r"(?<![\w./'\"*-])[\w-]{2,}(?![\w/'\"*-]|\.\w)", goal):
+    before = r"(?i:\b(?:in|inside|under|below|from|of|into|to) (?:the |my )?(?:folder |directory )?)"
+    for word in re.findall(before + r"((?<![\w./'\"*-])[\w-]{2,}(?![\w/'\"*-]|\.\w))", goal):
         if word.lower() in ("all", "file", "files", "folder", "git", "test"):
             continue
         if exists(word) and not re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", command):
