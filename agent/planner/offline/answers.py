@@ -12,7 +12,6 @@ from msgspec import Struct, structs
 from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.goals import last_goal, program_to_end, split_pasted, strip_remark, unusable
 from agent.planner.offline.grammar.grammar import Composed
-from agent.planner.offline.grammar.guards import refusal, resolver
 from agent.planner.offline.grammar.programs import programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipes import Form, Recipe, load_book
@@ -146,6 +145,11 @@ class Answerer:
 
         Where the best is refused there is none: what fits less well was not meant.
         """
+        from agent.planner.offline.grammar.guards import (
+            refusal,
+            resolver,
+        )  # with the first goal, not while the planner loads
+
         exists = resolver(goal.environment.cwd, around.exists)
         offers = self._all_offers(reading, goal, around)
         if offers and refusal(reading.goal, offers[0].command, exists):
@@ -154,6 +158,8 @@ class Answerer:
 
     def _refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> str:
         """Words on the best command where it is refused, else ""."""
+        from agent.planner.offline.grammar.guards import refusal, resolver
+
         exists = resolver(goal.environment.cwd, around.exists)
         for offer in self._all_offers(reading, goal, around)[:1]:
             why = refusal(reading.goal, offer.command, exists)
