@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import re
@@ -14,7 +15,7 @@ from agent.planner.offline.goals import last_goal, program_to_end, split_pasted,
 from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
-from agent.planner.offline.recipes import Form, Recipe, load_book
+from agent.planner.offline.recipes import Form, Recipe, RecipeEntry, load_book
 from agent.planner.offline.rendering import Flavour, describe, missing_programs, render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.system_tools import usual_flavour
@@ -30,6 +31,7 @@ _WITH_SUBCOMMANDS = frozenset(
 )
 MOST_ALTERNATIVES = 3
 _BESIDE_A_NAME = frozenset({"the", "a", "my", "file", "folder", "directory", "called", "named", "one"})
+_NAMES_FOLLOW = frozenset({"folder", "directory", "file", "called", "named"})
 # Shown where nothing comes near.
 _SHOWCASE = (
     "find the 5 largest files under this folder",
@@ -231,7 +233,7 @@ class Answerer:
             recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour
         )
         if not names and self._usable(recipe, goal, around):
-            example = recipe.entry.examples[0].goal
+            example = next((example.goal for example in recipe.entry.examples), recipe.entry.title)
             return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}")
         if not names:
             return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system")
@@ -254,7 +256,10 @@ class Answerer:
         near = self._matcher.nearest(reading)
         if near:
             lines.append("The nearest things I can do:")
-            lines += [f"  - {recipe.entry.examples[0].goal}" for recipe in near]
+            lines += [
+                f"  - {recipe.entry.examples[0].goal if recipe.entry.examples else recipe.entry.title}"
+                for recipe in near
+            ]
         else:
             lines.append("What I can do, for example:")
             lines += [f"  - {goal}" for goal in _SHOWCASE]
@@ -280,7 +285,7 @@ class Answerer:
         if last.outcome != "ran":
             return Chat(message=self._talk.outcome(last.outcome))
         offer = self._origin(text, goal, steps, around)
-        entry = self._matcher.entry_of(offer.match, offer.composed) if offer is not None else None
+        entry = self._entry(offer, text, goal, around) if offer is not None else None
         if self._aftermath.succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
         reading = self._read(text, goal, around)
@@ -296,6 +301,18 @@ class Answerer:
             for offer in self._offers(self._read(candidate, goal, around), goal, around):
                 if offer.command == last.proposed:
                     return offer
+        return None
+
+    def _entry(self, offer: Offer, text: str, goal: GoalItem, around: Surroundings) -> RecipeEntry | None:
+        """The recipe whose words fit a result: that of the offer, else one that would have said the same command."""
+        entry = self._matcher.entry_of(offer.match, offer.composed)
+        if entry is not None or offer.composed is None:
+            return entry
+        for match in self._read(text, goal, around).matches:
+            for form in self._usable(match.recipe, goal, around):
+                with contextlib.suppress(KeyError):
+                    if render(form.command, match).strip() == offer.command:
+                        return match.recipe.entry
         return None
 
     def _another(
@@ -345,7 +362,7 @@ class Answerer:
         """The goal with its last path or number replaced by that of the remark, or its only plain name by the only one."""
         goal_tokens = self._read(text, goal, around).tokens
         remark_tokens = self._read(remark, goal, around).tokens
-        names = [[token for token in tokens if self._is_name(token)] for tokens in (goal_tokens, remark_tokens)]
+        names = [self._names(tokens) for tokens in (goal_tokens, remark_tokens)]
         # "in src" is a place and no other name, so the rest of the remark has to be about nothing.
         bare = all(token in names[1] or token.low in _BESIDE_A_NAME for token in remark_tokens)
         if bare and len(names[0]) == len(names[1]) == 1:
@@ -360,6 +377,15 @@ class Answerer:
                         said = f'"{token.raw}"' if token.quoted else token.raw
                         return text[: old.start] + said + text[old.end :]
         return text
+
+    def _names(self, tokens: list[Token]) -> list[Token]:
+        """Words that can only be what something is called; one that also means something is, right after "the folder"."""
+        before = ["", *(token.low for token in tokens)]
+        return [
+            token
+            for token, previous in zip(tokens, before, strict=False)
+            if self._is_name(token) or (previous in _NAMES_FOLLOW and token.raw.isidentifier() and not token.filler)
+        ]
 
     def _is_name(self, token: Token) -> bool:
         """Whether a word means nothing to any recipe, so that it can only be what something is called."""

@@ -23,7 +23,7 @@ WEAK = 0.05
 _SAYS_LITTLE = frozenset({
     "show", "what", "which", "who", "where", "find", "create", "with", "in", "from", "by", "of", "to", "on", "for",
     "take", "set", "get", "first", "last", "named", "name", "open", "use", "long", "new", "other", "only", "running",
-    "current",
+    "current", "good",
 })  # fmt: skip
 
 

@@ -20,8 +20,12 @@ _IT = re.compile(
 _THEM = re.compile(
     r"(?i)\b(?:all\s+of\s+)?(?:them|these|those|the\s+results?|the\s+matches|these\s+files|those\s+files)(?=\s|[,.;]|\Z)"
 )
-_ITS = re.compile(r"(?i)\b(?:its|the\s+file's)\s+((?:new\s+|current\s+)?(?:permissions|size|contents?|owner|first|last|name|lines?|checksum|type))\b")
-_HOW_MANY = re.compile(r"(?i)\A(?:please\s+)?(?:tell\s+me\s+|print\s+|show\s+(?:me\s+)?|say\s+|report\s+)?how\s+many\s+(?:there\s+are|they\s+are|of\s+them\s+there\s+are|it\s+has|lines\s+(?:it|that)\s+has|are\s+there)\Z")
+_ITS = re.compile(
+    r"(?i)\b(?:its|the\s+file's)\s+((?:new\s+|current\s+)?(?:permissions|size|contents?|owner|first|last|name|lines?|checksum|type))\b"
+)
+_HOW_MANY = re.compile(
+    r"(?i)\A(?:please\s+)?(?:tell\s+me\s+|print\s+|show\s+(?:me\s+)?|say\s+|report\s+)?how\s+many\s+(?:there\s+are|they\s+are|of\s+them\s+there\s+are|it\s+has|lines\s+(?:it|that)\s+has|are\s+there)\Z"
+)
 _LEFT_OVER = re.compile(r"(?i)\b(?:it|them|there|that|these|those|its|their)\b")
 _EXISTS_ONLY = re.compile(
     r"(?i)\b(?:is|are|was|were)\s+there\b|\bthat\s+(?:are|is|were|was|have|has|contain|match|end|start|begin)\w*\b"

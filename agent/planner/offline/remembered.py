@@ -119,17 +119,6 @@ def _command(
         reason = f"{reply.reason}; {base.reason}" if reply.reason else base.reason
         base = structs.replace(base, reason=reason, reading=reply.reading, unused=reply.unused)
     return _with_alternatives(base, near, here)
-    others = (Alternative(command=reply.command, reason=reply.reason), *reply.alternatives)
-    base = structs.replace(
-        base,
-        reading=reply.reading,
-        alternatives=tuple(other for other in others if other.command != command),
-    )
-    if reply.command == command:
-        base = structs.replace(
-            base, reason=f"{reply.reason}; {base.reason}" if reply.reason else base.reason, unused=reply.unused
-        )
-    return _with_alternatives(base, near, here)
 
 
 def _with_alternatives(reply: Command, near: Sequence[tuple[Remembered, str]], here: _Here) -> Command:

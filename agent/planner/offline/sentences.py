@@ -35,8 +35,12 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 # Words that mean nothing by themselves, but that people call files and folders.
-_ALSO_NAMES = frozenset({"out", "up", "over", "help", "try", "existing", "given", "full", "quick", "misc", "all", "like", "so"})
-_BEFORE_NAMES = frozenset({"in", "into", "to", "under", "from", "of", "folder", "directory", "inside", "below", "within"})
+_ALSO_NAMES = frozenset(
+    {"out", "up", "over", "help", "try", "existing", "given", "full", "quick", "misc", "all", "like", "so"}
+)
+_BEFORE_NAMES = frozenset(
+    {"in", "into", "to", "under", "from", "of", "folder", "directory", "inside", "below", "within"}
+)
 
 
 def _as_name(tokens: list[Token], at: int, scene: Scene) -> Token:
@@ -48,6 +52,8 @@ def _as_name(tokens: list[Token], at: int, scene: Scene) -> Token:
     is_last = at + 1 == len(tokens) or tokens[at + 1].low in ("and", "then", "with", "as", "but", "folder", "directory")
     if before.low in _BEFORE_NAMES and is_last and scene.exists(token.raw):
         return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
-    if (before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)) and token.low != "like":
+    if (
+        before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)
+    ) and token.low != "like":
         return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
     return token

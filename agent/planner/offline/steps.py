@@ -62,10 +62,10 @@ class _Planning:
         steps: list[tuple[str, Command]] = []
         for part in parts:
             self.is_one_stream = self.is_one_stream and (not steps or (says_them(part) and not told.written))
-            part = _again(part, parts[: parts.index(part)])
-            found = self._steps(part, told)
+            whole = _again(part, parts[: parts.index(part)])
+            found = self._steps(whole, told)
             if found is None:
-                return _not_understood(parts, part, steps) if len(parts) > 1 and steps else None
+                return _not_understood(parts, whole, steps) if len(parts) > 1 and steps else None
             more, told = found
             steps += more
         if len(steps) < 2:

@@ -33,7 +33,7 @@ def separator_of(draft: Understanding) -> str:
     """The separator of columns: what was said, else what the name of the file says, "" for white space."""
     if draft.stages.separator:
         return draft.stages.separator
-    texts = [text.text for text in draft.texts] + [name for name in draft.files.names]
+    texts = [text.text for text in draft.texts] + list(draft.files.names)
     if texts and all(text.endswith(".csv") for text in texts):
         return ","
     if texts and all(text.endswith(".tsv") for text in texts):
@@ -208,10 +208,8 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
     if frequency:
         before = [s for s in stages if s.op not in ("unique", "dups", "once", "sort", "head", "tail", "count")]
         after = [s for s in stages if s.op in ("head", "tail")]
-        by_count = (
-            order is None
-            or (order.key in ("count", "whole", "num")
-            and (order.numeric or order.reverse or order.key == "count"))
+        by_count = order is None or (
+            order.key in ("count", "whole", "num") and (order.numeric or order.reverse or order.key == "count")
         )
         counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
         if frequency == "common" or (order is not None and by_count):

@@ -35,7 +35,7 @@ def coherent(intent: Intent) -> bool:
     if intent.source == "literal" and files.roots:
         return False
     known = _LINE_ORDERS if intent.source != "files" else _FILE_ORDERS
-    if any(order.key not in known for order in orders) and not (intent.action == "du"):
+    if any(order.key not in known for order in orders) and intent.action != "du":
         return False
     allowed = _HARMLESS | (_ACTION_FORMS if intent.action else _FORMS[intent.source])
     if intent.source == "files" and any(stage.op in ("uniq_d", "uniq_u") for stage in intent.stages):

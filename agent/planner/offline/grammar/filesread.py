@@ -224,5 +224,32 @@ def _shaped(shape: str, text: str) -> str:
 
 # "files ending in txt" are those with that extension.
 _BARE_EXTENSIONS = frozenset(
-    ["txt", "py", "js", "ts", "sh", "csv", "log", "json", "xml", "html", "css", "md", "java", "cpp", "pdf", "png", "jpg", "gif", "zip", "gz", "tar", "yml", "yaml", "conf", "cfg", "ini"]
+    [
+        "txt",
+        "py",
+        "js",
+        "ts",
+        "sh",
+        "csv",
+        "log",
+        "json",
+        "xml",
+        "html",
+        "css",
+        "md",
+        "java",
+        "cpp",
+        "pdf",
+        "png",
+        "jpg",
+        "gif",
+        "zip",
+        "gz",
+        "tar",
+        "yml",
+        "yaml",
+        "conf",
+        "cfg",
+        "ini",
+    ]
 )

@@ -37,7 +37,66 @@ _GLOB = re.compile(r"[^/]*[*?\[][^/]*\Z")
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
 # Never taken for a name or a text unless quoted.
 _NO_NAMES = frozenset(
-    ["the", "a", "an", "in", "on", "at", "of", "to", "for", "from", "with", "by", "and", "or", "but", "not", "than", "then", "that", "which", "whose", "is", "are", "was", "were", "be", "it", "its", "them", "their", "any", "all", "each", "every", "either", "both", "as", "if", "into", "only", "also", "under", "inside", "within", "using", "where", "who", "this", "those", "these", "do", "does", "did", "can", "could", "we", "you", "i"]
+    [
+        "the",
+        "a",
+        "an",
+        "in",
+        "on",
+        "at",
+        "of",
+        "to",
+        "for",
+        "from",
+        "with",
+        "by",
+        "and",
+        "or",
+        "but",
+        "not",
+        "than",
+        "then",
+        "that",
+        "which",
+        "whose",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "it",
+        "its",
+        "them",
+        "their",
+        "any",
+        "all",
+        "each",
+        "every",
+        "either",
+        "both",
+        "as",
+        "if",
+        "into",
+        "only",
+        "also",
+        "under",
+        "inside",
+        "within",
+        "using",
+        "where",
+        "who",
+        "this",
+        "those",
+        "these",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "we",
+        "you",
+        "i",
+    ]
 )
 
 
@@ -195,8 +254,7 @@ def _file(sentence: Sentence, at: int) -> Found:
     if not token.quoted and ("*" in token.raw or "?" in token.raw):
         return read_pattern_files(sentence, at, "in")
     if token.quoted:
-        found = read_file(sentence, at, "in")
-        return found
+        return read_file(sentence, at, "in")
     return None
 
 

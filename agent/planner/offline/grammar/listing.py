@@ -66,11 +66,15 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     types = ("", "any", "f") if "hiddentoo" in form and not files.max_depth else ("", "any")
     if not plain or not hidden_only or files.type not in types or "find" in form or "recursive" in form:
         return ""
-    if (
-        (intent.shown
-        and not set(intent.shown) <= {"name"})
-        or form & {"absolute", "noext", "extonly", "basename", "size", "null", "relative"}
-    ):
+    if (intent.shown and not set(intent.shown) <= {"name"}) or form & {
+        "absolute",
+        "noext",
+        "extonly",
+        "basename",
+        "size",
+        "null",
+        "relative",
+    }:
         return ""
     if order is not None and order.key not in ("size", "time", "name", "whole"):
         return ""
@@ -80,9 +84,7 @@ def ls_command(intent: Intent, order: Order | None) -> str:
     letters += "l" if "details" in form else ""
     letters += "h" if "humansize" in form else ""
     letters += "" if order is None else {"size": "S", "time": "t"}.get(order.key, "")
-    if order is not None and order.key in ("size", "time"):
-        letters += "" if order.reverse else ""
-    elif order is not None and order.reverse:
+    if order is not None and order.reverse and order.key not in ("size", "time"):  # of which ls has the largest first
         letters += "r"
     return " ".join(
         [
@@ -139,10 +141,8 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         tail = " | sed 's/.*\\.//' | sort -u"
         files = structs.replace(files, tests=(*files.tests, "-name '*.*'"))
         find = find_words(files)
-    if (
-        ("absolute" in form
-        and not all(root.text.startswith("/") for root in files.roots))
-        or ("absolute" in form and not files.roots)
+    if ("absolute" in form and not all(root.text.startswith("/") for root in files.roots)) or (
+        "absolute" in form and not files.roots
     ):
         return f"{find} -exec realpath {{}} \\;" + tail, False
     if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative", "absolute"}:

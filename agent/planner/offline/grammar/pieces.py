@@ -13,7 +13,44 @@ from agent.planner.offline.values import Value
 
 # Words that may stand between the words of any rule, and say nothing there.
 SKIPPED = frozenset(
-    ["the", "a", "an", "all", "any", "every", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "that", "which", "its", "their", "there", "my", "this", "these", "those", "only", "just", "exactly", "given", "specific", "of", "do", "does", "did", "itself", "themselves"]
+    [
+        "the",
+        "a",
+        "an",
+        "all",
+        "any",
+        "every",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "has",
+        "have",
+        "had",
+        "that",
+        "which",
+        "its",
+        "their",
+        "there",
+        "my",
+        "this",
+        "these",
+        "those",
+        "only",
+        "just",
+        "exactly",
+        "given",
+        "specific",
+        "of",
+        "do",
+        "does",
+        "did",
+        "itself",
+        "themselves",
+    ]
 )
 
 

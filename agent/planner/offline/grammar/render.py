@@ -155,7 +155,9 @@ def _with_context(intent: Intent) -> tuple[Stage, ...]:
             Stage(op=first.op, args=(with_letters(first.args[0], "n"), *first.args[1:])),
             *(s for s in stages[1:] if s.op != "number"),
         ]
-    elif ("linenumber" in intent.form and not numbered) or ("linenumber" in intent.form and not any(stage.op == "number" for stage in stages)):
+    elif ("linenumber" in intent.form and not numbered) or (
+        "linenumber" in intent.form and not any(stage.op == "number" for stage in stages)
+    ):
         stages.append(Stage(op="number"))
     return tuple(stages)
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Rules about files and folders: what they are, which of them are meant, and where they are.
 
 A table maps a meaning to patterns, parted by " / ". `a|b` is either word, `x?` may be left out, UPPER names a slot.

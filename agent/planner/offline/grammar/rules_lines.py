@@ -1,7 +1,5 @@
 """More rules about lines: by words that the named file has, from one line to another, by either of two endings."""
 
-# ruff: noqa: E501 (all patterns of one meaning are one text)
-
 from __future__ import annotations
 
 LINES = {

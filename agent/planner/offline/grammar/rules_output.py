@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Rules about the result: its order, its form, and where it goes; and what is done, verb by verb."""
 
 from __future__ import annotations

@@ -1,7 +1,3 @@
-# ruff: noqa: E501
-
-# ruff: noqa: E501 (all patterns of one meaning are one text)
-
 from __future__ import annotations
 
 MATCHING = {

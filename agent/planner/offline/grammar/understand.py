@@ -652,9 +652,7 @@ class Understanding(TableReading):
     def _act(self, op: str, piece: Piece) -> bool:
         action = f"{op} {piece.param}".strip()
         if self.action and self.action != action:
-            if op == "archive" and self.action.startswith("archive"):
-                return True
-            return False
+            return op == "archive" and self.action.startswith("archive")
         self.action, self.args = action, tuple(piece.values.values())
         return True
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Which rule for a whole sentence fits a goal, if any."""
 
 from __future__ import annotations

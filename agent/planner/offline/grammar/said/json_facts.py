@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """What a JSON file says about itself: where its fields are, so that a goal may call them by their names."""
 
 from __future__ import annotations
@@ -105,7 +104,10 @@ def _kind(value: Any) -> str:
         return "truth"
     if isinstance(value, (int, float)):
         return "number"
-    return {str: "text", list: "list", dict: "object"}.get(type(value), "null")
+    for kind, name in ((str, "text"), (list, "list"), (dict, "object")):
+        if isinstance(value, kind):
+            return name
+    return "null"
 
 
 def spelled(name: str) -> set[str]:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """What is inside an archive or a packed file: lists, counts, single members, packing beside the original."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Sums, rows of numbers, number bases and distances in time."""
 
 from __future__ import annotations

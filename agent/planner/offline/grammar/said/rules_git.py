@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Questions to git that say exactly which commits, files and branches are meant."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """JSON files: fields by their names, counts, keys, conditions, order, shape."""
 
 from __future__ import annotations

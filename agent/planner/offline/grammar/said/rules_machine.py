@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Facts of the machine, its people and the environment."""
 
 from __future__ import annotations

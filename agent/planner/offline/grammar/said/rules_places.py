@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Facts of single files and folders: times, sizes, and what is there twice."""
 
 from __future__ import annotations

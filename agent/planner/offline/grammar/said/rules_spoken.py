@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Texts that stand in the goal itself: their length, letters, sums and codes."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Small things that people do one after the other: go somewhere, make, rename, gather, put together."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- a pattern is read more easily in one piece
 """Goals that are one sentence with a fixed build: sums, dates, texts in the goal itself, JSON, what is inside an archive.
 
 A rule has to fit the whole sentence, so that no word of it is passed over. Its pattern is compiled when one of its trigger words

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """What holds for any goal: no crash, the same answer twice, whole words, nothing destroyed unasked, nothing left out silently."""
 
 from __future__ import annotations
