@@ -17,6 +17,8 @@ def _xdg(environ: dict[str, str], variable: str, default: str) -> str:
     if os.path.isabs(value):  # the XDG rules say: relative values are invalid and ignored
         return value
     home = environ.get("HOME") or os.path.expanduser("~")
+    if not os.path.isabs(home):  # what is private would lie wherever we were started, so nothing is kept
+        home = os.devnull
     return os.path.join(home, default)
 
 
