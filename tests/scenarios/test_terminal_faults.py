@@ -49,7 +49,8 @@ def test_escapes_past_the_pipes_do_not_arrive(terminal: Terminal) -> None:
 def test_what_a_program_that_owned_the_terminal_left_on_is_switched_off(terminal: Terminal) -> None:
     terminal.start(":tty on", r"stty raw -echo; printf '\033[?1049h\033[?25l\033[?2004h'; kill -9 $$", "stty -a")
     assert terminal.result()["code"] == 137
-    assert all(code in terminal.shown for code in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?2004l"))
+    left_on = [code for code in (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?2004l") if code not in terminal.shown]
+    assert not left_on, terminal.shown
     settings = terminal.result()["stdout"]
     assert " icanon" in settings
     assert " echo " in settings
