@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent.sub_command import is_option, split
+
 TYPE_CHECKING = False  # what type checkers take for true; `typing` is not needed to run
 if TYPE_CHECKING:
     import argparse
@@ -19,8 +21,8 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
     epilog = ""
     if not sub:
         listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
-        epilog = f"sub-commands (each has --help):\n{listing}"
-        usage = f"{program} [options] [GOAL...]\n       {program} SUB-COMMAND ..."
+        epilog = f"sub-commands (each has --help; options that it knows can stand before its name):\n{listing}"
+        usage = f"{program} [options] [GOAL...]\n       {program} [options] SUB-COMMAND ..."
         text = "Type a goal; see the command and its risk; edit it; run it; audit it."
     else:
         about, text = _actions()[action] if action else SUBCOMMANDS[sub]
@@ -42,12 +44,13 @@ def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
     )
     if sub in ("", "plan", "exec"):
         _add_settings(parser)
-    elif sub in ("rehearse", "undo") or action:
-        _add_settings(parser, only=_OF_SESSION if not action else _OF_LOGS | _OF_ACTION.get(action, frozenset()))
+    elif sub in ("rehearse", "undo", "sessions"):
+        _add_settings(parser, only=_OF_LOGS | _OF_ACTION.get(action, frozenset()) if sub == "sessions" else _OF_SESSION)
+    if sub == "sessions":
+        parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
     if action:
         from agent.frontends.sessions.dispatch import action as module_of
 
-        parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
         module_of(action).add_arguments(parser)
     else:
         _ADD.get(sub, _add_goal)(parser)
@@ -185,17 +188,24 @@ _ADD = {
 }
 
 
-def parse(sub: str, arguments: list[str]) -> argparse.Namespace:
+def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> argparse.Namespace:
     """The options of one command line. What comes after `--` is words, whatever it looks like.
 
+    `before`: options that stand before the name of the sub-command. They count as if they stood behind it, where both the program
+    and the sub-command know them.
     argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
     """
-    action = arguments[0] if sub == "sessions" and arguments and arguments[0] in _actions() else ""
-    arguments = arguments[1:] if action else arguments
+    before = before or []
+    action = ""
+    if sub == "sessions":
+        between, action, arguments = split(arguments, _actions())
+        before = [*before, *between]
     parser = build_parser(sub, action)
     if action:
         parser.set_defaults(action=action)
     _hint_at_typos(parser)
+    _check_before(parser, before)
+    arguments = [*before, *arguments]
     end = arguments.index("--") if "--" in arguments else len(arguments)
     rest = arguments[end + 1 :]
     # For words with a dash argparse sees stand-ins without one, and places them as it places other words.
@@ -216,6 +226,19 @@ def parse(sub: str, arguments: list[str]) -> argparse.Namespace:
     return options
 
 
+def _check_before(parser: argparse.ArgumentParser, before: list[str]) -> None:
+    """Whether all options before a sub-command are such that program and sub-command have in common; else an error says what to do."""
+    for option in (word.partition("=")[0] for word in before if word.startswith("-")):
+        known = option in parser._option_string_actions
+        if not known:
+            parser.error(f"`{parser.prog}` does not take {option}" if is_option(option) else f"{_UNKNOWN}{option}")
+        if not is_option(option):
+            parser.error(f"`{parser.prog}` comes before its option {option}")
+
+
+_UNKNOWN = "unrecognized arguments: "  # as argparse says it
+
+
 def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
     """An option that is not known, but nearly: which one was meant."""
     complain = parser.error
@@ -231,7 +254,7 @@ def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
             wrong = choice.partition("'")[0]
             near = get_close_matches(wrong, choices, n=1, cutoff=0.6)
             message = f"{told}: there is no '{wrong}' (did you mean {near[0]}?)" if near else message
-        unknown = message.removeprefix("unrecognized arguments: ").split(" ")[0]
+        unknown = message.removeprefix(_UNKNOWN).split(" ")[0]
         if unknown != message and unknown.startswith("-"):
             from difflib import get_close_matches
 

@@ -73,17 +73,18 @@ def _drop_output() -> None:
 
 
 def _main(arguments: list[str]) -> int:
-    name = arguments[0] if arguments else ""
-    if name in RESERVED:
+    from agent.config.subcommands import SUBCOMMANDS
+    from agent.sub_command import split
+
+    before, sub, words = split(arguments, {*SUBCOMMANDS, *RESERVED})
+    if sub in RESERVED:
         sys.stderr.write(
-            f"agent-shell: {name!r} is not part of this version; for a goal with this word, put it in quotes\n"
+            f"agent-shell: {sub!r} is not part of this version; for a goal with this word, put it in quotes\n"
         )
         return 2
     from agent.arguments import parse
-    from agent.config.subcommands import SUBCOMMANDS
 
-    sub = name if name in SUBCOMMANDS else ""
-    options = parse(sub, arguments[1:] if sub else arguments)
+    options = parse(sub, words, before)
     if getattr(options, "version", False):
         return main(["--version"])
     if sub == "completions":
