@@ -6,16 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
-    from agent.planner.offline.aftermath import Aftermath
-    from agent.planner.offline.comparing import GoalReader
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Planner
+    from agent.recording.memory.comparing import GoalReader
     from agent.recording.memory.keeper import Memory
 
 _FRESH_SECONDS = 2.0
@@ -57,7 +55,7 @@ class MemoryParts:
     def reader(self) -> GoalReader:
         """What makes goals comparable."""
         if self._reader is None:
-            from agent.planner.offline.comparing import GoalReader
+            from agent.recording.memory.comparing import GoalReader
 
             self._reader = GoalReader()
         return self._reader
@@ -130,14 +128,8 @@ def _worked(command: str, exit_code: int) -> bool:
     """Exit code 0, or one that is an answer of these programs ("nothing matched")."""
     if exit_code == 0:
         return True
+    from agent.meanings.exit_answers import succeeded
     from agent.protocol.messages import CommandItem
 
     item = CommandItem(command_id="", proposed=command, run=command, exit_code=exit_code)
-    return _aftermath().succeeded(item)
-
-
-@cache
-def _aftermath() -> Aftermath:
-    from agent.planner.offline.aftermath import Aftermath
-
-    return Aftermath()
+    return succeeded(item)

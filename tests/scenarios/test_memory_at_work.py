@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.offline.comparing import GoalReader
+from agent.recording.memory.comparing import GoalReader
 from agent.recording.memory.keeper import Memory
 from agent.recording.memory.model import Remembered
 from tests.support.memory_world import MemoryWorld, proposed

@@ -8,7 +8,8 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, deciding_programs, shortened_lines, shown
+from agent.meanings.exit_answers import answer_of, deciding_programs
+from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, shortened_lines, shown
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.recipes import RecipeEntry, read_toml
 from agent.protocol.messages import CommandItem
@@ -35,42 +36,15 @@ class Aftermath:
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         self._environ = environ
-        self._results: list[dict[str, Any]] | None = None
         self._exits: list[dict[str, Any]] | None = None
         self._diagnoser: Diagnoser | None = None
 
     # --- success ---
 
-    def succeeded(self, item: CommandItem) -> bool:
-        """Exit code 0, or one that is an answer ("nothing matched")."""
-        return item.exit_code == 0 or bool(self._answer(item))
-
-    def _answer(self, item: CommandItem) -> str:
-        """What a non-zero exit code means where it is no failure."""
-        if self._results is None:
-            self._results = read_toml("repairs", "results.toml")["result"]
-        if item.exit_code in (0, None) or item.timed_out or item.interrupted:
-            return ""
-        programs = deciding_programs(item.run or item.proposed)
-        complaint = item.stderr.strip()
-        for entry in self._results:
-            if entry["exit"] != item.exit_code or not programs & set(entry["programs"]):
-                continue
-            partial = entry.get("partial")
-            if partial is None and not complaint:
-                return str(entry["says"])
-            if (
-                partial is not None
-                and complaint
-                and all(re.search(partial, line) for line in complaint.splitlines()[:50])
-            ):
-                return str(entry["says"])
-        return ""
-
     def summary(self, item: CommandItem, entry: RecipeEntry | None) -> str:
         """One or two lines about a command that worked."""
         lines = [line for line in item.stdout.splitlines() if line.strip()]
-        answer = self._answer(item)
+        answer = answer_of(item)
         if answer and not lines:
             return answer
         after = f"; {answer}" if answer else ""

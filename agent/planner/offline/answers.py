@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from msgspec import Struct, structs
 
+from agent.meanings.exit_answers import succeeded
+from agent.meanings.words import Token
 from agent.planner.offline.aftermath import Aftermath
 from agent.planner.offline.goals import last_goal, program_to_end, split_pasted, strip_remark, unusable
 from agent.planner.offline.grammar.grammar import Composed
@@ -20,7 +22,6 @@ from agent.planner.offline.rendering import Flavour, describe, missing_programs,
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.system_tools import usual_flavour
 from agent.planner.offline.talk import Talk
-from agent.planner.offline.words import Token
 from agent.protocol.messages import CommandItem, GoalItem
 from agent.protocol.replies import Alternative, Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
@@ -88,10 +89,6 @@ class Answerer:
         if not steps:
             return self._first(text, context, goal, around)
         return self._next(text, goal, steps, around)
-
-    def succeeded(self, item: CommandItem) -> bool:
-        """Whether a command that ran did what it was to do: exit code 0, or one that is an answer."""
-        return self._aftermath.succeeded(item)
 
     # --- a new goal ---
 
@@ -286,7 +283,7 @@ class Answerer:
             return Chat(message=self._talk.outcome(last.outcome))
         offer = self._origin(text, goal, steps, around)
         entry = self._entry(offer, text, goal, around) if offer is not None else None
-        if self._aftermath.succeeded(last):
+        if succeeded(last):
             return Chat(message=self._aftermath.summary(last, entry))
         reading = self._read(text, goal, around)
         alternatives = [other.command for other in self._offers(reading, goal, around) if _is_best(other, reading)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from agent.meanings.exit_answers import deciding_programs
 from agent.planner.offline.recipes import HERE, read_toml
 
 _HEAD_LIMIT, _TAIL_LIMIT = 16_384, 65_536  # characters; what explains an error stands at its start or at its end
@@ -16,11 +17,10 @@ _LINES_LIMIT = 2000
 _GROUP_SHOWN = 120
 _HINT_LENGTH = 3  # letters; shorter ones are in every text
 _GENERAL = "general.toml"  # rules that hold for any program: tried last
-_OTHERS = frozenset(("results.toml", "swaps.toml", "exits.toml", "names.toml"))
+_OTHERS = frozenset(("swaps.toml", "exits.toml", "names.toml"))
 _CONTROL = re.compile(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]"
 )
-_PREFIXES = frozenset(("sudo", "doas", "env", "command", "exec", "nohup", "nice", "time", "builtin"))
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -193,16 +193,3 @@ def _after_bracket(pattern: str, at: int) -> int:
         if not in_class and depth == 0:
             return at
     return at
-
-
-def deciding_programs(command: str) -> set[str]:
-    """Programs whose exit code the command may have: the first word of its stages, with "git diff" as one."""
-    programs: set[str] = set()
-    for stage in re.split(r"\|\|?|&&|;", command):
-        words = stage.split()
-        while words and (words[0] in _PREFIXES or re.match(r"\w+=", words[0])):
-            words = words[1:]
-        if words:
-            programs.add(words[0].rsplit("/", 1)[-1])
-            programs.add(" ".join(words[:2]))
-    return programs

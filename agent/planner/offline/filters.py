@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.meanings.words import Token
 from agent.planner.offline.fitting import match_at
 from agent.planner.offline.patterns import Literal, Phrasing
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Token
 
 _KIND_NOUNS = frozenset({"file", "files", "script", "scripts", "documents", "document"})
 _SINGULAR = frozenset({"file", "script", "folder"})

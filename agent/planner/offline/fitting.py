@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from agent.meanings.words import Token
 from agent.planner.offline.patterns import Element, Literal, Phrasing, Slot
 from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.slots import CUED_TYPES, read_slot
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Token
 
 # Between an announcing word and its slot people put articles and the type of what follows.
 _ARTICLES = frozenset({"does", "do", "did", "the", "a", "an", "my", "this", "all", "any", "every", "its"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.meanings.words import Token
 from agent.planner.offline.talk import Talk
-from agent.planner.offline.words import Token
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 
 MAX_GOAL = 2000

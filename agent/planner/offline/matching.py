@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from agent.meanings.words import Token
 from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
@@ -12,7 +13,6 @@ from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Token
 
 # A fit costs nothing when every word of the goal is explained. One word that nobody understands is one too
 # many: what it asks for would be left out silently.
@@ -166,6 +166,8 @@ def prefers_grammar(reading: Reading) -> bool:
         return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs
+    if best.recipe.entry.defaults.keys() - best.binding.values.keys() and reading.composed.intent.stages:
+        return True  # the recipe supposes what nobody said ("the last line" is one, not ten)
     intent = reading.composed.intent
     steps = best.recipe.entry.command.count(" | ") + 1
     composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"

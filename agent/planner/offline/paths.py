@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agent.meanings.words import Token
 from agent.planner.offline.quantities import Found
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Token
 
 FILE_EXTENSION = re.compile(r"[\w%+@~-][\w.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{1,10}~?\Z")
 URL = re.compile(r"(?:https?|ftp)://[^\s<>\"\\^`{|}]+\Z", re.IGNORECASE)
@@ -23,6 +23,7 @@ ENDINGS = {
     "zst": re.compile(r"(?i)(?<!\.tar)\.zst\Z"),
     "bztwo": re.compile(r"(?i)(?<!\.tar)\.bz2\Z"),
     "csv": re.compile(r"(?i)\.csv\Z"),
+    "yaml": re.compile(r"(?i)\.ya?ml\Z"),
     "cert": re.compile(r"(?i)\.(?:crt|cer|der|pem)\Z"),
     "pdf": re.compile(r"(?i)\.pdf\Z"),
     "picture": re.compile(r"(?i)\.(?:jpe?g|png|gif|webp|bmp|tiff?|heic|avif|svg|ico)\Z"),

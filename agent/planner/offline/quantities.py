@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import re
 
+from agent.meanings.words import Lexicon, Token
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Lexicon, Token
 
 _SIZE_UNITS = {
     "b": 0, "byte": 0, "bytes": 0,

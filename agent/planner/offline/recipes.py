@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agent.meanings.words import Lexicon, read_lexicon
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
 from agent.planner.offline.phrasing_index import PhrasingIndex
-from agent.planner.offline.words import Lexicon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 _HEADING = "[[recipe]]"
@@ -134,7 +134,7 @@ def load_entries() -> list[tuple[str, RecipeEntry]]:
 
 def load_book() -> Book:
     """Find all phrasings, so that goals can be matched. ValueError for a filter that cannot be read."""
-    words = read_toml("lexicon.toml")
+    words = read_lexicon()
     filters = read_toml("filters.toml")["filter"]
     fillers = frozenset(words["fillers"])
 

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from agent.planner.offline.comparing import GoalReader
 from agent.planner.offline.filling import fill
 from agent.protocol.replies import Alternative, Chat, Command, Reply
+from agent.recording.memory.comparing import GoalReader
 from agent.recording.memory.model import GoalWords, Remembered
 
 WAIT_SECONDS = 0.15  # for what the last goals taught; what takes longer counts the next time

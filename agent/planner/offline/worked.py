@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct, structs
 
+from agent.meanings.exit_answers import succeeded
 from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.goals import last_goal
 from agent.protocol.messages import GoalItem, HistoryItem, NoteItem, StepItem
@@ -66,7 +67,7 @@ def answer_in_steps(answerer: Answerer, worked: Worked, around: Surroundings) ->
         return plan_or(reply, answerer, goal, around)
     if not isinstance(reply, Chat) or not commands or commands[-1].outcome != "ran":
         return reply
-    reached = answerer.succeeded(commands[-1])
+    reached = succeeded(commands[-1])
     if reached and worked.is_last:
         message = f"all {worked.step.total} steps are done; of the last one: {reply.message}"
         return Chat(message=message, reached=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
+from agent.meanings.words import Token
 from agent.planner.offline.filters import read_kinds
 from agent.planner.offline.grammar.filesread import is_archive
 from agent.planner.offline.grammar.holes import read_hole
@@ -13,7 +14,6 @@ from agent.planner.offline.grammar.tablewords import ROW_NOUNS, table_in
 from agent.planner.offline.paths import FILE_EXTENSION, looks_like_path
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
-from agent.planner.offline.words import Token
 
 _ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "script"})
 _ABOUT_LINES = frozenset({"line", "word", "char", "content", "entry", "number"})

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.planner.offline.comparing import GoalReader
 from agent.planner.offline.filling import fill
+from agent.recording.memory.comparing import GoalReader
 from agent.recording.memory.model import Slot
 
 READ = GoalReader()

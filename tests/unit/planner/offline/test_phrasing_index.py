@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
+from agent.meanings.words import tokenize
 from agent.planner.offline import recipes
 from agent.planner.offline.patterns import PhrasingCompiler
 from agent.planner.offline.phrasing_index import PhrasingIndex
 from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import Recipe, load_book, load_entries
-from agent.planner.offline.words import tokenize
 
 BOOK = load_book()
 

@@ -6,9 +6,9 @@ import datetime
 
 import pytest
 
-from agent.planner.offline.comparing import GoalReader
 from agent.planner.offline.remembered import RememberedCommands, provenance
 from agent.protocol.replies import Alternative, Chat, Command, Reply
+from agent.recording.memory.comparing import GoalReader
 from agent.recording.memory.model import GoalWords, Remembered, Slot
 
 TODAY = datetime.date(2026, 11, 22)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -91,6 +92,14 @@ class Lexicon:
             if tuple(lows[at : at + len(words)]) == words:
                 return len(words), replacement, is_path
         return None
+
+
+def read_lexicon() -> dict[str, Any]:
+    """The content of lexicon.toml, what a `Lexicon` is made of."""
+    import tomllib  # not with the tokens, which come from a lexicon that is there already
+
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lexicon.toml"), "rb") as file:
+        return tomllib.load(file)
 
 
 @lru_cache(maxsize=4096)

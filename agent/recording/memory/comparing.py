@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tomllib
 
-from agent.planner.offline.words import Lexicon, Token, tokenize
+from agent.meanings.words import Lexicon, Token, read_lexicon, tokenize
 from agent.recording.memory.model import GoalWords, Slot, SlotKind
 
 # Fillers that say which of two paths is meant, or which side of a limit; all others may be left out or added.
@@ -37,7 +35,7 @@ class GoalReader:
         lexicon = self._lexicon
         if lexicon is None:
             # The vocabulary of the recipes is left out: what is compared must not change with every recipe that is added.
-            lexicon = self._lexicon = Lexicon(_read_lexicon())
+            lexicon = self._lexicon = Lexicon(read_lexicon())
         parts: list[str] = []
         terms: dict[str, None] = {}
         slots: list[Slot] = []
@@ -63,11 +61,6 @@ class GoalReader:
         if not says_something:
             return GoalWords(key="")
         return GoalWords(key=" ".join(parts), terms=tuple(terms), slots=tuple(slots))
-
-
-def _read_lexicon() -> dict[str, object]:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lexicon.toml"), "rb") as file:
-        return tomllib.load(file)
 
 
 def _slot_kind(token: Token) -> SlotKind | None:

@@ -1,0 +1,60 @@
+"""Exit codes that are answers and no failures ("nothing matched"), read from exit_answers.toml when first asked about."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import cache
+from typing import Any
+
+from agent.protocol.messages import CommandItem
+
+_PREFIXES = frozenset(("sudo", "doas", "env", "command", "exec", "nohup", "nice", "time", "builtin"))
+_LINES_READ = 50
+
+
+def succeeded(item: CommandItem) -> bool:
+    """Whether a command that ran did what it was to do: exit code 0, or one that is an answer."""
+    return item.exit_code == 0 or bool(answer_of(item))
+
+
+def answer_of(item: CommandItem) -> str:
+    """What a non-zero exit code means where it is no failure; "" for 0, for a failure, and for what was ended."""
+    if item.exit_code in (0, None) or item.timed_out or item.interrupted:
+        return ""
+    programs = deciding_programs(item.run or item.proposed)
+    complaint = item.stderr.strip()
+    for entry in _table():
+        if entry["exit"] != item.exit_code or programs.isdisjoint(entry["programs"]):
+            continue
+        partial = entry.get("partial")
+        if partial is None and not complaint:
+            return str(entry["says"])
+        if (
+            partial is not None
+            and complaint
+            and all(re.search(partial, line) for line in complaint.splitlines()[:_LINES_READ])
+        ):
+            return str(entry["says"])
+    return ""
+
+
+def deciding_programs(command: str) -> set[str]:
+    """Programs whose exit code the command may have: the first word of its stages, with "git diff" as one."""
+    programs: set[str] = set()
+    for stage in re.split(r"\|\|?|&&|;", command):
+        words = stage.split()
+        while words and (words[0] in _PREFIXES or re.match(r"\w+=", words[0])):
+            words = words[1:]
+        if words:
+            programs.add(words[0].rsplit("/", 1)[-1])
+            programs.add(" ".join(words[:2]))
+    return programs
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "exit_answers.toml"), "rb") as file:
+        results: list[dict[str, Any]] = tomllib.load(file)["result"]
+    return results
