@@ -53,3 +53,29 @@ services = app.build_services(app.load({{"planner": "offline"}}))
 context = services.open_context(None)
 """
     assert not modules_after(code) & HEAVY
+
+
+def test_with_another_planner_nothing_of_the_offline_one_is_loaded(tmp_path):
+    """Goals, commands that failed, plans, the command memory and the words about it: none of them needs the recipes."""
+    code = f"""
+from pathlib import Path
+import pytest
+from tests.support.memory_world import MemoryWorld
+with pytest.MonkeyPatch.context() as patch:
+    world = MemoryWorld(Path({str(tmp_path)!r}), patch)
+    world.taught("look for needles in the hay", "grep needle /dev/null")  # exit code 1, which is an answer
+    steps = [{{"goal": "one", "command": "true"}}, {{"goal": "two", "command": ""}}]
+    planner = world.script(
+        {{"mode": "command", "command": "ls nothing-of-this-name"}}, {{"mode": "command", "command": "true"}},
+        {{"mode": "chat", "message": "done"}}, {{"mode": "plan", "message": "", "steps": steps}},
+        {{"mode": "command", "command": "true"}}, {{"mode": "chat", "message": "done"}},
+    )
+    lines = ["look for needles in the hay", ":memory", "two things", "! false", ":memory hay", ":forget hay"]
+    person = world.session(planner, *lines)
+    assert len(person.asked) >= 3
+    told = " ".join(world.told)
+    assert "grep needle /dev/null" in told, told
+"""
+    loaded = modules_after(code)
+    assert "agent.recording.memory.comparing" in loaded
+    assert not {name for name in loaded if name.startswith("agent.planner.offline")}
