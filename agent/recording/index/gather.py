@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.recording.index.line import STAMP_LENGTH, Line, kept, microseconds, real, result_of, whole
+from agent.recording.index.line import STAMP_LENGTH, Line, as_written, kept, microseconds, real, result_of, whole
 from agent.recording.index.values import (
     COMMAND_KEPT,
     COMMANDS_KEPT,
@@ -34,8 +34,10 @@ class Gatherer:
             session.bad_lines += 1
             return
         stamp = line.time
+        if len(stamp) != STAMP_LENGTH or stamp[26] != "Z":
+            stamp = line.time = as_written(stamp)
         # Stamps sort as the times do, and reading them costs. That a log was scrubbed is nothing that was done in the session.
-        if stamp > session.latest and len(stamp) == STAMP_LENGTH and line.type != "log.scrubbed":
+        if stamp > session.latest and line.type != "log.scrubbed":
             session.latest = stamp
         if not session.began:
             session.began = microseconds(stamp) or 0
@@ -64,7 +66,7 @@ class Gatherer:
         session = self.session
         session.status, session.goals, session.finished = "pruned", max(0, whole(line.goals)), True
         session.began = microseconds(line.began) or session.began
-        session.latest = line.ended if microseconds(line.ended) is not None else session.latest
+        session.latest = as_written(line.ended) if microseconds(line.ended) is not None else session.latest
 
     def _goal_started(self, line: Line) -> None:
         self._close("interrupted")
@@ -83,7 +85,7 @@ class Gatherer:
             model=kept(line.model, 100),
             private=line.private or line.unlisted,
             commands=[],
-            last=line.time[:STAMP_LENGTH],
+            last=line.time,
         )
 
     def _goal_finished(self, line: Line) -> None:
@@ -127,7 +129,7 @@ class Gatherer:
         goal = self._of(line)
         if goal is None:
             return
-        goal.last = line.time[:STAMP_LENGTH]
+        goal.last = line.time
         if line.usage is not None:
             goal.tokens_in = whole(goal.tokens_in + whole(line.usage.input_tokens))
             goal.tokens_out = whole(goal.tokens_out + whole(line.usage.output_tokens))
@@ -137,14 +139,14 @@ class Gatherer:
     def _message(self, line: Line) -> None:
         goal = self._of(line)
         if goal is not None and len(goal.messages) < MESSAGES_KEPT:
-            goal.last = line.time[:STAMP_LENGTH]
+            goal.last = line.time
             goal.messages += kept(line.text, MESSAGES_KEPT - len(goal.messages)) + "\n"
 
     def _proposed(self, line: Line) -> None:
         goal = self._of(line)
         if goal is None:
             return
-        goal.last = line.time[:STAMP_LENGTH]
+        goal.last = line.time
         if len(goal.commands) >= COMMANDS_KEPT:
             goal.more += 1
             return
@@ -162,7 +164,7 @@ class Gatherer:
         goal = self._of(line)
         if goal is None:
             return None
-        goal.last = line.time[:STAMP_LENGTH]
+        goal.last = line.time
         for command in reversed(goal.commands):
             if command.command_id == line.command_id[:100]:
                 return command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import math
+import re
 import time
 from functools import cache
 from typing import Any
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 MOST_NUMBER = 2**53
 STAMP_LENGTH = 27
+_LONGEST_STAMP = 64
 
 
 class Report(Struct):
@@ -144,12 +146,15 @@ def kept(text: str, limit: int) -> str:
 
 
 _DAYS: dict[str, int] = {}
+_OTHER_FORMS = r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))"
 
 
 def microseconds(stamp: str) -> int | None:
-    """Since the epoch, for a `time` of a log (`2026-11-22T07:49:31.552971Z`); None for anything else."""
-    if len(stamp) != STAMP_LENGTH or stamp[26] != "Z" or not stamp.isascii():
-        return None
+    """Since the epoch, for a `time` of a log; None for anything else, and for a time that does not say its offset.
+
+    This program writes `2026-11-22T07:49:31.552971Z`; others may write less of a fraction, or another offset than UTC's.
+    """
+    stamp = as_written(stamp)
     day = stamp[:10]
     try:
         begins = _DAYS.get(day)
@@ -163,6 +168,30 @@ def microseconds(stamp: str) -> int | None:
         return max(0, (begins + int(hour) * 3600 + int(minute) * 60 + int(second)) * 1_000_000 + int(fraction))
     except (ValueError, OverflowError):
         return None
+
+
+def as_written(stamp: str) -> str:
+    """A time of RFC 3339 in the form that this program writes, in which texts sort as the times do; "" for what is none.
+
+    What has that form's length and end already comes back as it is, whatever else it holds.
+    """
+    if len(stamp) == STAMP_LENGTH and stamp[26] == "Z" and stamp.isascii():
+        return stamp
+    found = re.fullmatch(_OTHER_FORMS, stamp, re.ASCII) if len(stamp) <= _LONGEST_STAMP else None
+    if found is None:
+        return ""
+    day, clock, fraction, sign, hours, minutes = found.groups()
+    shifted = f"{day}T{clock}.{(fraction or '')[:6]:0<6}Z"
+    if not sign:
+        return shifted
+    if hours > "23" or minutes > "59" or (at := microseconds(shifted)) is None:
+        return ""
+    seconds, rest = divmod(at, 1_000_000)
+    seconds -= (int(hours) * 3600 + int(minutes) * 60) * (1 if sign == "+" else -1)
+    try:
+        return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(max(seconds, 0)))}.{rest:06d}Z"
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _begin_of(day: str) -> int:

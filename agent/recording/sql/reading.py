@@ -20,8 +20,13 @@ _GROUPS = {
         f"type IN ({', '.join(map(repr, _COMMAND_TYPES))}) AND command_id <> ''",
     ),
 }
+# A cast to TIMESTAMP leaves out an offset, one to TIMESTAMPTZ takes the zone of this place where there is none.
+_TIME = (
+    "CASE WHEN l.time LIKE '%+__:__' OR l.time LIKE '%-__:__' "
+    "THEN make_timestamp(epoch_us(try_cast(l.time AS TIMESTAMPTZ))) ELSE try_cast(l.time AS TIMESTAMP) END"
+)
 _OWN = {
-    "time": "try_cast(l.time AS TIMESTAMP)",
+    "time": _TIME,
     "session": "coalesce(s.session, l.session)",
     "machine": "s.machine",
     "file": "s.file",

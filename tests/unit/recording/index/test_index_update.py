@@ -12,7 +12,6 @@ from agent.recording.fold import goals
 from agent.recording.index import listing
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
-from agent.recording.index.line import microseconds
 from agent.recording.index.search import search
 from agent.recording.reader import list_sessions, read_records
 from benchmarks.audit_logs import write_sessions
@@ -172,23 +171,6 @@ def test_a_goal_without_an_end_is_running_only_while_its_log_is_locked(tmp_path:
             wanted = Conditions(statuses=(status,))
             assert len(index.ask(lambda d, w=wanted: listing.sessions(d, str(folder), w))) == expected  # type: ignore[misc]
             assert len(index.ask(lambda d, w=wanted: search(d, str(folder), (), w)).hits) == expected  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        ("1970-01-01T00:00:01.000001Z", 1_000_001),
-        ("2026-11-22T07:49:31.552971Z", 1_795_333_771_552_971),
-        ("2026-11-22T07:49:31Z", None),
-        ("2026-13-22T07:49:31.552971Z", None),
-        ("2026-11-22T07:49:3x.552971Z", None),
-        ("2026-11-22T07:49-31.552971Z", None),
-        ("٢٠٢٦-11-22T07:49:31.552971Z", None),
-        ("", None),
-    ],
-)
-def test_times(text: str, at: int | None) -> None:
-    assert microseconds(text) == at
 
 
 def test_the_newest_are_there_first(index: LogIndex, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,21 @@ def test_lines_that_are_no_events_are_counted_and_break_nothing(tmp_path: Path) 
         assert rows == [("echo \x00 \x1b[31m", '["x"]', None, None, None)]
 
 
+def test_times_with_an_offset_are_told_in_utc(tmp_path: Path) -> None:
+    times = (
+        "2026-03-04T10:00:00Z",
+        "2026-03-04T10:00:00.5+00:00",
+        "2026-03-04T12:00:00+02:00",
+        "2026-03-04T23:00:00-05:30",
+        "now",
+    )
+    lines = [json.dumps({**LINE, "seq": place, "time": time, "type": "notice"}) for place, time in enumerate(times)]
+    with of_lines(tmp_path, *lines) as database:
+        found = ask(database, "SELECT time::VARCHAR FROM events ORDER BY seq")
+    expected = ["2026-03-04 10:00:00", "2026-03-04 10:00:00.5", "2026-03-04 10:00:00", "2026-03-05 04:30:00", None]
+    assert [row[0] for row in found] == expected
+
+
 def test_a_line_longer_than_any_record_is_left_out(tmp_path: Path) -> None:
     event = json.dumps({**LINE, "type": "notice", "text": "small"})
     long = json.dumps({**LINE, "type": "notice", "text": "x" * (34 * 1024 * 1024)})
