@@ -1,11 +1,11 @@
 """Goals in plain words, judged by running: does a planner's command do in a throw-away world what the right command does there?
 
-`python -m benchmarks.nl2sh [--planner NAME [--model M] [--base-url URL]] [--only AREA] [--tasks FILE] [--held-out] [--failures]
+`python -m benchmarks.nl2sh [--planner NAME [--model M] [--base-url URL]] [--only AREA] [--tasks FILE] [--set SET] [--failures]
 [--json | --markdown] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
 built, nothing runs (exit 2). A command that the classifier rates high, or that asks for more rights, is not run and counts as wrong.
 `--check` runs the accepted commands of the tasks instead, and complains about those that do nothing or differ from themselves.
 Of the project's own tasks, three in ten (by a hash of the goal) are kept apart: their figures are told, their failures never, so that
-nobody works towards them.
+nobody works towards them. `--set kept2` asks for a further set of which the same holds, written by somebody who had not seen the planner.
 """
 
 from __future__ import annotations
@@ -27,10 +27,17 @@ from benchmarks.nl2sh_planners import Asked
 from benchmarks.nl2sh_report import as_text, failures
 from benchmarks.nl2sh_sandbox import SandboxMissing, SetupBroken, why_missing
 from benchmarks.nl2sh_scores import Result, Summary, summary
-from benchmarks.nl2sh_tasks import Task, TaskError, own_tasks, tasks_of
+from benchmarks.nl2sh_tasks import APART, DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
 
 WANTED = 85.0  # percent of the development tasks
 ENOUGH_TROUBLE = 3  # answers that fail alike before anything is measured
+SETS = {
+    "own": (DEVELOPMENT, APART),
+    "development": (DEVELOPMENT,),
+    "kept-apart": (APART,),
+    "kept2": (KEPT2,),
+    "all": (DEVELOPMENT, APART, KEPT2),
+}
 
 
 class PlannerFails(Exception):
@@ -76,14 +83,12 @@ def measure(tasks: Sequence[Task], options: argparse.Namespace) -> tuple[list[Re
 
 def chosen_tasks(options: argparse.Namespace) -> list[Task]:
     """The tasks to use, without those whose programs are missing here. Raises TaskError."""
-    tasks = tasks_of(options.tasks) if options.tasks else own_tasks()
+    tasks = tasks_of(options.tasks) if options.tasks else own_tasks(SETS[options.set])
     if options.only:
         areas = sorted({task.area for task in tasks})
         tasks = [task for task in tasks if task.area == options.only]
         if not tasks:
             raise TaskError(f"no area {options.only!r}; there are {', '.join(areas)}")
-    if options.held_out:
-        tasks = [task for task in tasks if task.held_out]
     usable = [task for task in tasks if not task.missing()]
     if len(usable) < len(tasks):
         names = sorted({name for task in tasks for name in task.missing()})
@@ -92,11 +97,11 @@ def chosen_tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def summaries_of(results: list[Result], *, own: bool) -> list[Summary]:
-    """One for each part: the developers', the one kept apart; of somebody's tasks there is one part only."""
+    """One for each set that was asked for: the developers', those kept apart; of somebody's tasks there is one only."""
     if not own:
         return [summary("all", results)]
-    parts = (("development", False), ("kept apart", True))
-    found = [summary(name, [one for one in results if one.task.held_out == apart]) for name, apart in parts]
+    parts = (DEVELOPMENT, APART, KEPT2)
+    found = [summary(part, [one for one in results if one.task.part == part]) for part in parts]
     return [one for one in found if one.total.tasks]
 
 
@@ -109,9 +114,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--tasks", metavar="FILE", default="", help='JSON lines: {"goal", "reference", "fixture" or "setup"}'
     )
-    parser.add_argument("--held-out", action="store_true", help="only the part of our tasks that is kept apart")
     parser.add_argument(
-        "--failures", action="store_true", help="list what was not solved, but for the part that is kept apart"
+        "--set",
+        choices=tuple(SETS),
+        default="own",
+        help="which of our tasks: development and kept-apart (own), one of them, kept2, or all",
+    )
+    parser.add_argument(
+        "--held-out", dest="set", action="store_const", const="kept-apart", help="the same as --set kept-apart"
+    )
+    parser.add_argument(
+        "--failures", action="store_true", help="list what was not solved, but for the sets that are kept apart"
     )
     parser.add_argument("--check", action="store_true", help="run the accepted commands of the tasks, and complain")
     parser.add_argument("--jobs", type=int, default=2, help="sandboxes at a time")
@@ -119,8 +132,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     form.add_argument("--json", action="store_true")
     form.add_argument("--markdown", action="store_true")
     options = parser.parse_args(argv)
-    if options.failures and options.held_out:
-        parser.error("failures of the part that is kept apart are not shown: nobody is to work towards them")
+    if options.failures and not options.tasks and DEVELOPMENT not in SETS[options.set]:
+        parser.error("failures of a set that is kept apart are not shown: nobody is to work towards them")
     if options.jobs < 1:
         parser.error("--jobs: at least 1")
     return options
@@ -165,7 +178,7 @@ def check(tasks: Sequence[Task], jobs: int) -> int:
 def as_json(
     summaries: list[Summary], results: list[Result], load: float, options: argparse.Namespace
 ) -> dict[str, object]:
-    """Everything but the single results of the part that is kept apart."""
+    """Everything but the single results of the sets that are kept apart."""
     single = [
         {
             "goal": one.task.goal,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from benchmarks.nl2sh_fixture_course import course
 from benchmarks.nl2sh_fixture_data import data, logs
 from benchmarks.nl2sh_fixture_packed import archives, repo
+from benchmarks.nl2sh_fixture_server import server
 from benchmarks.nl2sh_maker import Maker, noise
 
 Builder = Callable[[str], None]
@@ -277,5 +279,6 @@ def nothing(home: str) -> None:
 
 
 FIXTURES: dict[str, Builder] = {
-    builder.__name__: builder for builder in (project, documents, mixed, data, logs, archives, repo, nothing)
+    builder.__name__: builder
+    for builder in (project, documents, mixed, data, logs, archives, repo, server, course, nothing)
 }

@@ -1,4 +1,8 @@
-"""Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines."""
+"""Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines.
+
+Ours come in three sets. Of the files AREA.toml, three tasks in ten (by a hash of the goal) are "kept apart" from those of "development".
+All of the files kept2_AREA.toml are "kept2": written later, by somebody who had not seen the planner, and asked for by name only.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import json
 import os
 import shutil
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.nl2sh_fixtures import FIXTURES
@@ -15,6 +20,8 @@ from benchmarks.nl2sh_fixtures import FIXTURES
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh")
 DIFFICULTIES = ("easy", "medium", "hard")
 HELD_OUT_PERCENT = 30
+DEVELOPMENT, APART, KEPT2 = "development", "kept apart", "kept2"
+KEPT2_FILES = "kept2_"
 
 
 class TaskError(Exception):
@@ -24,7 +31,7 @@ class TaskError(Exception):
 @dataclass(frozen=True)
 class Task:
     """`also`: other commands that are as right. `needs`: programs without which the task is left out. `times`: whether the times of
-    files count, too. `setup`: shell lines that prepare the world after the fixture is copied."""
+    files count, too. `setup`: shell lines that prepare the world after the fixture is copied. `kept2`: of that set."""
 
     goal: str
     reference: str
@@ -35,12 +42,20 @@ class Task:
     setup: str = ""
     needs: tuple[str, ...] = ()
     times: bool = False
+    kept2: bool = False
+
+    @property
+    def part(self) -> str:
+        """The set it belongs to; between the first two the goal's words decide, so that no edit elsewhere moves it."""
+        if self.kept2:
+            return KEPT2
+        digest = hashlib.sha256(" ".join(self.goal.lower().split()).encode()).hexdigest()
+        return APART if int(digest[:8], 16) % 100 < HELD_OUT_PERCENT else DEVELOPMENT
 
     @property
     def held_out(self) -> bool:
-        """Whether it belongs to the part that nobody tunes on; the goal's words decide, so that no edit elsewhere moves it."""
-        digest = hashlib.sha256(" ".join(self.goal.lower().split()).encode()).hexdigest()
-        return int(digest[:8], 16) % 100 < HELD_OUT_PERCENT
+        """Whether it belongs to a set that nobody tunes on: of that, figures are told and never what failed."""
+        return self.part != DEVELOPMENT
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -55,14 +70,14 @@ class Task:
 _KEYS = {"goal", "reference", "fixture", "area", "difficulty", "also", "setup", "needs", "times"}
 
 
-def own_tasks() -> list[Task]:
-    """All tasks of the project. Raises TaskError."""
+def own_tasks(parts: Collection[str] = (DEVELOPMENT, APART)) -> list[Task]:
+    """The tasks of the project that belong to one of `parts`. Raises TaskError, also for what is wrong in the other sets."""
     tasks: list[Task] = []
     for name in sorted(os.listdir(FOLDER)):
         if name.endswith(".toml"):
             tasks += _from_toml(os.path.join(FOLDER, name), name.removesuffix(".toml"))
     _no_twins(tasks)
-    return tasks
+    return [task for task in tasks if task.part in parts]
 
 
 def tasks_of(path: str) -> list[Task]:
@@ -84,8 +99,11 @@ def _from_toml(path: str, area: str) -> list[Task]:
             table = tomllib.load(file)
         except tomllib.TOMLDecodeError as problem:
             raise TaskError(f"{path}: {problem}") from problem
-    base = {"area": area, "fixture": table.get("fixture", "nothing")}
-    return [_task({**base, **entry}, f"{path}, task {number}") for number, entry in enumerate(table.get("task", []), 1)]
+    base = {"area": area.removeprefix(KEPT2_FILES), "fixture": table.get("fixture", "nothing")}
+    tasks = [
+        _task({**base, **entry}, f"{path}, task {number}") for number, entry in enumerate(table.get("task", []), 1)
+    ]
+    return [replace(task, kept2=area.startswith(KEPT2_FILES)) for task in tasks]
 
 
 def _task(entry: Any, place: str) -> Task:
