@@ -8,12 +8,12 @@ from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.stagesread import RANKS, Step
-from agent.planner.offline.grammar.tableread import fit_to_table
 from agent.planner.offline.grammar.tablewords import table_in
+from agent.planner.offline.grammar.understanding.tables import fit_to_table
 from agent.planner.offline.values import Value
 
 if TYPE_CHECKING:
-    from agent.planner.offline.grammar.understand import Understanding
+    from agent.planner.offline.grammar.understanding.forms import Forms
 
 _CONTENT_OPS = frozenset({
     "match", "anchored", "regex", "where", "replace", "replaceword", "cols", "colrange", "colexcept", "addstart", "addend",
@@ -29,7 +29,7 @@ _SHOWING = frozenset({"show", "find", "count", "sort", "compute", "extract"})
 _NEGATED = {"range": "delrange", "line": "delline"}
 
 
-def separator_of(draft: Understanding) -> str:
+def separator_of(draft: Forms) -> str:
     """The separator of columns: what was said, else what the name of the file says, "" for white space."""
     if draft.stages.separator:
         return draft.stages.separator
@@ -44,7 +44,7 @@ def separator_of(draft: Understanding) -> str:
     return ":" if texts and all(text in ("/etc/passwd", "/etc/group", "/etc/shadow") for text in texts) else ""
 
 
-def assemble(draft: Understanding) -> Intent:
+def assemble(draft: Forms) -> Intent:
     """The intent of a goal whose pieces have all been applied."""
     kinds = [kind for kind, _ in draft.nouns]
     verbs = [verb for verb, _ in draft.verbs]
@@ -91,7 +91,7 @@ def assemble(draft: Understanding) -> Intent:
     )
 
 
-def _source(draft: Understanding, kinds: list[str]) -> str:
+def _source(draft: Forms, kinds: list[str]) -> str:
     if draft.texts:
         return "text"
     if draft.literals and not draft.files.roots and not draft.files.type:
@@ -105,13 +105,13 @@ def _source(draft: Understanding, kinds: list[str]) -> str:
     return "content" if draft.seeks or ((about_lines or changes) and not draft.action.startswith("rename")) else "files"
 
 
-def _only_recased(draft: Understanding) -> bool:
+def _only_recased(draft: Forms) -> bool:
     """Whether nothing but the case of letters is changed."""
     ops = {step.stage.op for step in draft.stages.steps} & _CONTENT_OPS
     return ops <= {"upper", "lower"}
 
 
-def _place_counts(draft: Understanding, source: str) -> None:
+def _place_counts(draft: Forms, source: str) -> None:
     if draft.counting >= 0:  # "count them"
         draft.counts.append(("line" if source != "files" else "file", draft.counting))
     if any(step.stage.op == "occurrences" for step in draft.stages.steps):
@@ -128,7 +128,7 @@ def _place_counts(draft: Understanding, source: str) -> None:
         draft.stages.steps.append(Step(clause=clause, rank=RANKS["count"], stage=Stage(op="count", args=(letter,))))
 
 
-def _negate_deleted(draft: Understanding, source: str) -> None:
+def _negate_deleted(draft: Forms, source: str) -> None:
     """ "delete the lines that contain x" keeps the others."""
     if not draft.deleting or source not in ("text", "content"):
         return
@@ -146,7 +146,7 @@ def _negate_deleted(draft: Understanding, source: str) -> None:
             step.stage = structs.replace(stage, op={"head": "skip", "tail": "drop"}[stage.op])
 
 
-def _stages(draft: Understanding, source: str, kinds: list[str]) -> tuple[Stage, ...]:
+def _stages(draft: Forms, source: str, kinds: list[str]) -> tuple[Stage, ...]:
     stages = draft.stages
     about_words = "word" in kinds and not any(
         kind == "word" for kind, _ in draft.counts if len(draft.counts) == 1 and not _has_unique(draft)
@@ -197,7 +197,7 @@ def _summed(stages: list[Stage]) -> list[Stage]:
     return out
 
 
-def _has_unique(draft: Understanding) -> bool:
+def _has_unique(draft: Forms) -> bool:
     return any(step.stage.op in ("unique", "dups", "once") for step in draft.stages.steps)
 
 
@@ -247,12 +247,12 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
     return tuple(stages)
 
 
-def _content_filters(draft: Understanding, files, stages, source):  # type: ignore[no-untyped-def]
+def _content_filters(draft: Forms, files, stages, source):  # type: ignore[no-untyped-def]
     """Conditions on lines become conditions on files where names are asked for."""
     return files, stages
 
 
-def _sink(draft: Understanding, source: str, verbs: list[str], stages: tuple[Stage, ...]) -> Sink:
+def _sink(draft: Forms, source: str, verbs: list[str], stages: tuple[Stage, ...]) -> Sink:
     if draft.sink.kind != "show":
         return draft.sink
     if "inplace" in draft.form:

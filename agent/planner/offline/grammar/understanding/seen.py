@@ -6,21 +6,12 @@ import re
 
 from msgspec import structs
 
-from agent.planner.offline.grammar.filesread import FilesDraft
 from agent.planner.offline.grammar.pieces import Piece
-from agent.planner.offline.grammar.stagesread import StagesDraft
+from agent.planner.offline.grammar.understanding.lines import Lines
 
 
-class LineReading:
-    """The part of an understanding that is about lines; what it shares with the rest is declared here."""
-
-    stages: StagesDraft
-    seeks: bool
-    files: FilesDraft
-
-    def on_contain(self, piece: Piece, clause: int) -> bool:
-        """A condition on content, of lines or of files; what is understood says which."""
-        raise NotImplementedError
+class LineReading(Lines):
+    """The part of an understanding that is about lines."""
 
     def on_seenline(self, piece: Piece, clause: int) -> bool:
         """Lines with a word that the file has."""

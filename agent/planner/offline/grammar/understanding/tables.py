@@ -5,11 +5,9 @@ from __future__ import annotations
 from msgspec import structs
 
 from agent.planner.offline.grammar.intent import Order, Stage
-from agent.planner.offline.grammar.linesread import LineReading
 from agent.planner.offline.grammar.pieces import Piece
-from agent.planner.offline.grammar.reader import Row
-from agent.planner.offline.grammar.stagesread import StagesDraft
 from agent.planner.offline.grammar.tablewords import table_in
+from agent.planner.offline.grammar.understanding.seen import LineReading
 
 _GROUPING = frozenset({"per", "each", "by"})
 # Steps whose result would be wrong or odd with the line of names among the others.
@@ -18,14 +16,8 @@ _COMPARED = frozenset({">", "<", ">=", "<=", "!="})
 
 
 class TableReading(LineReading):
-    """The part of an understanding that is about tables; what it shares with the rest is declared here."""
+    """The part of an understanding that is about tables."""
 
-    row: Row
-    stages: StagesDraft
-    nouns: list[tuple[str, int]]
-    counts: list[tuple[str, int]]
-    counting: int
-    super_order: tuple[str, str] | None
     grouped: str = ""
     rows_counted: bool = False
 

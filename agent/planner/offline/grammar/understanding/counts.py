@@ -1,0 +1,81 @@
+"""Pieces that count, sum up and put together what is the same."""
+
+from __future__ import annotations
+
+from agent.planner.offline.grammar.pieces import Piece
+from agent.planner.offline.grammar.understanding.draft import LINE_NOUNS
+from agent.planner.offline.grammar.understanding.tables import TableReading
+
+
+class Counts(TableReading):
+    """How many, how often, how much."""
+
+    def on_group(self, piece: Piece, clause: int) -> bool:
+        self.group = piece.param
+        return True
+
+    def on_count(self, piece: Piece, clause: int) -> bool:
+        self.verbs.append(("count", clause))
+        return self.stages.add("count", "occurrences", self.stages.letters, piece.values["TEXT"].text, clause=clause)
+
+    def on_frequency(self, piece: Piece, clause: int) -> bool:
+        self.verbs.append(("count", clause))
+        self.stages.frequency, self.stages.frequency_clause = piece.param, clause
+        if "HEAD" in piece.values:
+            self.show_column(piece.values["HEAD"].text, clause)
+        self.counting = -1
+        if "word" in self.row.lemmas[piece.start : piece.end]:
+            self.nouns.append(("word", clause))
+        if "NUM" in piece.values:
+            self.stages.add("limit", "head", piece.values["NUM"].text, clause=clause)
+        return True
+
+    def on_uniquecount(self, piece: Piece, clause: int) -> bool:
+        self.verbs.append(("count", clause))
+        self.counting = clause
+        return self.stages.add("unique", "unique", clause=clause)
+
+    def on_unique(self, piece: Piece, clause: int) -> bool:
+        return self.stages.add("unique", "unique", clause=clause)
+
+    def on_dups(self, piece: Piece, clause: int) -> bool:
+        return self.stages.add("unique", "dups", clause=clause)
+
+    def on_once(self, piece: Piece, clause: int) -> bool:
+        return self.stages.add("unique", "once", clause=clause)
+
+    def on_agg(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "median":
+            return False
+        if piece.param == "range":
+            self.stages.sort(clause, key="whole", numeric=True)
+            return self.stages.add("count", "ends", clause=clause)
+        if (self.nouns and self.nouns[-1][0] == "size") or "size" in self.row.lemmas[piece.end : piece.end + 2]:
+            self.action = "du"
+            self.form.add("all")
+            return True
+        if self.files.type and not self.texts and not any(kind in LINE_NOUNS for kind, _ in self.nouns):
+            self.form.add("all")
+        return self.stages.add("count", "agg", piece.param, "\0", "1", clause=clause)
+
+    def on_longest(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "length":
+            return self.stages.add("count", "longest_length", clause=clause)
+        if piece.param == "word":
+            self.stages.add("split", "words", clause=clause)
+        return self.stages.add("count", "longest", clause=clause)
+
+    def on_shortest(self, piece: Piece, clause: int) -> bool:
+        return self.stages.add("count", "shortest", clause=clause)
+
+    def on_length(self, piece: Piece, clause: int) -> bool:
+        self.counting = -1
+        return self.stages.add("change", "length", clause=clause)
+
+    def on_nwords(self, piece: Piece, clause: int) -> bool:
+        self.counting = -1
+        return self.stages.add("change", "nwords", clause=clause)
+
+    def on_ncols(self, piece: Piece, clause: int) -> bool:
+        self.counting = -1
+        return self.stages.add("count", "ncols", "\0", clause=clause)

@@ -1,0 +1,94 @@
+"""Pieces about the result: its order and its form."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from agent.planner.offline.grammar.pieces import Piece
+from agent.planner.offline.grammar.understanding.counts import Counts
+from agent.planner.offline.grammar.understanding.edits import Edits
+
+
+class Forms(Counts, Edits):
+    """How the result is shown."""
+
+    def on_order(self, piece: Piece, clause: int) -> bool:
+        fields: dict[str, object] = {"key": piece.param}
+        if piece.param == "col":
+            fields["column"] = piece.values["COL"].text
+        if piece.param in ("frequent", "rare"):
+            return self.stages.sort(clause, key="count", numeric=True, reverse=piece.param == "frequent")
+        if piece.param in ("count", "value"):
+            fields["numeric"] = True
+        if piece.param == "value":
+            fields["key"] = "whole"
+        if piece.param == "human":
+            fields["human"] = True
+        return self.stages.sort(clause, **fields)
+
+    def on_adv(self, piece: Piece, clause: int) -> bool:
+        kind = piece.param
+        if kind == "unique":
+            return self.stages.add("unique", "unique", clause=clause)
+        if self.stages.order is None:
+            if kind == "reverse":
+                return self.stages.change("tac", clause) if self.texts else self.stages.sort(clause, reverse=True)
+            if kind == "unique":
+                return self.on_unique(piece, clause)
+            if kind == "alphareverse":
+                return self.stages.sort(clause, reverse=True)
+            if kind == "nocase":
+                return self.on_nocase(piece, clause)
+        fields = {
+            "num": "numeric",
+            "reverse": "reverse",
+            "desc": "reverse",
+            "alphareverse": "reverse",
+            "nocase": "nocase",
+            "human": "human",
+        }
+        if kind in fields:
+            return self.stages.sort(clause, **{fields[kind]: True})
+        return self.stages.sort(clause)
+
+    def on_super(self, piece: Piece, clause: int) -> bool:
+        kind = piece.param.split()[0]
+        number = piece.values["NUM"].text if "NUM" in piece.values else ""
+        lemmas = self.row.lemmas[piece.start : piece.end]
+        for noun, letter in (("dir", "dir"), ("file", "file")):
+            if noun in lemmas:
+                self.on_noun(structs.replace(piece, meaning=f"noun {letter}"), clause)
+        self.super_order = (kind.removesuffix("count"), number)
+        return True
+
+    def on_superlines(self, piece: Piece, clause: int) -> bool:
+        self.form.add("superlines")
+        self.files.type = self.files.type or "f"
+        return True
+
+    def on_form(self, piece: Piece, clause: int) -> bool:
+        kind = piece.param
+        if kind == "comma" and any(step.stage.op == "join" for step in self.stages.steps):
+            return self.on_join(structs.replace(piece, values={}), clause)
+        if kind in ("size", "mtime", "target", "atime", "owner", "group", "mode", "inode", "type", "lines"):
+            self.shown.append(kind)
+        self.form.add(kind)
+        if "PATH" in piece.values:
+            return self._place(piece.values["PATH"], clause, "")
+        return True
+
+    def on_inplace(self, piece: Piece, clause: int) -> bool:
+        self.form.add("inplace")
+        return True
+
+    def on_stdout(self, piece: Piece, clause: int) -> bool:
+        self.form.add("stdout")
+        return True
+
+    def on_nooverwrite(self, piece: Piece, clause: int) -> bool:
+        self.form.add("nooverwrite")
+        return True
+
+    def on_preserve(self, piece: Piece, clause: int) -> bool:
+        self.form.add("preserve")
+        return True
