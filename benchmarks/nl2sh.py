@@ -4,8 +4,8 @@
 [--json | --markdown] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
 built, nothing runs (exit 2). A command that the classifier rates high, or that asks for more rights, is not run and counts as wrong.
 `--check` runs the accepted commands of the tasks instead, and complains about those that do nothing or differ from themselves.
-Of the project's own tasks, three in ten (by a hash of the goal) are kept apart: their figures are told, their failures never, so that
-nobody works towards them. `--set kept2` asks for a further set of which the same holds, written by somebody who had not seen the planner.
+`--set kept2` asks for tasks that are kept apart, written by somebody who had not seen the planner: their figures are told, their failures
+never, so that nobody works towards them.
 """
 
 from __future__ import annotations
@@ -27,17 +27,11 @@ from benchmarks.nl2sh_planners import Asked
 from benchmarks.nl2sh_report import as_text, failures
 from benchmarks.nl2sh_sandbox import SandboxMissing, SetupBroken, why_missing
 from benchmarks.nl2sh_scores import Result, Summary, summary
-from benchmarks.nl2sh_tasks import APART, DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
+from benchmarks.nl2sh_tasks import DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
 
 WANTED = 85.0  # percent of the development tasks
 ENOUGH_TROUBLE = 3  # answers that fail alike before anything is measured
-SETS = {
-    "own": (DEVELOPMENT, APART),
-    "development": (DEVELOPMENT,),
-    "kept-apart": (APART,),
-    "kept2": (KEPT2,),
-    "all": (DEVELOPMENT, APART, KEPT2),
-}
+SETS = {"development": (DEVELOPMENT,), "kept2": (KEPT2,), "all": (DEVELOPMENT, KEPT2)}
 
 
 class PlannerFails(Exception):
@@ -97,10 +91,10 @@ def chosen_tasks(options: argparse.Namespace) -> list[Task]:
 
 
 def summaries_of(results: list[Result], *, own: bool) -> list[Summary]:
-    """One for each set that was asked for: the developers', those kept apart; of somebody's tasks there is one only."""
+    """One for each set that was asked for; of somebody's tasks there is one only."""
     if not own:
         return [summary("all", results)]
-    parts = (DEVELOPMENT, APART, KEPT2)
+    parts = (DEVELOPMENT, KEPT2)
     found = [summary(part, [one for one in results if one.task.part == part]) for part in parts]
     return [one for one in found if one.total.tasks]
 
@@ -117,12 +111,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--set",
         choices=tuple(SETS),
-        default="own",
-        help="which of our tasks: development and kept-apart (own), one of them, kept2, or all",
+        default="development",
+        help="which of our tasks: those of the developers, those kept apart (kept2), or all",
     )
-    parser.add_argument(
-        "--held-out", dest="set", action="store_const", const="kept-apart", help="the same as --set kept-apart"
-    )
+    parser.add_argument("--held-out", dest="set", action="store_const", const="kept2", help="the same as --set kept2")
     parser.add_argument(
         "--failures", action="store_true", help="list what was not solved, but for the sets that are kept apart"
     )
@@ -211,10 +203,10 @@ def main() -> list[Figure]:
         return []
     results, _ = measure(chosen_tasks(parse([])), parse([]))
     figures = []
-    for one, wanted in zip(summaries_of(results, own=True), (WANTED, 0.0), strict=True):
+    for one in summaries_of(results, own=True):
         right, wrong = one.total.share(one.total.right), one.total.share(one.total.wrong)
-        bound = f">= {wanted:.0f} %" if wanted else "-"
-        figures.append(Figure(f"goals to commands, {one.total.name}: right", right, 0, "%", bound, right >= wanted))
+        bound = f">= {WANTED:.0f} %"
+        figures.append(Figure(f"goals to commands, {one.total.name}: right", right, 0, "%", bound, right >= WANTED))
         figures.append(Figure(f"goals to commands, {one.total.name}: wrong", wrong, 0, "%", "-", True))
     return figures
 

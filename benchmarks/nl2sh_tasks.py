@@ -1,12 +1,11 @@
 """Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines.
 
-Ours come in three sets. Of the files AREA.toml, three tasks in ten (by a hash of the goal) are "kept apart" from those of "development".
-All of the files kept2_AREA.toml are "kept2": written later, by somebody who had not seen the planner, and asked for by name only.
+Ours come in two sets. The files AREA.toml are "development": what fails in them is looked at. The files kept2_AREA.toml are "kept2", kept
+apart: written by somebody who had not seen the planner, asked for by name only, and never shown.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -19,8 +18,7 @@ from benchmarks.nl2sh_fixtures import FIXTURES
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh")
 DIFFICULTIES = ("easy", "medium", "hard")
-HELD_OUT_PERCENT = 30
-DEVELOPMENT, APART, KEPT2 = "development", "kept apart", "kept2"
+DEVELOPMENT, KEPT2 = "development", "kept2"
 KEPT2_FILES = "kept2_"
 
 
@@ -46,11 +44,8 @@ class Task:
 
     @property
     def part(self) -> str:
-        """The set it belongs to; between the first two the goal's words decide, so that no edit elsewhere moves it."""
-        if self.kept2:
-            return KEPT2
-        digest = hashlib.sha256(" ".join(self.goal.lower().split()).encode()).hexdigest()
-        return APART if int(digest[:8], 16) % 100 < HELD_OUT_PERCENT else DEVELOPMENT
+        """The set it belongs to."""
+        return KEPT2 if self.kept2 else DEVELOPMENT
 
     @property
     def held_out(self) -> bool:
@@ -70,7 +65,7 @@ class Task:
 _KEYS = {"goal", "reference", "fixture", "area", "difficulty", "also", "setup", "needs", "times"}
 
 
-def own_tasks(parts: Collection[str] = (DEVELOPMENT, APART)) -> list[Task]:
+def own_tasks(parts: Collection[str] = (DEVELOPMENT,)) -> list[Task]:
     """The tasks of the project that belong to one of `parts`. Raises TaskError, also for what is wrong in the other sets."""
     tasks: list[Task] = []
     for name in sorted(os.listdir(FOLDER)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,11 +138,10 @@ def test_a_bad_task_is_refused_with_its_place(tmp_path: Path, line: str) -> None
         tasks_of(str(path))
 
 
-def test_own_tasks_are_many_and_three_in_ten_are_kept_apart() -> None:
+def test_own_tasks_are_many_and_none_of_them_is_kept_apart() -> None:
     tasks = own_tasks()
-    apart = sum(task.held_out for task in tasks)
     assert len(tasks) >= 300
-    assert 0.25 <= apart / len(tasks) <= 0.36
+    assert not any(task.held_out for task in tasks)
     assert len({task.area for task in tasks}) >= 14
     assert {task.difficulty for task in tasks} == {"easy", "medium", "hard"}
 
@@ -150,10 +150,8 @@ def test_what_is_kept_apart_is_told_in_figures_only(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         nl2sh.parse(["--held-out", "--failures"])
     assert "kept apart" in capsys.readouterr().err
-    apart = next(task for task in own_tasks() if task.held_out)
-    told = nl2sh.as_json(
-        [summary("kept apart", [Result(apart, Answer())])], [Result(apart, Answer())], 0.0, nl2sh.parse([])
-    )
+    apart = replace(LIST, goal="what nobody sees", kept2=True)
+    told = nl2sh.as_json([summary("kept2", [Result(apart, Answer())])], [Result(apart, Answer())], 0.0, nl2sh.parse([]))
     assert apart.goal not in json.dumps(told)
 
 
