@@ -148,7 +148,7 @@ RULES = [
     ),
     Said("multiples", r"(?:{ASK}|generate )multiples of <step:int> (?:up to|until|from \d+ to|below) <b:int>", _multiples, "multiples of a number"),
     Said(
-        "times repeat", r"(?:print|echo|output|show|say|write|display|repeat) (?:the )?(?:word |text |string |line )?<text:text>,? <n:int> times(?:,? (?:each )?on (?:separate|its own) lines?)?{END}",
+        "times repeat", r"(?:(?:print|echo|output|show|say|write|display) (?:the )?(?:word |text |string |line )?|repeat (?:the )?(?:word|text|string|line) )<text:text>,? <n:int> times(?:,? (?:each )?on (?:separate|its own) lines?)?{END}",
         _repeated, "print a text several times",
     ),
     Said("hexadecimal hex octal binary", r"(?:{ASK}|convert |print |write )(?:decimal )?(?:number )?<n:int> (?:in|as|to|into) (?P<base>hexadecimal|hex|octal|binary)(?: (?:notation|format|number))?", _in_base, "number in another base"),
