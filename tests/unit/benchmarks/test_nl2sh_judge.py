@@ -16,7 +16,7 @@ from benchmarks.nl2sh_planners import Answer
 from benchmarks.nl2sh_report import as_text, failures
 from benchmarks.nl2sh_sandbox import Outcome, why_missing
 from benchmarks.nl2sh_scores import Result, calibration, score, summary
-from benchmarks.nl2sh_tasks import Task, TaskError, own_tasks, tasks_of
+from benchmarks.nl2sh_tasks import DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
 
 MISSING = why_missing()
 runs = pytest.mark.skipif(bool(MISSING), reason=f"no sandbox here: {MISSING}")
@@ -144,6 +144,18 @@ def test_own_tasks_are_many_and_none_of_them_is_kept_apart() -> None:
     assert not any(task.held_out for task in tasks)
     assert len({task.area for task in tasks}) >= 14
     assert {task.difficulty for task in tasks} == {"easy", "medium", "hard"}
+
+
+def test_tasks_kept_apart_are_enough_for_a_figure_and_never_mixed_with_the_others() -> None:
+    apart = own_tasks((KEPT2,))
+    assert len(apart) >= 150
+    assert all(task.held_out for task in apart)
+    assert not {task.goal for task in apart} & {task.goal for task in own_tasks()}
+    assert len(own_tasks((DEVELOPMENT, KEPT2))) == len(apart) + len(own_tasks())
+    assert {task.area for task in apart} <= {task.area for task in own_tasks()}
+    assert min(sum(task.area == area for task in apart) for area in {task.area for task in apart}) >= 8
+    assert {task.difficulty for task in apart} == {"easy", "medium", "hard"}
+    assert nl2sh.chosen_tasks(nl2sh.parse([])) == [task for task in own_tasks() if not task.missing()]
 
 
 def test_what_is_kept_apart_is_told_in_figures_only(capsys: pytest.CaptureFixture[str]) -> None:
