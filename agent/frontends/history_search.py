@@ -75,21 +75,23 @@ class PastReader:
     def _read_index(self, changed: Callable[[], None], stopped: threading.Event) -> None:
         from agent.recording.index.access import LogIndex
         from agent.recording.index.past import past
+        from agent.recording.index.purpose import Purpose
 
+        purpose = Purpose()
         shown_at = 0.0
 
         def between(done: int, of: int) -> None:
             nonlocal shown_at
             if done and time.monotonic() - shown_at > _REFRESH_SECONDS:
                 shown_at = time.monotonic()
-                self.entries = index.ask(past, fresh=False)
+                self.entries = index.ask(past, fresh=False, purpose=purpose)
                 changed()
 
         with LogIndex(self._folder, self._state, told=between) as index:
             if not self.entries:
-                self.entries = index.ask(past, fresh=False)
+                self.entries = index.ask(past, fresh=False, purpose=purpose)
                 changed()
-            found = index.ask(past, stop=stopped.is_set)
+            found = index.ask(past, stop=stopped.is_set, purpose=purpose)
             self.entries = found
 
 

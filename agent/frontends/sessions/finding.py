@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from agent.frontends.services import Services
     from agent.recording.index.database import Database
+    from agent.recording.index.purpose import Purpose
 
 T = TypeVar("T")
 
@@ -44,10 +45,12 @@ def ask_index(
     services: Services,
     options: argparse.Namespace,
     question: Callable[[Database, str], T],
+    purpose: Purpose,
     *,
     seconds: float | None = None,
 ) -> T:
     """What `question(database, folder)` finds in the index, brought up to date first, for `seconds` at most (None: as long as it takes).
+    `purpose` is what the question needs.
 
     Raises IoError where logs cannot be read.
     """
@@ -60,10 +63,12 @@ def ask_index(
     folder = session_folder(services)
     progress = _Progress(sink_of(sys.stderr))
     with LogIndex(folder, state_dir(services.loaded.environ), told=progress.told) as index:
-        answer = index.ask(lambda database: question(database, folder), rebuild=options.rebuild, seconds=seconds)
+        answer = index.ask(
+            lambda database: question(database, folder), rebuild=options.rebuild, seconds=seconds, purpose=purpose
+        )
         progress.end()
         for note in index.notes:
-            say(note)
+            say(shown_line(note, 500))
     return answer
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
+    from agent.recording.index.database import Database
 
 DEFAULT_LIMIT = 20
 _QUICK_SECONDS = 1.0
@@ -81,6 +82,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     """Print one row a session, what was written last first; or one a goal, the newest first."""
     from agent.recording.index.asking import Conditions
     from agent.recording.index.listing import goals, sessions
+    from agent.recording.index.purpose import Purpose
 
     json = services.settings.json
     limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
@@ -91,13 +93,22 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         statuses=tuple(options.status),
     )
     listed = goals if options.goals else sessions
-    # One more than wanted tells whether there are more.
+    most = limit + 1 if limit else 0  # one more than wanted tells whether there are more
     narrow = options.goals or options.cwd or options.status
     quick = not (json or narrow or options.rebuild) and 0 < limit <= _QUICK_LIMIT
+    is_kept = True
+
+    def question(database: Database, folder: str) -> list[dict[str, Any]]:
+        nonlocal is_kept
+        is_kept = bool(database.place)
+        return listed(database, folder, wanted, most)
+
+    in_order = not narrow and (quick or wanted == Conditions())  # those written last are the answer, read or not
     found = ask_index(
         services,
         options,
-        lambda database, folder: listed(database, folder, wanted, limit + 1 if limit else 0),
+        question,
+        Purpose(since=wanted.since, newest=most if in_order else 0),
         seconds=_QUICK_SECONDS if quick else None,
     )
     more = bool(limit) and len(found) > limit
@@ -118,8 +129,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     print_table([_for_people(row, home) for row in found], _OF_GOALS if options.goals else _OF_SESSIONS, out)
     if unread := sum(row.get("partial", False) for row in found):
         say(
-            f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. Each call goes on from there; "
-            "--limit 0 waits until all is read"
+            f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. "
+            f"{'Each call goes on from there; ' if is_kept else ''}--limit 0 waits until all is read"
         )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")

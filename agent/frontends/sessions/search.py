@@ -95,7 +95,8 @@ def _exit(text: str) -> int | str:
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the hits, newest first; 1 where there are none. Raises InvalidRequest."""
     from agent.recording.index.asking import Conditions
-    from agent.recording.index.search import search
+    from agent.recording.index.purpose import Purpose
+    from agent.recording.index.search import MOST_WORDS, search
 
     json = services.settings.json
     words = tuple(stripped for word in options.words if (stripped := word.strip()))
@@ -119,6 +120,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         lambda database, folder: search(
             database, folder, words, wanted, pattern=pattern, limit=limit, seconds=SECONDS, numbered=not json
         ),
+        Purpose(since=wanted.since, texts=True, words=words[:MOST_WORDS]),
     )
     out = sink_of(sys.stdout)
     if json:

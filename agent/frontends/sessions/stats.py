@@ -34,9 +34,12 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the figures: one object with `--json`, plots otherwise."""
     from agent.recording.index.asking import Conditions
     from agent.recording.index.figures import figures
+    from agent.recording.index.purpose import Purpose
 
     wanted = Conditions(since=options.since or 0, until=options.until or 0, cwd=folder_asked(options.cwd))
-    found = ask_index(services, options, lambda database, folder: figures(database, wanted))
+    found = ask_index(
+        services, options, lambda database, folder: figures(database, wanted), Purpose(since=wanted.since)
+    )
     out = sink_of(sys.stdout)
     if services.settings.json:
         print_rows([_for_programs(found)], json=True, out=out)

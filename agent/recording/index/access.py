@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from agent.recording.index.database import Database, discard, in_memory, may_be_damage, open_database
+from agent.recording.index.purpose import Purpose
 from agent.recording.index.update import Told, unread, update
 
 T = TypeVar("T")
@@ -46,25 +47,27 @@ class LogIndex:
         fresh: bool = True,
         stop: Callable[[], bool] | None = None,
         seconds: float | None = None,
+        purpose: Purpose | None = None,
     ) -> T:
         """The answer to `question`, after the index took in what is new (`fresh`). Raises IoError where the logs cannot be read.
 
         Where that takes longer than `seconds`, the answer comes from what was read by then; `database.left` says what was not.
+        `purpose` says what the question needs, so that no more is read where no index can be kept (None: it needs all).
         `question` may be asked again after a repair, so it must give all of its answer at the end.
         """
         try:
-            return self._ask(self._open(rebuild=rebuild), question, fresh, stop, seconds)
+            return self._ask(self._open(purpose, rebuild=rebuild), question, fresh, stop, seconds)
         except sqlite3.Error as error:
-            place, damaged = self.place, may_be_damage(error)
+            place, damaged, why = self.place, may_be_damage(error), f"{self.place}: {error}"
             self.close()
         # It is damaged below the surface: once more from nothing, and if that does not help, without a file.
         try:
             if damaged and discard(place):
-                return self._ask(self._open(), question, True, stop, seconds)
+                return self._ask(self._open(purpose), question, True, stop, seconds)
         except sqlite3.Error:
             self.close()
-        self._database = in_memory()
-        return self._ask(self._database, question, True, stop)
+        self._database = in_memory(purpose, why)
+        return self._ask(self._database, question, True, stop, seconds)
 
     def close(self) -> None:
         """Give up the file; it is opened again when it is asked again."""
@@ -72,11 +75,11 @@ class LogIndex:
             self._database.close()
             self._database = None
 
-    def _open(self, *, rebuild: bool = False) -> Database:
-        if rebuild:
+    def _open(self, purpose: Purpose | None, *, rebuild: bool = False) -> Database:
+        if rebuild or (self._database is not None and not self._database.place and self._database.purpose != purpose):
             self.close()
         if self._database is None:
-            self._database = open_database(self._folder, self._state, rebuild=rebuild)
+            self._database = open_database(self._folder, self._state, rebuild=rebuild, purpose=purpose)
         return self._database
 
     def _ask(
@@ -89,8 +92,9 @@ class LogIndex:
     ) -> T:
         database.left = []
         if fresh:
-            if not database.place:
-                seconds = None  # what is not kept would never be read to its end
+            if database.why:
+                self.notes.append(f"no index of the sessions is kept, so each call reads logs anew: {database.why}")
+                database.why = ""
             try:
                 database.left = update(database, self._folder, told=self._told, stop=stop, seconds=seconds)
             except sqlite3.OperationalError as error:

@@ -20,6 +20,7 @@ from agent.config.private_folder import make_folder
 from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 
 if TYPE_CHECKING:
+    from agent.recording.index.purpose import Purpose
     from agent.recording.reader import SessionFile
 
 NAME = ".index.sqlite3"
@@ -39,7 +40,8 @@ class Unusable(Exception):
 class Database:
     """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up.
 
-    `left`: the sessions that were not read to their end when it was last brought up to date.
+    `left`: the sessions that were not read to their end when it was last brought up to date. One in memory says `why` there is
+    no file, and may be made for one `purpose` only.
     """
 
     def __init__(self, connection: sqlite3.Connection, place: str, lock: int = -1) -> None:
@@ -49,6 +51,8 @@ class Database:
         self.fresh = False
         self.full_text = True
         self.left: list[SessionFile] = []
+        self.why = ""
+        self.purpose: Purpose | None = None
 
     def close(self) -> None:
         """Give up the file. Never raises."""
@@ -59,22 +63,25 @@ class Database:
             self._lock = -1
 
 
-def open_database(folder: str, state: str, *, rebuild: bool = False) -> Database:
+def open_database(folder: str, state: str, *, rebuild: bool = False, purpose: Purpose | None = None) -> Database:
     """The index of the logs in `folder`, empty where there was none that can be used. With `rebuild` it is empty in any case.
+    `purpose` is what one is made for that can only be held in memory.
 
     Raises sqlite3.Error only where not even memory holds a database.
     """
-    for place in _places(folder, state):
+    places, why = _places(folder, state)
+    for place in places:
         try:
             return _open_file(place, rebuild=rebuild)
-        except (Unusable, OSError, ValueError, sqlite3.Error):
-            continue
-    return in_memory()
+        except (Unusable, OSError, ValueError, sqlite3.Error) as error:
+            why.append(f"{os.path.dirname(place)}: {getattr(error, 'strerror', None) or error}")
+    return in_memory(purpose, "; ".join(why))
 
 
-def in_memory() -> Database:
+def in_memory(purpose: Purpose | None = None, why: str = "") -> Database:
     """An empty index that is gone with this process."""
     database = Database(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False), "")
+    database.purpose, database.why = purpose, why
     _create(database)
     return database
 
@@ -96,16 +103,20 @@ def discard(place: str) -> bool:
     return True
 
 
-def _places(folder: str, state: str) -> list[str]:
+def _places(folder: str, state: str) -> tuple[list[str], list[str]]:
+    """Where the index may lie, the best place first; and why it may not lie elsewhere."""
     real = os.path.realpath(folder)
     name = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
     places = [os.path.join(state, "index", f"{name}.sqlite3")] if state else []
     try:
         info = os.stat(real)
-    except OSError:
-        return places
-    ours = info.st_uid == os.geteuid() and not stat.S_IMODE(info.st_mode) & 0o022
-    return [os.path.join(real, NAME), *places] if ours and os.access(real, os.W_OK) else places
+    except OSError as error:
+        return places, [f"{real}: {error.strerror}"]
+    if info.st_uid != os.geteuid() or stat.S_IMODE(info.st_mode) & 0o022:
+        return places, [f"others can write to {real}"]
+    if not os.access(real, os.W_OK):
+        return places, [f"{real} cannot be written"]
+    return [os.path.join(real, NAME), *places], []
 
 
 def _open_file(place: str, *, rebuild: bool) -> Database:
@@ -209,7 +220,8 @@ def _create(database: Database, identity: str = "") -> None:
         for statement in TABLES.values():
             connection.execute(statement)
         try:
-            connection.execute(FULL_TEXT)
+            database.full_text = database.purpose is None or database.purpose.full_text
+            connection.execute(FULL_TEXT if database.full_text else PLAIN_TEXT)
         except sqlite3.OperationalError:  # a build of SQLite without it
             connection.execute(PLAIN_TEXT)
             database.full_text = False

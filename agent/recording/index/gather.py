@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agent.recording.index.line import STAMP_LENGTH, Line, as_written, kept, microseconds, real, result_of, whole
@@ -17,6 +18,12 @@ from agent.recording.index.values import (
     Session,
 )
 
+_OF_GOALS = (b"command.output", b"assistant.message")
+_TEXT_ONLY = re.compile(
+    rb'\{"v":\d{1,4},"seq":\d{1,15},"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)","session":"[\w.-]{1,64}","run":"\w{0,64}",'
+    rb'"goal_id":"(\w{0,64})","prev":"\w{64}","type":"(%s|run\.started|run\.finished|planner\.started|tool\.\w+)"'
+    % b"|".join(_OF_GOALS)
+)
 _OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
 
 
@@ -44,6 +51,18 @@ class Gatherer:
         handler = _HANDLERS.get(line.type)
         if handler is not None:
             handler(self, line)
+
+    def pass_over(self, line: bytes) -> bool:
+        """The next line, where that is one of ours that holds nothing but text or times: it need not be read. Whether it is such a line."""
+        found = _TEXT_ONLY.match(line)
+        if found is None or not line.endswith(b"}\n"):
+            return False
+        session, stamp = self.session, found[1].decode()
+        session.latest = max(session.latest, stamp)
+        session.began = session.began or microseconds(stamp) or 0
+        if session.open is not None and found[3] in _OF_GOALS and session.open.goal_id == found[2].decode():
+            session.open.last = stamp
+        return True
 
     def _at(self, line: Line) -> int:
         """When it was written; where that cannot be read, the latest time before."""

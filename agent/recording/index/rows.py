@@ -5,11 +5,15 @@ from __future__ import annotations
 import calendar
 import sqlite3
 import time
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from agent.recording.index.schema import SEPARATOR
 from agent.recording.index.values import OUTPUTS_KEPT, Goal, Session
+
+if TYPE_CHECKING:
+    from agent.recording.index.purpose import Purpose
 
 _GOAL = f"INSERT INTO goals VALUES ({', '.join('?' * 20)})"  # noqa: S608
 _COMMAND = f"INSERT INTO commands VALUES ({', '.join('?' * 14)})"  # noqa: S608
@@ -19,8 +23,11 @@ _TEXT = "INSERT INTO texts (rowid, goal, message, command, output) VALUES (?, ?,
 _taken = [0, 0, 0]  # connection, and the rows from and to which it was full; only where a search begins
 
 
-def write_goal(connection: sqlite3.Connection, session: int, goal: Goal) -> None:
-    """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`."""
+def write_goal(connection: sqlite3.Connection, session: int, goal: Goal, purpose: Purpose | None = None) -> None:
+    """One goal with its commands and texts; what stood there of it before is replaced. It gets its `row`.
+
+    For one `purpose` only the texts that it wants are written.
+    """
     if goal.row:
         _remove_goal(connection, goal.row)
     else:
@@ -45,7 +52,11 @@ def write_goal(connection: sqlite3.Connection, session: int, goal: Goal) -> None
                 for place, command in enumerate(goal.commands)
             ],
         )  # fmt: skip
-    connection.execute(_TEXT, (row, goal.goal, _said(goal), *_command_texts(goal)))
+    if purpose is not None and not purpose.texts:
+        return
+    texts = goal.goal, _said(goal), *_command_texts(goal)
+    if purpose is None or purpose.wants(*texts):
+        connection.execute(_TEXT, (row, *texts))
 
 
 def _said(goal: Goal) -> str:
@@ -98,12 +109,19 @@ def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session
 
 
 def write_session(
-    connection: sqlite3.Connection, number: int, path: str, session: Session, *, size: int = 0, written: float = 0.0
+    connection: sqlite3.Connection,
+    number: int,
+    path: str,
+    session: Session,
+    *,
+    size: int = 0,
+    written: float = 0.0,
+    purpose: Purpose | None = None,
 ) -> None:
     """The session with all it is so far, its open goal included. `size`: bytes of all its files; `written`: seconds since the epoch."""
     goal = session.open
     if goal is not None:
-        write_goal(connection, number, goal)
+        write_goal(connection, number, goal, purpose)
     began = beginning_of(session)
     cost = session.cost
     if goal is not None and goal.cost is not None:

@@ -20,16 +20,22 @@ def with_unfinished(
     """
     known = {row["path"]: row for row in rows}
     unread = {session.path for session in left}
-    added: list[dict[str, Any]] = []
-    for session in sorted(left, key=lambda session: session.by_writing, reverse=True):
+    waiting = sorted(left, key=lambda session: session.by_writing)
+    read = [row for row in reversed(rows) if row["path"] not in unread]
+    found: list[dict[str, Any]] = []
+    while (waiting or read) and not (limit and len(found) == limit):
+        if not waiting or (read and _by_writing(read[-1]) > waiting[-1].by_writing):
+            found.append(read.pop())
+            continue
+        session = waiting.pop()
         row = _row(session, outline(session), known.get(session.path), live)
         if row["ended"] >= wanted.since and (not wanted.until or row["began"] < wanted.until):
-            added.append(row)
-        if limit and len(added) == limit:
-            break
-    found = [*(row for row in rows if row["path"] not in unread), *added]
-    found.sort(key=lambda row: (row["written"], row["date"], row["session"]), reverse=True)
-    return found[:limit] if limit else found
+            found.append(row)
+    return found
+
+
+def _by_writing(row: dict[str, Any]) -> tuple[float, str, str]:
+    return row["written"], row["date"], row["session"]
 
 
 def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:

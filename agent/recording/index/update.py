@@ -18,6 +18,7 @@ from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import read_line
 from agent.recording.index.logs import FileState, goes_on, new_lines, opened, settle, state_of, unchanged
+from agent.recording.index.purpose import Purpose
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
 from agent.recording.index.values import Session
 from agent.recording.reader import SessionFile, list_sessions
@@ -33,10 +34,11 @@ Told = Callable[[int, int], None]
 
 
 class _Piece(Struct):
-    """One piece of work: until when (monotonic), and how many bytes of logs were read in it."""
+    """One piece of work: until when (monotonic), and how many bytes of logs were read in it. `purpose`: what all of it is for."""
 
     connection: sqlite3.Connection
     ends: float
+    purpose: Purpose | None
     bytes: int = 0
 
 
@@ -48,8 +50,8 @@ def update(
     stop: Callable[[], bool] | None = None,
     seconds: float | None = None,
 ) -> list[SessionFile]:
-    """Read what is new in the logs of `folder`; the sessions that are not read to their end. `told(done, of)` is called between pieces
-    with numbers of bytes.
+    """Read what is new in the logs of `folder`, as far as the database's purpose needs it; the sessions that are not read to their end.
+    `told(done, of)` is called between pieces with numbers of bytes.
 
     `stop` ends it between pieces, and so do `seconds` of time, after at least one piece. Raises IoError where the folder cannot be
     read, sqlite3.Error.
@@ -57,7 +59,10 @@ def update(
     connection = database.connection
     if nothing_new(connection, folder):
         return []
+    purpose, unasked = database.purpose, list[SessionFile]()
     sessions = list_sessions(folder)
+    if purpose is not None:
+        sessions, unasked = purpose.chosen(sessions)
     stored = stored_files(connection)
     indexed = {path for (path,) in connection.execute("SELECT path FROM sessions")}
     gone = indexed - {os.path.basename(session.path) for session in sessions}
@@ -69,11 +74,11 @@ def update(
     while left or gone:
         now = time.monotonic()
         if (stop is not None and stop()) or (ends is not None and now >= ends and not first):
-            return left
+            return [*left, *unasked]
         first = False
         if told is not None:
             told(min(done, total), total)
-        piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends))
+        piece = _Piece(connection, now + PIECE_SECONDS if ends is None else min(now + PIECE_SECONDS, ends), purpose)
         connection.execute("BEGIN IMMEDIATE")
         try:
             left = _work(piece, left, gone)
@@ -84,7 +89,7 @@ def update(
             raise
         gone = set()
         done += piece.bytes
-    return []
+    return unasked
 
 
 def unread(database: Database, folder: str) -> list[SessionFile]:
@@ -146,7 +151,7 @@ def _take_in(piece: _Piece, found: SessionFile) -> bool:
         ],
     )
     size = sum(state.size for state in states)
-    write_session(connection, number, name, session, size=size, written=written)
+    write_session(connection, number, name, session, size=size, written=written, purpose=piece.purpose)
     return whole
 
 
@@ -172,13 +177,15 @@ def _take_up(states: list[FileState], before: list[FileState]) -> bool:
 def _read(piece: _Piece, number: int, gatherer: Gatherer, state: FileState) -> bool:
     """Take in the new lines of one file; whether that was all of them."""
     begun, looked, whole = state.read, state.read, True
+    without_texts = piece.purpose is not None and not piece.purpose.texts
     try:
         with opened(state) as file:
             for count, line in enumerate(new_lines(file, state), 1):
-                gatherer.take(read_line(line) if line is not None else None)
+                if not (without_texts and line is not None and gatherer.pass_over(line)):
+                    gatherer.take(read_line(line) if line is not None else None)
                 if gatherer.done:
                     for goal in gatherer.done:
-                        write_goal(piece.connection, number, goal)
+                        write_goal(piece.connection, number, goal, piece.purpose)
                     gatherer.done.clear()
                 if count % _LINES_AT_A_TIME == 0 or state.read - looked > _BYTES_AT_A_TIME:
                     looked = state.read

@@ -130,7 +130,8 @@ def test_a_link_in_its_place_is_not_followed(folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("what", ["-wal", "-shm", "-lock", ""])
 def test_folders_in_its_place(folder: Path, what: str) -> None:
     (folder / (database.NAME + what)).mkdir()
-    assert count(folder) == (GOALS, "", [])
+    found, place, notes = count(folder)
+    assert (found, place, len(notes)) == (GOALS, "", 1) and "no index of the sessions is kept" in notes[0]
 
 
 def test_a_folder_shared_with_others_gets_no_index(folder: Path, tmp_path: Path) -> None:
@@ -138,7 +139,8 @@ def test_a_folder_shared_with_others_gets_no_index(folder: Path, tmp_path: Path)
     state = tmp_path / "state"
     assert count(folder, state)[:2] == (GOALS, str(next((state / "index").glob("*.sqlite3"))))
     assert not list(folder.glob(".index*"))
-    assert count(folder) == (GOALS, "", [])
+    found, place, notes = count(folder)
+    assert (found, place, len(notes)) == (GOALS, "", 1) and "no index of the sessions is kept" in notes[0]
 
 
 def test_a_folder_that_does_not_exist_has_no_sessions(tmp_path: Path) -> None:

@@ -90,12 +90,13 @@ def test_progress_counts_bytes_that_were_read(folder: SessionFolder) -> None:
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_an_index_that_is_not_kept_is_made_whole(folder: SessionFolder, tmp_path: Path) -> None:
+def test_an_index_that_is_not_kept_makes_nobody_wait_either(folder: SessionFolder, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     folder.path.joinpath(".index.sqlite3").mkdir()
-    with LogIndex(str(folder.path), str(tmp_path / "file")) as index:
-        assert not any("partial" in row for row in listed(index, folder, seconds=0.0))
-        assert index.place == ""
+    for seconds, partial in ((0.0, 4), (None, 0)):
+        with LogIndex(str(folder.path), str(tmp_path / "file")) as index:
+            rows = listed(index, folder, seconds=seconds)
+            assert index.place == "" and (len(rows), sum("partial" in row for row in rows)) == (4, partial)
 
 
 def test_without_room_the_index_stays_and_what_it_lacks_is_told_from_the_logs_ends(
@@ -103,7 +104,7 @@ def test_without_room_the_index_stays_and_what_it_lacks_is_told_from_the_logs_en
 ) -> None:
     before = listed(index, folder)
     write_sessions(str(folder.path), goals=60, seed=12, goals_per_session=30)
-    connection = index._open().connection
+    connection = index._open(None).connection
     kept = os.stat(index.place).st_ino
     connection.execute("PRAGMA max_page_count = 1")  # as with a full disk: not a page more than there are
     early = listed(index, folder, seconds=1.0)
@@ -122,7 +123,7 @@ def test_without_room_the_index_stays_and_what_it_lacks_is_told_from_the_logs_en
 
 def test_a_damaged_index_makes_nobody_wait(index: LogIndex, folder: SessionFolder, small_pieces: None) -> None:
     listed(index, folder)
-    index._open().connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    index._open(None).connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     place = Path(index.place)
     index.close()
     content = bytearray(place.read_bytes())
