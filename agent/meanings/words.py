@@ -35,22 +35,24 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 class Lexicon:
-    """Synonyms, fillers and set phrases, read from lexicon.toml; `vocabulary` is every word that recipes use."""
+    """Synonyms, fillers and set phrases, read from lexicon.toml; `vocabulary` is every word that recipes use.
 
-    def __init__(self, data: dict[str, Any], vocabulary: Iterable[str] = ()) -> None:
+    `concepts`: those of another lexicon of the same data, which need not be found again; `data` needs no synonyms then.
+    """
+
+    def __init__(
+        self, data: dict[str, Any], vocabulary: Iterable[str] = (), *, concepts: dict[str, str] | None = None
+    ) -> None:
         self.fillers = frozenset(data["fillers"])
         self.weak = frozenset(data["weak"])
         self.place_words = frozenset(data["place_words"])
         self.folder_names = frozenset(data["folder_names"])
         self.text_words = frozenset(data["text_words"])
         self.extensions = frozenset(data["extensions"])
-        self.concepts: dict[str, str] = {}
-        for concept, words in data["synonyms"].items():
-            for word in (concept, *words):
-                self.concepts[word] = concept
-        # Shorter words first, so that "lines" in a phrasing is a form of "line" and no concept of its own.
-        for word in sorted(vocabulary, key=len):
-            self.concepts.setdefault(word, self.concept(word))
+        self.concepts: dict[str, str] = {} if concepts is None else concepts
+        if concepts is None:
+            self._find_concepts(data["synonyms"], vocabulary)
+        self._meant = frozenset(self.concepts.values())
         self.numbers: dict[str, int] = data["numbers"]
         self.cities: dict[str, str] = data["cities"]
         self.kinds: dict[str, list[str]] = data["kinds"]
@@ -62,6 +64,15 @@ class Lexicon:
             self._add_phrase(text, path, is_path=True)
         for group in self._phrases.values():
             group.sort(key=lambda entry: -len(entry[0]))
+
+    def _find_concepts(self, synonyms: dict[str, list[str]], vocabulary: Iterable[str]) -> None:
+        for concept, words in synonyms.items():
+            for word in (concept, *words):
+                self.concepts[word] = concept
+        # Shorter words first, so that "lines" in a phrasing is a form of "line" and no concept of its own; those of one
+        # length by the alphabet, so that the same words always make the same concepts.
+        for word in sorted(vocabulary, key=lambda word: (len(word), word)):
+            self.concepts.setdefault(word, self.concept(word))
 
     def _add_phrase(self, text: str, replacement: str, *, is_path: bool) -> None:
         words = tuple(text.split())
@@ -79,7 +90,7 @@ class Lexicon:
 
     def knows(self, word: str) -> bool:
         """Whether the word means something to any recipe."""
-        return word in self.fillers or word in self.weak or self.concept(word) in self.concepts.values()
+        return word in self.fillers or word in self.weak or self.concept(word) in self._meant
 
     def is_plural_extension(self, word: str) -> bool:
         """Whether a lower-case word is an extension with an s, which says "files" by itself: "jpgs", "pdfs"."""

@@ -77,9 +77,7 @@ class Matcher:
         present = {token.concept for token in tokens if not token.quoted} - asked_about(tokens)
         best: dict[str, Match] = {}
         lost: tuple[str, ...] | None = None
-        for recipe, phrasing, required in self._index.near(present):
-            if not all(concepts & present for concepts in required):
-                continue
+        for recipe, phrasing in self._index.near(present):
             frame = frame_without(recipe.entry.ignores)
             if recipe.entry.filters and not _suits(recipe, frame):
                 continue
@@ -134,15 +132,10 @@ class Matcher:
         concepts = {
             token.concept for token in reading.tokens if not token.quoted and not token.filler and not token.weak
         } - _SAYS_LITTLE
-        scored: dict[str, tuple[float, Recipe]] = {}
-        for recipe, _, required in self._index.all():
-            words = set().union(*required) if required else set()
-            met = sum(bool(group & concepts) for group in required)
-            shared = met / (len(required) + 0.5) + 0.1 * len(words & concepts)
-            if met and shared > scored.get(recipe.entry.id, (0.0, recipe))[0]:
-                scored[recipe.entry.id] = (shared, recipe)
-        ranked = sorted(scored.values(), key=lambda pair: -pair[0])
-        return [recipe for _, recipe in ranked[:count]]
+        scored: dict[Recipe, float] = {}
+        for recipe, shared in self._index.sharing(concepts):
+            scored[recipe] = max(shared, scored.get(recipe, 0.0))
+        return sorted(scored, key=lambda recipe: -scored[recipe])[:count]
 
 
 def prefers_grammar(reading: Reading) -> bool:
@@ -166,12 +159,14 @@ def prefers_grammar(reading: Reading) -> bool:
         return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs
+    if best.recipe.area == "text":
+        return True  # which lines, and what of them, is said by the order of the words
     if best.recipe.entry.defaults.keys() - best.binding.values.keys() and reading.composed.intent.stages:
         return True  # the recipe supposes what nobody said ("the last line" is one, not ten)
     intent = reading.composed.intent
     steps = best.recipe.entry.command.count(" | ") + 1
     composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"
-    return best.recipe.entry.filters or composed or best.recipe.entry.id.startswith(("text.grep", "text.sort"))
+    return best.recipe.entry.filters or composed
 
 
 def _no_lines(value: Value, scene: Scene) -> bool:

@@ -1,68 +1,68 @@
-"""Finding the phrasings that a goal may fit by one word each, so that the thousands of others are not even compiled."""
+"""Finding the phrasings that a goal may fit by their required words, so that the thousands of others are not even compiled."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
+from agent.planner.offline.book_tables import Tables
 from agent.planner.offline.patterns import Phrasing
-
-# Optional parts and slots.
-_NOT_REQUIRED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
 
 
 class HasPhrasings(Protocol):
-    """What is indexed: `phrasings` are the compiled `sources`, one for one."""
+    """What is indexed."""
 
-    @property
-    def sources(self) -> tuple[str, ...]: ...
-
-    @property
-    def phrasings(self) -> tuple[Phrasing, ...]: ...
+    def phrasing(self, number: int) -> Phrasing: ...
 
 
 R = TypeVar("R", bound=HasPhrasings)
 
 
 class PhrasingIndex(Generic[R]):
-    """Each phrasing is filed under that of its required words which fewest others have; without one it always comes."""
+    """The phrasings of `recipes` by the tables that were made of them."""
 
-    def __init__(self, recipes: Iterable[R], concept: Callable[[str], str], fillers: frozenset[str]) -> None:
-        self._recipes = tuple(recipes)
-        places = [(at, number) for at, recipe in enumerate(self._recipes) for number in range(len(recipe.sources))]
-        joined = "\n".join([source for recipe in self._recipes for source in recipe.sources])
-        rows = [line.split() for line in _NOT_REQUIRED.sub("", joined).split("\n")]
-        words = Counter([piece for row in rows for piece in row])
-        keys = {piece: _concepts(piece, concept, fillers) for piece in words}
-        self._filed: dict[str, list[tuple[int, int]]] = {}
-        self._always: list[tuple[int, int]] = []
-        for place, row in zip(places, rows, strict=True):
-            required = [piece for piece in row if keys[piece]]
-            if not required:
-                self._always.append(place)
-                continue
-            for one in keys[min(required, key=words.__getitem__)]:
-                self._filed.setdefault(one, []).append(place)
+    def __init__(self, recipes: tuple[R, ...], tables: Tables) -> None:
+        self._recipes = recipes
+        self._groups = tables.groups
+        self._required = tables.required
+        self._filed = tables.filed
+        self._always = tables.always
+        self._owners: list[int] = []
+        self._firsts: list[int] = []
+        for at, count in enumerate(tables.counts):
+            self._firsts.append(len(self._owners))
+            self._owners += [at] * count
+        self._holding: dict[str, list[int]] = {}
+        for number, group in enumerate(tables.groups):
+            for concept in group:
+                self._holding.setdefault(concept, []).append(number)
 
-    def near(self, present: set[str]) -> Iterator[tuple[R, Phrasing, tuple[frozenset[str], ...]]]:
-        """Phrasings that may fit a goal with these concepts, with what they require, in the order of the files."""
+    def near(self, present: set[str]) -> Iterator[tuple[R, Phrasing]]:
+        """Phrasings all of whose required words are among these concepts, in the order of the files."""
+        met = self._met(present)
         places = set(self._always).union(*(self._filed.get(concept, ()) for concept in present))
-        for at, number in sorted(places):
-            phrasing = self._recipes[at].phrasings[number]
-            yield self._recipes[at], phrasing, phrasing.required
+        for place in sorted(places):
+            if met.issuperset(self._required[place]):
+                yield self._at(place)
 
-    def all(self) -> Iterator[tuple[R, Phrasing, tuple[frozenset[str], ...]]]:
+    def sharing(self, concepts: set[str]) -> Iterator[tuple[R, float]]:
+        """Recipes with a phrasing that requires one of these concepts, and how much it shares with them (0..2 or so)."""
+        met = self._met(concepts)
+        for place, required in enumerate(self._required):
+            if met.isdisjoint(required):
+                continue
+            words = set().union(*(self._groups[number] for number in required))
+            share = sum(number in met for number in required) / (len(required) + 0.5)
+            yield self._recipes[self._owners[place]], share + 0.1 * len(words & concepts)
+
+    def all(self) -> Iterator[tuple[R, Phrasing]]:
         """Every phrasing; this compiles them all."""
-        for recipe in self._recipes:
-            for phrasing in recipe.phrasings:
-                yield recipe, phrasing, phrasing.required
+        return map(self._at, range(len(self._owners)))
 
+    def _met(self, concepts: set[str]) -> set[int]:
+        return set().union(*(self._holding.get(concept, ()) for concept in concepts))
 
-def _concepts(piece: str, concept: Callable[[str], str], fillers: frozenset[str]) -> frozenset[str]:
-    """The concepts of which a goal must have one; empty for prepositions, which only announce."""
-    words = piece.removesuffix("!").split("|")
-    if not piece.endswith("!") and fillers.issuperset(words):
-        return frozenset()
-    return frozenset(map(concept, words))
+    def _at(self, place: int) -> tuple[R, Phrasing]:
+        owner = self._owners[place]
+        recipe = self._recipes[owner]
+        return recipe, recipe.phrasing(place - self._firsts[owner])

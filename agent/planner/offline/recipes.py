@@ -1,25 +1,19 @@
-"""The recipes: data files of what the planner can do. Loading finds the phrasings; a recipe is read when a goal comes near it."""
+"""The recipes: data files of what the planner can do. A recipe is decoded when a goal comes near it."""
 
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from functools import cached_property
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from agent.meanings.words import Lexicon, read_lexicon
+from agent.meanings.words import Lexicon
+from agent.planner.offline import book_tables
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
 from agent.planner.offline.phrasing_index import PhrasingIndex
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-_HEADING = "[[recipe]]"
-# How phrasings are written in all our files: on one line, in single quotes. What is written otherwise is read as TOML.
-_PHRASINGS = re.compile(r"^phrasings = \['([^\n\"]*)'\]$", re.MULTILINE)
 
 
 class Form(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,29 +57,34 @@ class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     done: str = ""
 
 
+_ENTRY = msgspec.msgpack.Decoder(RecipeEntry)
+
+
 class Recipe:
-    """A recipe of the file `area`. What it says is read from its text, and its phrasings compiled, when first asked for."""
+    """A recipe of the file `area`. It is decoded, and each of its phrasings compiled, when first asked for."""
 
-    def __init__(self, area: str, text: str, compiler: PhrasingCompiler) -> None:
+    def __init__(self, area: str, encoded: bytes, compiler: PhrasingCompiler) -> None:
         self.area = area
-        self._text = text
+        self._encoded = encoded
         self._compiler = compiler
-
-    @cached_property
-    def sources(self) -> tuple[str, ...]:
-        """The phrasings as they are written."""
-        found = _PHRASINGS.search(self._text)
-        return tuple(found[1].split("', '")) if found else self.entry.phrasings
+        self._compiled: dict[int, Phrasing] = {}
 
     @cached_property
     def entry(self) -> RecipeEntry:
-        """All keys. msgspec.ValidationError or tomllib.TOMLDecodeError for a malformed recipe."""
-        return msgspec.convert(tomllib.loads(self._text), RecipeEntry)
+        """All keys."""
+        return _ENTRY.decode(self._encoded)
 
-    @cached_property
+    def phrasing(self, number: int) -> Phrasing:
+        """One of the phrasings, compiled. ValueError for one that cannot be read."""
+        found = self._compiled.get(number)
+        if found is None:
+            found = self._compiled[number] = self._compiler.compile(self.entry.phrasings[number])
+        return found
+
+    @property
     def phrasings(self) -> tuple[Phrasing, ...]:
-        """The compiled phrasings. ValueError for one that cannot be read."""
-        return tuple(self._compiler.compile(source) for source in self.sources)
+        """All of them."""
+        return tuple(self.phrasing(number) for number in range(len(self.entry.phrasings)))
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -106,26 +105,16 @@ class Book(Struct, frozen=True, kw_only=True):
 
 def read_toml(*path: str) -> dict[str, Any]:
     """A data file beside this module."""
-    with open(os.path.join(HERE, *path), "rb") as file:
+    import tomllib  # most starts need none of them
+
+    with open(os.path.join(book_tables.HERE, *path), "rb") as file:
         return tomllib.load(file)
-
-
-def _recipe_texts() -> list[tuple[str, str]]:
-    """The text of each recipe, without its heading, with its area, in order of file name."""
-    texts = []
-    folder = os.path.join(HERE, "recipes")
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".toml"):
-            with open(os.path.join(folder, name), encoding="utf-8", newline="\n") as file:
-                pieces = f"\n{file.read()}".split(f"\n{_HEADING}\n")
-            texts += [(name.removesuffix(".toml"), piece) for piece in pieces[1:]]
-    return texts
 
 
 def load_entries() -> list[tuple[str, RecipeEntry]]:
     """All recipe entries with their area, in order of file name, read in full. msgspec.ValidationError for a malformed one."""
     entries = []
-    for name in sorted(os.listdir(os.path.join(HERE, "recipes"))):
+    for name in sorted(os.listdir(os.path.join(book_tables.HERE, "recipes"))):
         if name.endswith(".toml"):
             for entry in read_toml("recipes", name)["recipe"]:
                 entries.append((name.removesuffix(".toml"), msgspec.convert(entry, RecipeEntry)))
@@ -133,28 +122,16 @@ def load_entries() -> list[tuple[str, RecipeEntry]]:
 
 
 def load_book() -> Book:
-    """Find all phrasings, so that goals can be matched. ValueError for a filter that cannot be read."""
-    words = read_lexicon()
-    filters = read_toml("filters.toml")["filter"]
-    fillers = frozenset(words["fillers"])
-
-    # The compiler has to know all words first, and the words are those of the recipes; so it finds concepts late.
-    def concept(word: str) -> str:
-        return lexicon.concept(word)
-
-    compiler = PhrasingCompiler(concept, fillers)
-    recipes = tuple(Recipe(area, text, compiler) for area, text in _recipe_texts())
-    filter_sources = [source for entry in filters for source in entry["phrasings"]]
-    every = [source for recipe in recipes for source in recipe.sources]
-    lexicon = Lexicon(words, vocabulary_of(every + filter_sources) - fillers)
+    """Everything that goals are matched with. ValueError for a filter that cannot be read, and what the data files raise."""
+    tables = book_tables.load_tables()
+    lexicon = Lexicon(tables.lexicon, concepts=tables.concepts)
+    compiler = PhrasingCompiler(lexicon.concept, lexicon.fillers)
+    recipes = tuple(
+        [Recipe(area, encoded, compiler) for area, encoded in zip(tables.areas, tables.entries, strict=True)]
+    )
     return Book(
         lexicon=lexicon,
-        filters=load_filters(filters, compiler.compile),
+        filters=load_filters(tables.filters, compiler.compile),
         recipes=recipes,
-        index=PhrasingIndex(recipes, lexicon.concept, fillers),
+        index=PhrasingIndex(recipes, tables),
     )
-
-
-def vocabulary_of(sources: list[str]) -> set[str]:
-    """Every literal word of the phrasings."""
-    return set(re.sub(r"<[^<>]*>|[\[\]|!]", " ", " ".join(sources)).split())

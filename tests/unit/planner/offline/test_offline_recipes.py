@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from agent.planner.offline import catalog, recipes, rendering
+from agent.planner.offline import book_tables, catalog, recipes, rendering
 from agent.planner.offline.patterns import Slot
 from tests.unit.planner.offline.offline_support import command_for
 
@@ -91,6 +91,6 @@ def test_catalog_document_is_fresh() -> None:
 
 
 def test_data_files_have_no_unknown_keys() -> None:
-    for name in os.listdir(os.path.join(recipes.HERE, "recipes")):
-        with open(os.path.join(recipes.HERE, "recipes", name), "rb") as file:
+    for name in os.listdir(os.path.join(book_tables.HERE, "recipes")):
+        with open(os.path.join(book_tables.HERE, "recipes", name), "rb") as file:
             assert set(tomllib.load(file)) == {"recipe"}

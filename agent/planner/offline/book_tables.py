@@ -1,0 +1,118 @@
+"""The recipes ready to be matched: `_book.msgpack` beside this module, made from the data files by `book_build`.
+
+The file only saves work, as Python's own compiled files do. Where it is missing, not what the data files say, or not from whoever
+those are from, the tables are built from them again, and kept where that is possible.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from agent.meanings import words
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILED = os.path.join(HERE, "_book.msgpack")
+FORMAT = 1
+
+
+class Source(Struct, frozen=True, array_like=True):
+    """A file that the tables come from, as it was then: bytes, and their CRC-32."""
+
+    size: int
+    crc: int
+
+
+class Tables(Struct, frozen=True, array_like=True):
+    """`entries` are recipes still encoded, so that only those are read that a goal comes near; `areas` go with them.
+
+    Phrasings are numbered through all recipes; `counts` says how many each recipe has. `required` holds for each phrasing the
+    numbers of `groups` (concepts, of which a goal must have one). `filed` has each phrasing under those of its groups that
+    fewest others have, `always` those without any.
+    """
+
+    format: int
+    made_from: dict[str, Source]
+    lexicon: dict[str, Any]
+    concepts: dict[str, str]
+    filters: list[dict[str, Any]]
+    areas: list[str]
+    entries: list[bytes]
+    counts: list[int]
+    groups: list[list[str]]
+    required: list[list[int]]
+    filed: dict[str, list[int]]
+    always: list[int]
+
+
+def load_tables() -> Tables:
+    """The tables of today's data files. ValueError, TOMLDecodeError or ValidationError for a file that cannot be read."""
+    try:
+        kept = _kept()
+    except (OSError, msgspec.MsgspecError):
+        kept = None
+    if kept is not None:
+        return kept
+    from agent.planner.offline.book_build import build, keep
+
+    started = time.time_ns()
+    tables = build()
+    if not sys.dont_write_bytecode:
+        keep(tables, started)
+    return tables
+
+
+def _kept() -> Tables | None:
+    """What was kept, None where it is not to be used. OSError, MsgspecError where it cannot be read."""
+    number = os.open(COMPILED, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(number, "rb") as file:
+        fact = os.fstat(number)
+        if not _is_trusted(fact):
+            return None
+        tables = msgspec.msgpack.decode(file.read(), type=Tables)
+    return tables if tables.format == FORMAT and _is_fresh(tables.made_from, fact.st_mtime_ns) else None
+
+
+def _is_trusted(fact: os.stat_result) -> bool:
+    """Whether nobody could have written it who could not write this module as well."""
+    mine = stat.S_ISREG(fact.st_mode) and not fact.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return mine and fact.st_uid in (0, os.stat(HERE).st_uid)
+
+
+def _is_fresh(made_from: dict[str, Source], made: int) -> bool:
+    """Whether the files are what they were: the same sizes, and those that are younger (nanoseconds) the same content."""
+    found = dict(sources())
+    if found.keys() != made_from.keys():
+        return False
+    facts = {name: os.stat(path) for name, path in found.items()}
+    if any(facts[name].st_size != source.size for name, source in made_from.items()):
+        return False
+    young = [name for name, fact in facts.items() if fact.st_mtime_ns >= made]
+    return all(read_source(found[name]).crc == made_from[name].crc for name in young)
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Name and path of everything that the tables depend on: the data, and how words become concepts."""
+    folder = os.path.join(HERE, "recipes")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".toml"):
+            yield f"recipes/{name}", os.path.join(folder, name)
+    yield "filters.toml", os.path.join(HERE, "filters.toml")
+    meanings = os.path.dirname(os.path.abspath(words.__file__))
+    yield "lexicon.toml", os.path.join(meanings, "lexicon.toml")
+    yield "words.py", os.path.join(meanings, "words.py")
+
+
+def read_source(path: str) -> Source:
+    """A file as it is now. OSError where it cannot be read."""
+    with open(path, "rb") as file:
+        content = file.read()
+    return Source(len(content), zlib.crc32(content))
