@@ -164,6 +164,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         undo=parts.execution.undo_store,
         jobs=lambda: parts.execution.jobs,
         diagnose=parts.execution.diagnose,
+        plan_with=parts.plan_with,
         choose_session=parts.logs.choose,
         session_is_there=parts.logs.is_there,
         branch=parts.branch,

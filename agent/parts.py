@@ -83,6 +83,10 @@ class Parts:
             return ()
         return (f"memory is on: commands accepted before go as examples to {planner.name}, away from this machine",)
 
+    def plan_with(self, planner: str, model: str) -> tuple[str, bool]:
+        """What `Services.plan_with` says."""
+        return self._choice.plan_with(planner, model)
+
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
 

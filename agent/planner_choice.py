@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.config.load import Loaded
-from agent.protocol.errors import ConfigError, NotFound
+from agent.protocol.errors import ConfigError, CoreError, NotFound
 from agent.protocol.ports import DeltaHandler, Planner, Provider, Redactor
 from agent.protocol.replies import PlannerReply
 from agent.protocol.requests import PlannerRequest
@@ -121,6 +121,23 @@ class PlannerChoice:
             entry = self._entry(wanted)
             self._last = LazyPlanner(entry.name, chosen or entry.default_model, self)
         return self._last
+
+    def plan_with(self, planner: str, model: str) -> tuple[str, bool]:
+        """Take these for what is configured: `auto` means them from now on, and `local` and `remote` of a cascade.
+
+        Returns what to plan with now ("ollama:qwen", "cascade:"), and whether what it is told stays on this machine. Raises NotFound,
+        ConfigError, and then everything is as before.
+        """
+        before = self._loaded
+        settings = structs.replace(before.settings, planner=planner, model=model or None)
+        origins = {name: origin for name, origin in before.origins.items() if name not in ("planner", "model")}
+        self._loaded = structs.replace(before, settings=settings, origins=origins)
+        try:
+            made = self.make(None, None)
+        except CoreError:
+            self._loaded = before
+            raise
+        return "cascade:" if made.name == "cascade" else f"{planner}:{model}", self.stays_here(made)
 
     def configured_name(self) -> str:
         """What `auto` means here: an endpoint that was given, else the first provider with a key, else offline."""

@@ -108,6 +108,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow(("retry",), "[WORDS]", "the last goal again, in a branch made before it; WORDS are added"),
     CommandRow(("undo-turn",), "", "a branch without the last goal; files stay as they are"),
     CommandRow(("model",), "[NAME]", "show or change the model"),
+    CommandRow(("models",), "[use NAME]", "models on this machine; plan with one from now on", choices=("use",)),
     CommandRow(("safety",), "[on|off]", "the typed word for high risk, in this session", choices=("on", "off")),
     CommandRow(("policy",), "[forget NAME]", "rules in force; take back one made at the prompt", choices=("forget",)),
     CommandRow(

@@ -1,5 +1,5 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:safety`, `:policy`, `:tty`, `:jobs`,
-`:kill`, `:rehearse`, `:undo`, `:history`, `:memory`, `:forget`."""
+"""What only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:models`, `:safety`, `:policy`, `:tty`,
+`:jobs`, `:kill`, `:rehearse`, `:undo`, `:history`, `:memory`, `:forget`."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ _SAID = frozenset((":help", ":quit"))  # one is being read, the other stands abo
 _TOGETHER = {
     ":new": (":new, :session, :resume", "start, show a session; go on after crash or stop"),
     ":branch": (":branch, :retry, :undo-turn", "a copy: as it is, last goal again, or without it"),
-    ":model": (":model [NAME], :prompt GOAL", "show or change the model; send any text as a goal"),
+    ":model": (":model [NAME], :models", "show or change the model; list what is here"),
     ":undo": (":undo, :alternatives", "take back a run; what else the goal may mean"),
     ":jobs": (":jobs [ID], :kill ID", "list background jobs, or show one; end one or all"),
     ":memory": (":memory, :history, :info", "accepted commands; goals so far; settings, state"),
     ":set": (":set KEY VALUE, :config", "change a setting for this session; edit them all"),
+    ":role": (":role [NAME], :prompt GOAL", "take a role, or leave it; send any text as a goal"),
     ":empty": (":empty, :forget, :copy", "forget history, or commands; copy the last reply"),
 }
 _ELSEWHERE = frozenset(
     (
         ":session",
+        ":models",
         ":alternatives",
         ":resume",
         ":retry",
@@ -69,8 +71,8 @@ async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show
             from agent.frontends.branch_commands import run_branch_command
 
             await run_branch_command(desk, command)
-        case "model":
-            await _model(desk, argument)
+        case "model" | "models":
+            await _model(desk, command, show)
         case "safety":
             await _safety(desk, argument)
         case "policy":
@@ -219,9 +221,14 @@ async def _memory(desk: SessionDesk, command: FrontendCommand, show: Show) -> No
         await memory.forget(command.argument)
 
 
-async def _model(desk: SessionDesk, name: str) -> None:
-    if name:
-        await desk.send(None, SetModel(name))
+async def _model(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+    if command.name == "models":
+        from agent.frontends.models_command import run_models_command
+
+        await run_models_command(desk, command.argument, show)
+        return
+    if command.argument:
+        await desk.send(None, SetModel(command.argument))
         return
     planner = desk.ctx.planner
     desk.tell(f"planner {planner.name}, model {planner.model or 'none'}")

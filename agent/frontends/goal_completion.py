@@ -14,15 +14,16 @@ _SPECIAL = set(" \t\"'`$&|;<>()[]{}*?!#~\\")
 
 
 class GoalCompleter(Completer):
-    """`cwd()` is where relative paths start. Nothing is looked up before the first completion."""
+    """`cwd()` is where relative paths start, `models()` what `:models` has listed. Nothing is looked up before the first completion."""
 
-    def __init__(self, cwd: Callable[[], str]) -> None:
+    def __init__(self, cwd: Callable[[], str], models: Callable[[], tuple[str, ...]] = lambda: ()) -> None:
         self._cwd = cwd
+        self._models = models
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         text = document.text_before_cursor
         if text[:1] in (":", ".") and "\n" not in text:
-            found = list(_commands(text))
+            found = list(_commands(text, self._models))
             if found or text[:1] == ":":
                 return found
         if not complete_event.completion_requested:
@@ -30,13 +31,14 @@ class GoalCompleter(Completer):
         return _paths(text, self._cwd(), quote=text.lstrip().startswith("!"))
 
 
-def _commands(text: str) -> Iterator[Completion]:
+def _commands(text: str, models: Callable[[], tuple[str, ...]]) -> Iterator[Completion]:
     from agent.commands.table import COMMANDS, find
 
     name, blank, rest = text[1:].partition(" ")
     if blank:
         row = find(name)
-        for choice in row.choices if row else ():
+        named = tuple(f"use {model}" for model in models()) if row and row.name == "models" and rest.strip() else ()
+        for choice in (*row.choices, *named) if row else ():
             if choice.startswith(rest):
                 yield Completion(choice, start_position=-len(rest))
         return

@@ -40,6 +40,7 @@ class GoalPrompt:
         edit_mode: str = "emacs",
         after_first_render: Callable[[], None] = lambda: None,
         search: Callable[[str], HistorySearch] | None = None,
+        models: Callable[[], tuple[str, ...]] = lambda: (),
     ) -> None:
         self._toolbar = toolbar
         self._marks = marks
@@ -52,7 +53,7 @@ class GoalPrompt:
         self._left = False
         self._buffer = Buffer(
             history=history,
-            completer=GoalCompleter(cwd),
+            completer=GoalCompleter(cwd, models),
             complete_while_typing=Condition(lambda: self._buffer.text[:1] == ":"),
             auto_suggest=AutoSuggestFromHistory(),
             enable_history_search=True,

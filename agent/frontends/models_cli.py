@@ -21,6 +21,8 @@ from agent.providers.local.files import find_models
 from agent.providers.local.provider import INSTALL_HINT, is_installed
 from agent.providers.offered import offered
 
+CASCADE_HINT = 'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
+NOTHING_HERE = "no model server answers on this machine, and no GGUF file was found; the offline planner needs neither"
 _COLUMNS = ("use", "size", "parameters", "quantisation", "context", "state", "name")
 
 
@@ -33,12 +35,9 @@ async def run_models(
             return _show(loaded, json_output=json_output)
         if action == "use" and not name:
             raise InvalidRequest("which model? `agent-shell models` lists what is here")
-        if action == "use" and (direct := _direct(loaded, name)) is not None:
-            return _use(loaded, *direct)
-        rows = await model_rows(loaded, ports)
         if action == "use":
-            return _use(loaded, *chosen(rows, name))
-        return _list(rows, json_output=json_output)
+            return _use(loaded, *await meant(loaded, name, ports))
+        return _list(await model_rows(loaded, ports), json_output=json_output)
     except CoreError as error:
         complain_about(error)
         return error.exit_code
@@ -77,8 +76,7 @@ async def model_rows(loaded: Loaded, ports: dict[str, int] | None = None) -> lis
             "state": f"unusable: {file.error.rpartition(': ')[2]}" if file.error else state,
         })  # fmt: skip
     for entry in load_catalog().entries.values():
-        key = (loaded.environ.get(entry.key_variable) or loaded.secrets.get(entry.key_variable, "")).strip()
-        if entry.key_variable and key and not entry.is_local:
+        if entry.key_variable and not entry.is_local and _has_key(loaded, entry.key_variable):
             use = f"{entry.name}:{entry.default_model}"
             row = {"use": use, "kind": "remote", "provider": entry.name, "name": entry.default_model}
             rows.append(row | {"state": "key is set; leaves this machine"})
@@ -101,6 +99,12 @@ def chosen(rows: list[dict[str, Any]], name: str) -> tuple[str, str]:
         )
     row = found[0]
     return row["provider"], row["use"] if row["kind"] == "file" else row["name"]
+
+
+async def meant(loaded: Loaded, name: str, ports: dict[str, int] | None = None) -> tuple[str, str]:
+    """(planner, model) that `models use NAME` means. Raises ConfigError for what is not here."""
+    direct = _direct(loaded, name)
+    return direct if direct is not None else chosen(await model_rows(loaded, ports), name)
 
 
 def _direct(loaded: Loaded, name: str) -> tuple[str, str] | None:
@@ -135,17 +139,18 @@ def _list(rows: list[dict[str, Any]], *, json_output: bool) -> int:
         print_rows(rows, json=True, out=out)
         return ExitCode.DONE
     if not rows:
-        say("no model server answers on this machine, and no GGUF file was found; the offline planner needs neither")
+        say(NOTHING_HERE)
         return ExitCode.DONE
     shown = [
-        row | {"use": ("* " if row["used"] else "  ") + row["use"], "size": _size(row.get("size"))} for row in rows
+        row | {"use": ("* " if row["used"] else "  ") + row["use"], "size": size_text(row.get("size"))} for row in rows
     ]
     print_rows(shown, json=False, out=out, columns=_COLUMNS)
     complain("to use one: agent-shell models use NAME   (back: agent-shell models use offline)")
     return ExitCode.DONE
 
 
-def _size(size: int | None) -> str:
+def size_text(size: int | None) -> str:
+    """Bytes in words, "" where they are not known."""
     from agent.providers.local.memory import in_words
 
     return in_words(size) if size else ""
@@ -162,21 +167,39 @@ def _show(loaded: Loaded, *, json_output: bool) -> int:
 
 
 def _use(loaded: Loaded, planner: str, model: str) -> int:
+    written, warnings = use_model(loaded, planner, model)
+    for line in written:
+        say(line)
+    for line in warnings:
+        complain(f"agent-shell: {line}", style="yellow")
+    if planner not in ("offline", "auto") and not loaded.settings.cascade:
+        complain(CASCADE_HINT)
+    return ExitCode.DONE
+
+
+def use_model(loaded: Loaded, planner: str, model: str, *, wins: str = "wins") -> tuple[list[str], list[str]]:
+    """Write the choice into the user's file: what changed and where, and what may still stand in its way, as lines that can be shown.
+
+    Raises ConfigError, and then nothing was written.
+    """
     path = config_path(loaded)
     changes = write_settings(path, {"planner": None if planner == "auto" else planner, "model": model or None})
-    for line in changes or ("nothing to change",):
-        say(shown_line(line, 300))
-    say(f"in {shown_line(path)}")
+    written = [shown_line(line, 300) for line in changes or ("nothing to change",)]
+    written.append(f"in {shown_line(path)}")
+    warnings = []
     for name in ("planner", "model"):
         origin = loaded.origins.get(name, "")
         if origin and origin != path:
-            complain(f"agent-shell: {name} is set by {shown_line(origin)}, too, which wins", style="yellow")
+            warnings.append(f"{name} is set by {shown_line(origin)}, too, which {wins}")
     if loaded.settings.base_url and planner not in ("offline", "local"):
-        complain("agent-shell: base_url is set, too, and says where this planner is asked", style="yellow")
-    if planner not in ("offline", "auto") and not loaded.settings.cascade:
-        complain(
-            'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
-        )
+        warnings.append("base_url is set, too, and says where this planner is asked")
+    entry = load_catalog().entries.get(planner)
+    if entry is not None and entry.key_required and not _has_key(loaded, entry.key_variable):
+        warnings.append(f"it needs a key in {entry.key_variable}, which is not set")
     if planner == "local" and not is_installed():
-        complain(f"agent-shell: the library that runs it is missing; {INSTALL_HINT}", style="yellow")
-    return ExitCode.DONE
+        warnings.append(f"the library that runs it is missing; {INSTALL_HINT}")
+    return written, warnings
+
+
+def _has_key(loaded: Loaded, variable: str) -> bool:
+    return bool((loaded.environ.get(variable) or loaded.secrets.get(variable, "")).strip())

@@ -140,6 +140,7 @@ class Repl:
             edit_mode=desk.services.settings.edit_mode,
             after_first_render=self._after_first_frame,
             search=HistoryDesk(self._screen, desk.services, history, lambda: desk.ctx.cwd).open,
+            models=lambda: desk.listed_models,
         )
 
     async def loop(self) -> None:

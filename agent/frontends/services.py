@@ -62,6 +62,10 @@ def _no_branch(ctx: RequestContext, origin: Origin) -> RequestContext:
     raise InvalidState(expected="a log to branch from", found="none")
 
 
+def _as_asked(planner: str, model: str) -> tuple[str, bool]:
+    return f"{planner}:{model}", False
+
+
 async def _nothing_known() -> tuple[Capability, ...]:
     return ()
 
@@ -84,6 +88,8 @@ class Services:
     `jobs()` is what runs in the background, None as long as no command was run.
     `undo()` is the store of runs that can be taken back; raises CoreError where there is none.
     `diagnose()` tries what confinement, rehearsal, undo and limits need here.
+    `plan_with(planner, model)` takes these for what is configured: what to plan with now, and whether what it is told stays here; raises
+    NotFound, ConfigError.
     `rules` is where "always allow" and `:policy` find rules; without it neither is there.
     """
 
@@ -112,6 +118,7 @@ class Services:
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
+    plan_with: Callable[[str, str], tuple[str, bool]] = _as_asked
 
     @cached_property
     def engine(self) -> Engine:

@@ -29,7 +29,7 @@ from agent.protocol.requests import RehearseMode, RunOptions, RunRequest
 class SessionDesk:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
-    `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
+    `listed_models` is what `:models` has listed, for completion. `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
     """
 
     services: Services
@@ -43,6 +43,7 @@ class SessionDesk:
     on_frontend_request: Callable[[FrontendRequest], object] | None = None
     ask: Callable[[str], Awaitable[bool]] | None = None
     interrupted: bool = field(default=False, init=False)
+    listed_models: tuple[str, ...] = field(default=(), init=False)
     jobs: JobDesk = field(init=False)
 
     def __post_init__(self) -> None:

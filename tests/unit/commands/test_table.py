@@ -71,6 +71,7 @@ def test_the_table_is_total():
         "new",
         "session",
         "model",
+        "models",
         "safety",
         "policy",
         "tty",
