@@ -30,6 +30,7 @@ from agent.protocol.events import (
     decode,
 )
 from agent.recording.bounds import MAX_LINE
+from agent.recording.finding_record import last_keys, line_in
 from agent.recording.integrity.chain import line_hash
 from agent.recording.integrity.lines import read_line
 from agent.recording.naming import check_id
@@ -124,6 +125,20 @@ def turns(line: Lineage) -> Turns:
     return _Turns().over(_steps(line))
 
 
+def goals_in(part: Part) -> int:
+    """How many goals begin in a part. Only their own lines are read whole. Raises IoError."""
+    count = 0
+    for line in _raw(part.session.files):
+        begins = (
+            b"goal.started" in line and (record := _record(line)) is not None and isinstance(record.event, GoalStarted)
+        )
+        keys = read_line(line) if part.upto is not None else None
+        if keys is not None and part.upto is not None and keys.seq >= part.upto:
+            return count + (begins and keys.seq == part.upto)
+        count += begins
+    return count
+
+
 def first_line(session: SessionFile) -> bytes:
     """The first record's line, b"" where there is none."""
     return next((line for line in _raw(session.files[:1]) if read_line(line) is not None), b"")
@@ -174,8 +189,11 @@ def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part 
 
 def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
     """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
-    if len(session.files) > 1 and any(_is(line, origin) for line in _raw(_likely_file(session, origin.seq))):
+    line = line_in(session, origin.seq)
+    if line is not None and _is(line, origin):
         return True, ""
+    if line is not None and any(keys.type == "log.scrubbed" for keys in last_keys(session)):
+        return False, "scrubbed"
     standing = ""
     for line in _raw(session.files):
         keys = read_line(line)
@@ -195,15 +213,6 @@ def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
 def _is(line: bytes, origin: Origin) -> bool:
     keys = read_line(line)
     return keys is not None and keys.seq == origin.seq and (not origin.hash or line_hash(line) == origin.hash)
-
-
-def _likely_file(session: SessionFile, seq: int) -> tuple[str, ...]:
-    """The file that has the record `seq`, so that not all of a very long session is read to find it."""
-    for path in reversed(session.files):
-        keys = next((keys for line in _raw((path,)) if (keys := read_line(line)) is not None), None)
-        if keys is not None and keys.seq <= seq:
-            return (path,)
-    return ()
 
 
 class _Turns:

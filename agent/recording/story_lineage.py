@@ -11,8 +11,8 @@ from itertools import chain
 
 from msgspec import structs
 
-from agent.protocol.events import GoalStarted, Record, SessionFinished, Warned
-from agent.recording.branching import Lineage, Part, branched_from, lineage_beside
+from agent.protocol.events import Record, SessionFinished, Warned
+from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside
 from agent.recording.reader import BadLine, SessionFile, read_session
 from agent.recording.story import GoalStory, Item, Mark, SessionBegan
 from agent.recording.story_fold import stories
@@ -77,10 +77,7 @@ def goals_before(session: SessionFile, known: Sequence[SessionFile] | None = Non
     """How many goals the session took over, by the session that they are from, the oldest first. Raises IoError."""
     if not branched_from(session):
         return []
-    return [
-        (part.session.session_id, sum(isinstance(each.event, GoalStarted) for each in records_of(part)))
-        for part in lineage_beside(session, known).parts[:-1]
-    ]
+    return [(part.session.session_id, goals_in(part)) for part in lineage_beside(session, known).parts[:-1]]
 
 
 def records_of(part: Part) -> Iterator[Record]:
