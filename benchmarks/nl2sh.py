@@ -4,8 +4,8 @@
 [--json | --markdown] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
 built, nothing runs (exit 2). A command that the classifier rates high, or that asks for more rights, is not run and counts as wrong.
 `--check` runs the accepted commands of the tasks instead, and complains about those that do nothing or differ from themselves.
-`--set kept2` asks for tasks that are kept apart, written by somebody who had not seen the planner: their figures are told, their failures
-never, so that nobody works towards them.
+`--set practice` asks for tasks written by somebody who had not seen the planner, to be worked on like our own; `--set kept2` for tasks
+that are written like those and kept apart: their figures are told, their failures never, so that nobody works towards them.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from benchmarks.nl2sh_planners import Asked
 from benchmarks.nl2sh_report import as_text, failures
 from benchmarks.nl2sh_sandbox import SandboxMissing, SetupBroken, why_missing
 from benchmarks.nl2sh_scores import Result, Summary, summary
-from benchmarks.nl2sh_tasks import DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
+from benchmarks.nl2sh_tasks import KEPT2, PARTS, Task, TaskError, own_tasks, tasks_of
 
 WANTED = 85.0  # percent of the development tasks
 ENOUGH_TROUBLE = 3  # answers that fail alike before anything is measured
-SETS = {"development": (DEVELOPMENT,), "kept2": (KEPT2,), "all": (DEVELOPMENT, KEPT2)}
+SETS = {**{part: (part,) for part in PARTS}, "all": PARTS}
 
 
 class PlannerFails(Exception):
@@ -94,8 +94,7 @@ def summaries_of(results: list[Result], *, own: bool) -> list[Summary]:
     """One for each set that was asked for; of somebody's tasks there is one only."""
     if not own:
         return [summary("all", results)]
-    parts = (DEVELOPMENT, KEPT2)
-    found = [summary(part, [one for one in results if one.task.part == part]) for part in parts]
+    found = [summary(part, [one for one in results if one.task.part == part]) for part in PARTS]
     return [one for one in found if one.total.tasks]
 
 
@@ -112,7 +111,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         "--set",
         choices=tuple(SETS),
         default="development",
-        help="which of our tasks: those of the developers, those kept apart (kept2), or all",
+        help="which of our tasks: those of the developers, others to work on (practice), those kept apart (kept2), or all",
     )
     parser.add_argument("--held-out", dest="set", action="store_const", const="kept2", help="the same as --set kept2")
     parser.add_argument(
@@ -124,7 +123,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     form.add_argument("--json", action="store_true")
     form.add_argument("--markdown", action="store_true")
     options = parser.parse_args(argv)
-    if options.failures and not options.tasks and DEVELOPMENT not in SETS[options.set]:
+    if options.failures and not options.tasks and SETS[options.set] == (KEPT2,):
         parser.error("failures of a set that is kept apart are not shown: nobody is to work towards them")
     if options.jobs < 1:
         parser.error("--jobs: at least 1")

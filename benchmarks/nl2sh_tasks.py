@@ -1,7 +1,8 @@
 """Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines.
 
-Ours come in two sets. The files AREA.toml are "development": what fails in them is looked at. The files kept2_AREA.toml are "kept2", kept
-apart: written by somebody who had not seen the planner, asked for by name only, and never shown.
+Ours come in three sets. The files AREA.toml are "development": what fails in them is looked at. The files practice_AREA.toml are
+"practice": written by somebody who had not seen the planner, and shown, to be worked on. The files kept2_AREA.toml are "kept2", kept apart:
+written by somebody who had not seen the planner, too, asked for by name only, and never shown.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from benchmarks.nl2sh_fixtures import FIXTURES
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh")
 DIFFICULTIES = ("easy", "medium", "hard")
-DEVELOPMENT, KEPT2 = "development", "kept2"
-KEPT2_FILES = "kept2_"
+DEVELOPMENT, PRACTICE, KEPT2 = "development", "practice", "kept2"
+PARTS = (DEVELOPMENT, PRACTICE, KEPT2)
 
 
 class TaskError(Exception):
@@ -29,7 +30,7 @@ class TaskError(Exception):
 @dataclass(frozen=True)
 class Task:
     """`also`: other commands that are as right. `needs`: programs without which the task is left out. `times`: whether the times of
-    files count, too. `setup`: shell lines that prepare the world after the fixture is copied. `kept2`: of that set."""
+    files count, too. `setup`: shell lines that prepare the world after the fixture is copied. `part`: the set it belongs to."""
 
     goal: str
     reference: str
@@ -40,17 +41,12 @@ class Task:
     setup: str = ""
     needs: tuple[str, ...] = ()
     times: bool = False
-    kept2: bool = False
-
-    @property
-    def part(self) -> str:
-        """The set it belongs to."""
-        return KEPT2 if self.kept2 else DEVELOPMENT
+    part: str = DEVELOPMENT
 
     @property
     def held_out(self) -> bool:
         """Whether it belongs to a set that nobody tunes on: of that, figures are told and never what failed."""
-        return self.part != DEVELOPMENT
+        return self.part == KEPT2
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -70,7 +66,7 @@ def own_tasks(parts: Collection[str] = (DEVELOPMENT,)) -> list[Task]:
     tasks: list[Task] = []
     for name in sorted(os.listdir(FOLDER)):
         if name.endswith(".toml"):
-            tasks += _from_toml(os.path.join(FOLDER, name), name.removesuffix(".toml"))
+            tasks += _from_toml(os.path.join(FOLDER, name))
     _no_twins(tasks)
     return [task for task in tasks if task.part in parts]
 
@@ -88,17 +84,24 @@ def tasks_of(path: str) -> list[Task]:
     return tasks
 
 
-def _from_toml(path: str, area: str) -> list[Task]:
+def _part_and_area(name: str) -> tuple[str, str]:
+    """The set and the area that a file's name says."""
+    first, _, rest = name.removesuffix(".toml").partition("_")
+    return (first, rest) if first in (PRACTICE, KEPT2) else (DEVELOPMENT, name.removesuffix(".toml"))
+
+
+def _from_toml(path: str) -> list[Task]:
+    part, area = _part_and_area(os.path.basename(path))
     with open(path, "rb") as file:
         try:
             table = tomllib.load(file)
         except tomllib.TOMLDecodeError as problem:
             raise TaskError(f"{path}: {problem}") from problem
-    base = {"area": area.removeprefix(KEPT2_FILES), "fixture": table.get("fixture", "nothing")}
+    base = {"area": area, "fixture": table.get("fixture", "nothing")}
     tasks = [
         _task({**base, **entry}, f"{path}, task {number}") for number, entry in enumerate(table.get("task", []), 1)
     ]
-    return [replace(task, kept2=area.startswith(KEPT2_FILES)) for task in tasks]
+    return [replace(task, part=part) for task in tasks]
 
 
 def _task(entry: Any, place: str) -> Task:
