@@ -94,6 +94,8 @@ def assemble(draft: Forms) -> Intent:
 def _source(draft: Forms, kinds: list[str]) -> str:
     if draft.texts:
         return "text"
+    if draft.action == "du":
+        return "files"
     if draft.literals and not draft.files.roots and not draft.files.type:
         return "literal"
     about_lines = any(kind in ("line", "word", "char", "content", "byte", "number") for kind in kinds)

@@ -19,7 +19,7 @@ _FORMS = {
     "text": frozenset({"linenumber", "noname", "humansize", "size", "mtime", "atime", "owner", "group", "mode", "inode", "type", "details"}),
     "literal": frozenset(),
 }  # fmt: skip
-_ACTION_FORMS = frozenset({"preserve", "nooverwrite", "humansize", "size"})
+_ACTION_FORMS = frozenset({"preserve", "nooverwrite", "humansize", "size", "average"})
 
 
 def coherent(intent: Intent) -> bool:

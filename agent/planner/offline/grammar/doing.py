@@ -109,6 +109,9 @@ def _du(intent: Intent, how: str) -> str:
 
     stages = [stage for stage in intent.stages if stage.op != "agg"]
     total = len(stages) != len(intent.stages) or "all" in intent.form
+    if "average" in intent.form:
+        average = "{ s += $1 } END { if (NR) print s / NR }"
+        return f"{find_words(structs.replace(intent.files, type=intent.files.type or 'f'))} -printf '%s\\n' | awk '{average}'"
     order = next((stage for stage in stages if stage.op == "sort"), None)
     rest = [stage for stage in stages if stage.op != "sort"]
     sort = []

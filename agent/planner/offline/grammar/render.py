@@ -180,7 +180,8 @@ def edit_scripts(stages: tuple[Stage, ...]) -> list[str]:
         elif stage.op == "delchar":
             script = f"s/{quote_regex(stage.args[0])}//g"
         elif stage.op == "trsep" and "\n" not in "".join(stage.args):
-            script = f"s/{quote_regex(stage.args[0])}/{stage.args[1] if stage.args[1] not in ('/', '&') else chr(92) + stage.args[1]}/g"
+            one, other = ("\\t" if sign == "\t" else sign for sign in stage.args)
+            script = f"s/{one if one == chr(92) + 't' else quote_regex(one)}/{other if other not in ('/', '&') else chr(92) + other}/g"
         elif stage.op == "upper":
             script = "s/.*/\\U&/"
         elif stage.op == "lower":

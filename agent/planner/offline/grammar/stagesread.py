@@ -14,7 +14,7 @@ RANKS = {
 }  # fmt: skip
 _SIMPLE = {
     "upper": "change", "lower": "change", "swapcase": "change", "title": "change", "rev": "change", "number": "change",
-    "delblank": "match", "squeezelines": "change", "squeeze": "change", "trim": "change", "ltrim": "change",
+    "delblank": "match", "plainlines": "match", "squeezelines": "change", "squeeze": "change", "trim": "change", "ltrim": "change",
     "rtrim": "change", "nospace": "change", "nonewline": "join", "nodigit": "change", "nopunct": "change",
     "novowel": "change", "nocomment": "match", "nocr": "change", "crlf": "change", "expand": "change",
     "unexpand": "change", "shuffle": "resort", "words": "split", "chars": "split", "tac": "resort",
@@ -226,8 +226,8 @@ class StagesDraft(Struct, kw_only=True):
         if any(step.stage.op == "join" for step in self.steps):
             self.steps = [step for step in self.steps if step.stage.op != "nonewline"]
         ordered = [step.stage for step in sorted(self.steps, key=lambda step: (step.clause, step.rank))]
-        filled = []
-        for stage in ordered:
+        filled: list[Stage] = []
+        for stage in _together(ordered):
             if stage.order is not None and stage.order.key == "col":
                 stage = structs.replace(
                     stage, order=structs.replace(stage.order, column=f"{stage.order.column}:{separator}")
@@ -238,6 +238,19 @@ class StagesDraft(Struct, kw_only=True):
                 args = (args[0] + "".join(letter for letter in self.letters if letter not in args[0]), *args[1:])
             filled.append(structs.replace(stage, args=args))
         return tuple(filled)
+
+
+def _together(stages: list[Stage]) -> list[Stage]:
+    """Columns that were named one after the other are shown beside each other; what was said twice is done once."""
+    out: list[Stage] = []
+    for stage in stages:
+        if out and stage == out[-1] and stage.op not in ("head", "tail"):
+            continue
+        if out and stage.op == out[-1].op == "cols":
+            out[-1] = structs.replace(stage, args=(*out[-1].args, *stage.args[1:]))
+            continue
+        out.append(stage)
+    return out
 
 
 def as_conditions(stage: Stage) -> Containing:

@@ -28,7 +28,15 @@ class Counts(TableReading):
             self.nouns.append(("word", clause))
         if "NUM" in piece.values:
             self.stages.add("limit", "head", piece.values["NUM"].text, clause=clause)
+        elif piece.param == "common" and self._asks_for_one(piece):
+            self.stages.add("limit", "head", "1", clause=clause)
         return True
+
+    def _asks_for_one(self, piece: Piece) -> bool:
+        """Whether "the most common line" is meant rather than "the most common lines"."""
+        last = self.row.sentence.tokens[piece.end - 1]
+        superlative = {"most", "commonest"} & {t.low for t in self.row.sentence.tokens[piece.start : piece.end]}
+        return bool(superlative) and last.low in ("line", "word", "value", "entry", "name", "number", "item")
 
     def on_uniquecount(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("count", clause))
@@ -52,7 +60,7 @@ class Counts(TableReading):
             return self.stages.add("count", "ends", clause=clause)
         if (self.nouns and self.nouns[-1][0] == "size") or "size" in self.row.lemmas[piece.end : piece.end + 2]:
             self.action = "du"
-            self.form.add("all")
+            self.form.add("average" if piece.param == "average" else "all")
             return True
         if self.files.type and not self.texts and not any(kind in LINE_NOUNS for kind, _ in self.nouns):
             self.form.add("all")

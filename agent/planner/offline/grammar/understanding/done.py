@@ -6,9 +6,14 @@ from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.understanding.draft import LINE_NOUNS, Draft
 
 _ALWAYS_DONE = frozenset({"show", "find", "count", "sort", "compute"})
-_ON_LINES = frozenset(
-    {"replace", "delete", "convert", "change", "add", "join", "split", "extract", "prepend", "append"}
-)
+# Steps that choose, count or order lines, and leave what they say as it is.
+_CHOOSES = frozenset(
+    {
+        "match", "anchored", "regex", "where", "head", "tail", "skip", "drop", "from", "line", "lines", "range", "between", "every",
+        "sort", "count", "occurrences", "longest", "shortest", "longer", "shorter", "length_is", "cols", "regex_o", "numbers", "sample",
+    }
+)  # fmt: skip
+_CHANGES = frozenset({"replace", "convert", "change", "add", "split", "prepend", "append"})
 
 
 def verbs_done(intent: Intent, verbs: set[str], draft: Draft) -> bool:
@@ -17,7 +22,8 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Draft) -> bool:
     for verb in verbs - _ALWAYS_DONE:
         done = (
             verb == kind
-            or (verb in _ON_LINES and intent.source != "files" and bool(intent.stages) and not kind)
+            or (verb in _CHANGES and _changed(intent) and not kind)
+            or (verb in ("delete", "extract", "join") and intent.source != "files" and bool(intent.stages) and not kind)
             or (verb == "join" and len(intent.texts) > 1)
             or (verb == "join" and intent.source == "content")
             or (verb == "extract" and (bool(intent.stages) or bool(intent.shown)))
@@ -37,9 +43,19 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Draft) -> bool:
         spoken_of = {noun for noun, _ in draft.nouns}
         if "name" in draft.row.lemmas or (chosen and not spoken_of & LINE_NOUNS):
             return False
+    if intent.source == "content" and not intent.stages and not kind:
+        # the same for what is in many files
+        return (
+            ("content" in draft.row.lemmas or "join" in verbs) and not draft.counts and "same" not in draft.row.lemmas
+        )
     if intent.source == "text" and not intent.stages and not kind and not set(intent.shown) - {"name"}:
         # `cat` is what is left where nothing was understood; it needs a word that asks for it.
         kinds = {noun for noun, _ in draft.nouns}
         asked = bool(verbs & {"show", "join", "extract"}) or "content" in kinds or intent.sink.path is not None
         return asked and kinds <= {"content", "file", "line"}
     return True
+
+
+def _changed(intent: Intent) -> bool:
+    """Whether lines come out other than they went in."""
+    return intent.source != "files" and any(stage.op not in _CHOOSES for stage in intent.stages)

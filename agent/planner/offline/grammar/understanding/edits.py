@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import structs
 
 from agent.planner.offline.grammar.holes import SEPARATORS
@@ -29,11 +31,26 @@ class Edits(Draft):
             piece.values.get("TEXT") or piece.values["QUOTED"],
             piece.values.get("TEXT2") or piece.values["QUOTED2"],
         )
+        old, new = self._sign_in(piece, old), self._sign_in(piece, new)
+        if {len(old.text), len(new.text)} == {1} and not old.text.isalnum() and kind == "":
+            return self.stages.add("change", "trsep", old.text, new.text, clause=clause)
         flags = {"": "g", "first": "", "nth": piece.values["NTH"].text if "NTH" in piece.values else ""}.get(kind)
         if flags is None:
             return False
         op = "replaceword" if "w" in self.stages.letters else "replace"
         return self.stages.add("change", op, old.text, new.text, flags, clause=clause)
+
+    def _sign_in(self, piece: Piece, value: Value) -> Value:
+        """A text of a piece; where it is the name of a sign ("commas"), and the file does not speak of it, the sign."""
+        token = next((t for t in self.row.sentence.tokens[piece.start : piece.end] if t.raw == value.origin), None)
+        sign = SEPARATORS.get(value.text.lower()) if token is not None and not token.quoted else None
+        if (
+            sign is None
+            or len(sign) > 1
+            or any(_speaks_of(self.scene.peek(text.text), value.text) for text in self.texts)
+        ):
+            return value
+        return structs.replace(value, text=sign)
 
     def on_ropen(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("replace", clause))
@@ -105,3 +122,7 @@ class Edits(Draft):
 
     def on_indent(self, piece: Piece, clause: int) -> bool:
         return self.stages.add("change", "addstart", " " * min(int(piece.values["NUM"].text), 80), clause=clause)
+
+
+def _speaks_of(text: str, word: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None

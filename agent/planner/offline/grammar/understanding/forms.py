@@ -30,6 +30,20 @@ class Forms(Counts, Edits):
         kind = piece.param
         if kind == "unique":
             return self.stages.add("unique", "unique", clause=clause)
+        words = set(self.row.lemmas[piece.start : piece.end])
+        if (
+            self.stages.order is None
+            and not self.texts
+            and self.files.type
+            and kind in ("asc", "desc")
+            and "first" in words
+        ):
+            # "newest first" of files says also by what
+            key = (
+                "time" if words & {"new", "old", "recent", "recently"} else "size" if words & {"large", "small"} else ""
+            )
+            if key:
+                return self.stages.sort(clause, key=key, reverse=kind == "desc")
         if self.stages.order is None:
             if kind == "reverse":
                 return self.stages.change("tac", clause) if self.texts else self.stages.sort(clause, reverse=True)

@@ -65,6 +65,18 @@ class Lines(Things):
         if self.counting == clause and piece.param.startswith("head"):
             self.counting = -1
         kept, _, fixed = piece.param.partition(" ")
+        if kept == "random":
+            number = piece.values["NUM"].text if "NUM" in piece.values else "1"
+            return self.stages.add("limit", "sample", number, clause=clause)
+        order = self.stages.order
+        if (
+            kept == "head"
+            and "top" in self._lows(piece)
+            and order is not None
+            and order.key == "size"
+            and not order.reverse
+        ):
+            self.stages.sort(self.stages.order_clause, reverse=True)  # the top of sizes are the largest
         if (
             kept in ("skip", "drop")
             and clause in self.deleting
@@ -74,6 +86,9 @@ class Lines(Things):
             number = fixed or next(iter(piece.values.values())).text
             return self.stages.add("match", f"keep_{kept}", number, clause=clause)
         return self.stages.limit(piece.param, piece, clause)
+
+    def _lows(self, piece: Piece) -> set[str]:
+        return {token.low for token in self.row.sentence.tokens[piece.start : piece.end]}
 
     def on_col(self, piece: Piece, clause: int) -> bool:
         if self.stages.order is not None and self.stages.order.key in ("whole",) and self._just_after_sort(piece):

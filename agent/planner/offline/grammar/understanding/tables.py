@@ -143,6 +143,16 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
         stages = [Stage(op="wordsplain") if stage.op == "words" else stage for stage in stages]
         first = next(at for at, stage in enumerate(stages) if stage.order is not None)
         stages.insert(first, Stage(op="lower"))
+    if "i" in draft.stages.letters and not any(
+        stage.op in ("match", "anchored", "regex", "occurrences") for stage in stages
+    ):
+        # "ignoring case" is about the order where nothing is looked for
+        stages = [
+            structs.replace(stage, order=structs.replace(stage.order, nocase=True))
+            if stage.order is not None
+            else stage
+            for stage in stages
+        ]
     if draft.grouped:
         stages = _grouped(stages, draft.grouped, separator)
     if table is None:

@@ -10,6 +10,10 @@ from agent.planner.offline.grammar.reader import is_file_path
 from agent.planner.offline.grammar.understanding.draft import FILE_NOUNS, Draft
 from agent.planner.offline.values import Value
 
+ARTIFACTS = frozenset(
+    {"node_modules", "__pycache__", ".git", ".svn", ".hg", "venv", ".venv", "vendor", "dist", "target", ".tox"}
+)
+
 
 class Things(Draft):
     """What is spoken of, and where it is."""
@@ -107,9 +111,15 @@ class Things(Draft):
         if piece.param == "exact" and making and named is not None and is_archive(named.text) and self.dest is None:
             self.dest = Value(text=named.text, kind="path", origin=named.origin)
             return True
+        if piece.param == "noext" and self.has_kinds and any("." in name for name in self.files.names):
+            self.form.add("noext")  # what is searched by its extension is to be shown without it
+            return True
         return self.files.name(piece.param, piece)
 
     def on_notname(self, piece: Piece, clause: int) -> bool:
+        value = next(iter(piece.values.values()))
+        if piece.param == "exact" and (self.scene.exists(value.text + "/.") or value.text in ARTIFACTS):
+            return self.files.exclude(piece)  # "except tests" is about what is in that folder
         return self.files.notname(piece.param, piece)
 
     def on_nocase(self, piece: Piece, clause: int) -> bool:
@@ -145,6 +155,8 @@ class Things(Draft):
         return self.files.depth(piece.param, piece)
 
     def on_recursive(self, piece: Piece, clause: int) -> bool:
+        if "each" in self.row.lemmas[piece.start : piece.end] and (self.counting >= 0 or self.counts):
+            self.group = "dir"
         self.files.recursive = True
         return True
 
