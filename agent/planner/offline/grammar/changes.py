@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.risk.lazy_pattern import LazyPattern
+
 _START = r"(?:\A|[\n;|&({]\s*|-exec(?:dir)? |-ok |xargs (?:-\S+ (?:\d+ |\{\} )?)*|sudo (?:-\S+ )*|\bdo |\bthen |\bsh -c '|&& )"
 _PROGRAMS = {
     "delete": r"rm|rmdir|unlink|shred",
@@ -25,18 +27,28 @@ _PROGRAMS = {
     r"|umount|useradd|userdel|usermod|passwd|kubectl|snap|gem|mkfs\S*|dd",
     "fetch": r"wget|curl (?:-\S+ )*(?:-\w*[oOT]|--output|--remote-name|-X|-d)",
 }
-_OPERATIONS = {name: re.compile(rf"{_START}(?:{programs})(?![\w.=/-])") for name, programs in _PROGRAMS.items()}
-_TO_THE_SCREEN = re.compile(
+
+
+def _beginnings(programs: str) -> frozenset[str]:
+    """Texts of which one begins every alternative; letters of alternatives inside a group may be among them, and do no harm."""
+    found = (re.match(r"(?:[a-z0-9-](?!\?))+", one) for one in re.split(r"\|(?![^([]*[)\]])", programs))
+    return frozenset(match[0] for match in found if match)
+
+
+_OPERATIONS = {name: LazyPattern(rf"{_START}(?:{programs})(?![\w.=/-])") for name, programs in _PROGRAMS.items()}
+# How the programs of an operation begin: a command without any of these texts needs no expression.
+_BEGINNINGS = {name: _beginnings(programs) for name, programs in _PROGRAMS.items()}
+_TO_THE_SCREEN = LazyPattern(
     r"\b(?:gzip|bzip2|xz|gunzip|zstd)\b[^|;&]* -\w*[cdltv]\w*c?\b|\bunzip -\w*[lptvZ]|\b7z l\b|\b(?:pip3?|npm"
     r"|apt|brew|docker(?: system)?|systemctl|crontab|snap"
     r"|gem|kubectl|cargo|service|dnf|yum|pacman)\b \S*?(?:list|show|status|search|freeze|-l|outdated|info|ps"
     r"|images|logs|tree|view"
     r"|policy|is-\w+|df|diff|version|cat|inspect|stats|top|port|metadata|ls|get|describe|-Q\w*)\b"
 )
-_LOOKS = re.compile(r"\brsync -(?:\w*n|-dry-run)|\bkill -l\b|\bcurl\b.*(?:-o /dev/null)")
+_LOOKS = LazyPattern(r"\brsync -(?:\w*n|-dry-run)|\bkill -l\b|\bcurl\b.*(?:-o /dev/null)")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_REDIRECT = re.compile(r"(?<![0-9<>=-])(>>?)\s*('[^']*'|\"[^\"]*\"|[^\s;|&()<>]+)")
-_TEE = re.compile(r"\|\s*(?:sudo )?tee (-a )?('[^']*'|\"[^\"]*\"|[^\s;|&()<>-][^\s;|&()<>]*)")
+_REDIRECT = LazyPattern(r"(?<![0-9<>=-])(>>?)\s*('[^']*'|\"[^\"]*\"|[^\s;|&()<>]+)")
+_TEE = LazyPattern(r"\|\s*(?:sudo )?tee (-a )?('[^']*'|\"[^\"]*\"|[^\s;|&()<>-][^\s;|&()<>]*)")
 
 
 def unquoted(word: str) -> str:
@@ -60,7 +72,11 @@ def redirections(command: str) -> list[tuple[str, str]]:
 
 def operations(command: str) -> frozenset[str]:
     """What a command changes, as names of operations; empty where it only reads."""
-    found = {name for name, pattern in _OPERATIONS.items() if pattern.search(command)}
+    found = {
+        name
+        for name, pattern in _OPERATIONS.items()
+        if any(beginning in command for beginning in _BEGINNINGS[name]) and pattern.search(command)
+    }
     if re.search(r"(?:\s)-delete\b", command) and "find " in command:
         found.add("delete")
     if found & {"pack", "unpack", "system"} and _TO_THE_SCREEN.search(command):

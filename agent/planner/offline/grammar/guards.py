@@ -15,6 +15,7 @@ from collections.abc import Callable
 from agent.planner.offline.grammar.changes import operations, redirections
 from agent.planner.offline.grammar.places import unsound
 from agent.planner.offline.grammar.saying import literals, masked, no_order, orders, undone
+from agent.risk.lazy_pattern import LazyPattern
 
 _NEW_ONLY = frozenset({"write", "append", "create"})
 _VERBS = {
@@ -37,25 +38,25 @@ _VERBS = {
     "|discard|rid|prefix|suffix|alter|clean|overwrite|wrap|reverse|truncate|clear|deduplicate|dedupe|unindent"
     "|translate|shuffle|enable|disable|order|double|merge|sed|write|get|keep|correct|shorten|mark|apply",
 }
-_ASKS = {name: re.compile(rf"(?:{verbs})(?:s|es)?\Z") for name, verbs in _VERBS.items()}
-_ANNOUNCES = re.compile(
+_ASKS = {name: LazyPattern(rf"(?:{verbs})(?:s|es)?\Z") for name, verbs in _VERBS.items()}
+_ANNOUNCES = LazyPattern(
     r"\b(?:sav|writ|wrote|stor|output|redirect|put|dump|export|append|record|log|creat|mak|generat|add|insert"
     r"|print|send|pip|keep|into|to \x02"
     r"|to (?:a|the|an) (?:new )?file|as \x02|in \x02|called|named|to \x01|in \x01|as \x01|copy|merg|combin"
     r"|concat|join|list|extract|split|unpack|decompress"
     r"|prepend|convert|backup|back|collect|gather|produc|result|new|ignor|background|nohup)\w*"
 )
-_NO_TEXT = re.compile(
+_NO_TEXT = LazyPattern(
     r"(?i)\.(?:tar|tgz|tbz2?|txz|gz|bz2|xz|zst|zip|7z|rar|jar|war|iso|img|deb|rpm|whl|jpe?g|png|gif|bmp|tiff?"
     r"|webp|ico|heic|mp[34]|m4a|wav|flac"
     r"|ogg|mkv|avi|mov|webm|pdf|docx?|xlsx?|pptx?|odt|ods|odp|epub|db|sqlite3?|mdb|exe|dll|so|o|a|pyc|class|bin"
     r"|dat|ttf|otf|woff2?|gpg|p12|pfx)\Z"
 )
-_MAKES_BYTES = re.compile(
+_MAKES_BYTES = LazyPattern(
     r"\b(?:gzip|bzip2|xz|zstd|tar|zip|7z|gunzip|zcat|base64|xxd|openssl|gpg|curl|wget|dd|convert|ffmpeg|sqlite3"
     r"|pg_dump|git|head -c|tail -c)\b"
 )
-_TEXT_TOOL = re.compile(r"(?:sed (?:-\S+ )*-\w*i|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o)")
+_TEXT_TOOL = LazyPattern(r"(?:sed (?:-\S+ )*-\w*i|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o)")
 _KINDS_OF_TEXT = "text|words?|line|string|contents?|letter|number|value|entry|name|sentence"
 _NO_NAMES = frozenset(
     [
@@ -106,8 +107,8 @@ _NO_NAMES = frozenset(
         "then",
     ]
 )
-_SUPERLATIVES = re.compile(r"-name '?\*?(?:newest|oldest|latest|largest|biggest|smallest|first|last|rest|others?)\b'?")
-_ATTRIBUTE = re.compile(
+_SUPERLATIVES = LazyPattern(r"-name '?\*?(?:newest|oldest|latest|largest|biggest|smallest|first|last|rest|others?)\b'?")
+_ATTRIBUTE = LazyPattern(
     r"sed -i[^|;]*?s(.)(?:extension|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
     r"|columns?|size|date)\1"
 )

@@ -7,15 +7,16 @@ import shlex
 from collections.abc import Callable
 
 from agent.planner.offline.grammar.changes import operations
+from agent.risk.lazy_pattern import LazyPattern
 
-_DENIES = re.compile(
+_DENIES = LazyPattern(
     r"n't\b|\bnot\b|\bwithout\b|\bexcept\b|\bexcluding\b|\bother than\b|\bbut (?:not|no)\b|\black(?:s|ing)?\b"
 )
-_DENIED = re.compile(
+_DENIED = LazyPattern(
     r"-not\b|!|\s-L|\s-v|-prune|exclude|\[\^|\s-[a-z]*[xn]\b|--no|-empty|\s-k\b|chmod \S*-|\s-N|:\(|NR|NF|--cached|=|\\b"
 )
-_SHOWS_FIRST = re.compile(r"(?:please )?(?:show|print|display|list|cat|view|output|see)\b")
-_VALUE_OF_KEY = re.compile(r"sed -i\S* (?:-e )?'?s(.)[A-Za-z_]\w*\1\d+\1")
+_SHOWS_FIRST = LazyPattern(r"(?:please )?(?:show|print|display|list|cat|view|output|see)\b")
+_VALUE_OF_KEY = LazyPattern(r"sed -i\S* (?:-e )?'?s(.)[A-Za-z_]\w*\1\d+\1")
 _TARGET_AFTER = (
     r"(?:to|into|in|onto|over|as|called|named|under|at|inside|with|and|by|it|name|folder|directory|file|dir)"
 )
