@@ -4,14 +4,14 @@ from __future__ import annotations
 
 _GROUPS = {
     "show": "list lists listed display displays displaying print prints printing printed shows showing output outputs"
-    " outputting give report reports return returns view see get dump present echo enumerate fetch",
+    " outputting give report reports return returns view see get dump echo enumerate fetch",
     "find": "finds finding search searches searching locate locates look identify discover searchs grep scan",
     "count": "counts counting counted tally",
     "sort": "sorted sorts sorting order ordered orders ordering arrange arranged rank ranked",
     "delete": "deletes deleting deleted remove removes removing removed erase erases rm drop discard eliminate strip stripping"
     " stripped clear omit omitting unlink purge",
     "replace": "replaces replacing replaced substitute substituting substituted swap",
-    "change": "changes changing modify modifies alter update set sets setting turn",
+    "change": "changes changing modify modifies alter update set sets turn",
     "convert": "converts converting transform transforms translate",
     "copy": "copies copying copied cp duplicate-to",
     "move": "moves moving moved mv relocate",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.reader import is_file_path
-from agent.planner.offline.grammar.understanding.draft import NEEDS_DESTINATION, Draft
+from agent.planner.offline.grammar.understanding.draft import NEEDS_DESTINATION
+from agent.planner.offline.grammar.understanding.edits import Edits
 from agent.planner.offline.values import Value
 
 _WHO = {
@@ -16,7 +19,7 @@ _WHO = {
 _WHAT = {"r": ("read",), "w": ("write", "writable"), "x": ("execute", "executable", "execution")}
 
 
-class Deeds(Draft):
+class Deeds(Edits):
     """What is done with files, and where results go."""
 
     def on_to(self, piece: Piece, clause: int) -> bool:
@@ -106,6 +109,9 @@ class Deeds(Draft):
         return self._act("touch", piece)
 
     def on_rename(self, piece: Piece, clause: int) -> bool:
+        if piece.param == "replace":
+            old, new = (self._sign_in(piece, value) for value in piece.values.values())
+            piece = structs.replace(piece, values={"TEXT": old, "TEXT2": new})
         return self._act("rename", piece)
 
     def on_du(self, piece: Piece, clause: int) -> bool:

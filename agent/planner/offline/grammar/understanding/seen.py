@@ -14,7 +14,9 @@ class LineReading(Lines):
     """The part of an understanding that is about lines."""
 
     def on_seenline(self, piece: Piece, clause: int) -> bool:
-        """Lines with a word that the file has."""
+        """Lines with a word that the file has, or one of two."""
+        if piece.param == "either":
+            return self.stages.contain("either", tuple(value.text for value in piece.values.values()), clause)
         return self.stages.contain("", (_only(piece),), clause)
 
     on_dated = on_seenline
