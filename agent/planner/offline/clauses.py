@@ -25,6 +25,11 @@ _STRONG = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _WEAK = re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+", re.IGNORECASE)
+# What comes after this says more of what was said, and is no step.
+_EXPLAINS = re.compile(
+    r"(?i)\s*(?:i\.?\s?e\.?[\s,]|e\.g|that\s+is\b|that\s+means|namely|meaning|in\s+other\s+words|which\s+(?:is|are|means)|"
+    r"it\s+(?:is|has|stands|lives)\b|it's\b|they\s+(?:are|have|start|begin|end)\b|not\s|no[:,]\s|without\s|such\s+as|like\s|for\s+example)"
+)
 _LEAD = re.compile(
     r"(?i)\A(?:and\s+)?(?:first(?:ly)?(?:\s+of\s+all)?|second(?:ly)?|third(?:ly)?|to\s+begin\s+with|(?:begin|start)\s+by|please)\b[,:]?\s+"
 )
@@ -40,13 +45,16 @@ def clauses(text: str) -> tuple[str, ...]:
         if len(items) >= 2 and (not head or head.endswith(":")):
             ends = [*(match.start() for match in items[1:]), len(text)]
             return _clean(text[match.end() : end] for match, end in zip(items, ends, strict=True))
-    return _clean(_cut(text, _STRONG.finditer(masked)))
+    parts = _clean(_cut(text, _STRONG.finditer(masked)))
+    return _clean([text]) if any(_EXPLAINS.match(part) for part in parts[1:]) else parts
 
 
 def halves(clause: str) -> Iterator[tuple[str, str]]:
     """A clause cut in two at each "and" or comma, from the first on."""
     masked = _masked(clause)
     for match in _WEAK.finditer(masked):
+        if _EXPLAINS.match(clause[match.end() :]):
+            return
         yield clause[: match.start()].strip(), clause[match.end() :].strip()
 
 

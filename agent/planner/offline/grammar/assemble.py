@@ -67,6 +67,8 @@ def assemble(draft: Forms) -> Intent:
     if action.startswith("archive") and draft.dest is None and draft.sink.path is not None:
         draft.dest = draft.sink.path
         draft.sink = Sink()
+    if action in ("copy", "move") and draft.dest is not None and _is_new_folder(draft):
+        draft.form.add("newfolder")
     stages = _stages(draft, source, kinds)
     files = draft.files.finish()
     files, stages = _content_filters(draft, files, stages, source)
@@ -88,6 +90,17 @@ def assemble(draft: Forms) -> Intent:
         group=draft.group,
         shown=tuple(dict.fromkeys(draft.shown)),
         separator=separator_of(draft),
+    )
+
+
+def _is_new_folder(draft: Forms) -> bool:
+    """Whether the goal says of its destination that it is a folder that is not there yet."""
+    target = draft.dest
+    if target is None or draft.scene.exists(target.text):
+        return False
+    lows = [token.low for token in draft.row.sentence.tokens]
+    return bool({"new", "called", "named", "create", "make"} & set(lows)) and bool(
+        {"folder", "directory", "subfolder"} & set(lows)
     )
 
 

@@ -19,7 +19,9 @@ _FORMS = {
     "text": frozenset({"linenumber", "noname", "humansize", "size", "mtime", "atime", "owner", "group", "mode", "inode", "type", "details"}),
     "literal": frozenset(),
 }  # fmt: skip
-_ACTION_FORMS = frozenset({"preserve", "nooverwrite", "humansize", "size", "average"})
+_ACTION_FORMS = frozenset(
+    {"preserve", "nooverwrite", "humansize", "size", "average", "keeptimes", "newfolder", "bytes"}
+)
 
 
 def coherent(intent: Intent) -> bool:
@@ -45,4 +47,5 @@ def coherent(intent: Intent) -> bool:
     counted = [at for at, stage in enumerate(intent.stages) if stage.op == "count"]
     if counted and any(stage.op not in ("agg",) for stage in intent.stages[counted[0] + 1 :]):
         return False
-    return intent.form <= allowed
+    kept = {wish for wish in intent.form if wish.startswith("backup ")}
+    return (not kept or intent.sink.kind == "inplace") and intent.form - kept <= allowed

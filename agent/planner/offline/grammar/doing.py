@@ -50,8 +50,10 @@ def _copy(intent: Intent, how: str) -> str:
     if not target.text.startswith(("/", "~", "..")) and target.text.rstrip("/") != ".":
         files = structs.replace(files, excluded=(*files.excluded, target.text.rstrip("/")))
     parents = "--parents " if "preserve" in intent.form and how == "cp" else ""
-    flags = "-n " if "nooverwrite" in intent.form else ""
-    return f"{find_words(files, inner_only=True)} -exec {how} {flags}{parents}-t {target.render()} {{}} +"
+    flags = "-p " if "keeptimes" in intent.form and how == "cp" else ""
+    flags += "-n " if "nooverwrite" in intent.form else ""
+    made = f"mkdir -p {target.render()} && " if "newfolder" in intent.form else ""
+    return f"{made}{find_words(files, inner_only=True)} -exec {how} {flags}{parents}-t {target.render()} {{}} +"
 
 
 def _chmod(intent: Intent, how: str) -> str:
@@ -127,6 +129,8 @@ def _du(intent: Intent, how: str) -> str:
         return " | ".join([f"du -h -d 1 {root_words(files)}", *after]) if not files.narrow else ""
     if not files.type and not files.narrow:
         return " | ".join([f"du -sh {paths(intent.texts) or root_words(files)}", *after])
+    if total and "bytes" in intent.form:
+        return f"{find_words(files)} -printf '%s\\n' | awk '{{ s += $1 }} END {{ print s }}'"
     if total and "humansize" not in intent.form and "disk" not in intent.form:
         program = '{ total += $1 } END { printf "%d bytes (%.1f MiB)\\n", total, total / 1048576 }'
         return f"{find_words(files)} -printf '%s\\n' | awk '{program}'"

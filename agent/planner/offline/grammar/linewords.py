@@ -249,6 +249,7 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "trsep": lambda a, b: f"tr {_tr_set(a)} {_tr_set(b)}",
     "join": lambda sep: "paste -s" + ("" if sep == "\t" else f" -d{shlex.quote(sep)}"),
     "pair": lambda n: "paste -d' ' " + " ".join(["-"] * int(n)),
+    "softwrap": lambda n: f"fold -s -w {n}",
     "wrap": lambda n: f"fold -w {n}",
     "hexdump": lambda: "xxd",
     "base64": lambda: "base64",

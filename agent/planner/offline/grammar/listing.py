@@ -130,6 +130,8 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         fields = [field if field != "%p" else "%f" for field in fields] or ["%f"]
     if "relative" in form:
         fields = ["%P" if field in ("%p", "%f") else field for field in fields] or ["%P"]
+    if "bothtarget" in shown:
+        return f"{find} -printf '%p -> %l\\n'", False
     if fields == ["%l"]:
         return f"{find} -printf '%l\\n'", False
     if fields and not {"%p", "%f", "%P"} & set(fields):

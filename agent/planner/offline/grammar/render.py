@@ -97,7 +97,15 @@ def _text_command(intent: Intent) -> str:
             return ""
         return " | ".join([f"zcat {files}", *merged(_with_context(intent))])
     if intent.sink.kind == "inplace":
-        return _edit(intent.stages, files, len(intent.texts))
+        kept = next((wish.partition(" ")[2] for wish in intent.form if wish.startswith("backup ")), "")
+        edit = _edit(intent.stages, files, len(intent.texts))
+        if not kept:
+            return edit
+        return (
+            edit.replace("sed -i", f"sed -i{shlex.quote(kept)}", 1)
+            if edit.startswith("sed -i ") and len(intent.texts) == 1
+            else ""
+        )
     if intent.shown and not intent.stages and set(intent.shown) - {"name"}:
         return stat_command(intent, files)
     commands = merged(_with_context(intent))

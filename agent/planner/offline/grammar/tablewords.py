@@ -110,6 +110,8 @@ def read_cell(sentence: Sentence, at: int) -> Found:
 def read_seen(sentence: Sentence, at: int) -> Found:
     """A word that means nothing to us and is in the text that the goal names, written as it is there."""
     token = sentence.tokens[at]
+    if at == 0 and len(sentence.tokens) > 1 and looks_like_path(sentence.tokens[1], sentence.scene):
+        return None  # "read notes.txt" has a verb
     if token.quoted or token.filler or token.weak or token.is_path or len(token.raw) < 3 or not token.raw.isalnum():
         return None
     found = read_found(sentence, at)

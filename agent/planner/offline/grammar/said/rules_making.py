@@ -104,6 +104,26 @@ def _dated(heard: Heard) -> str | None:
     return f"touch -d {shlex.quote(heard.text('when'))} {heard.path('file')}"
 
 
+def _removed(heard: Heard) -> str | None:
+    """One file that is named with its folder behind it."""
+    place = f"{heard.text('dir').rstrip('/')}/{heard.text('file')}"
+    if not heard.scene.exists(place) or heard.scene.exists(place + "/.") or "*" in place:
+        return None
+    return f"rm {quote_path(place)}"
+
+
+def _zeros(heard: Heard) -> str | None:
+    name = heard.path("file2" if heard.has("file2") else "file")
+    size = heard.number("n") + {"b": "", "k": "K", "m": "M", "g": "G"}[heard.low("unit")[0]]
+    return f"head -c {size} /dev/zero > {name}"
+
+
+def _spoken(heard: Heard) -> str | None:
+    if heard.scene.exists(heard.text("file")) or heard.text("text").startswith("-"):
+        return None
+    return f"echo {shlex.quote(heard.text('text'))} > {heard.path('file')}"
+
+
 _SOFT = r"(?:symbolic link|symlink|sym link|soft ?link|symbolic soft link)"
 _LINK = rf"(?:(?P<hard>hard[- ]?link)|{_SOFT})"
 _WHEN = r"(?P<when>now|today|the current time|\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)"
@@ -121,5 +141,8 @@ RULES = [
     Said("link symlink hardlink softlink", rf"(?:make|create|add|set up) (?:a |an |the )?(?:new )?{_LINK} (?:to|for|of|pointing to) {_THE}<old:path>{_KIND} (?:called|named|as|with the name|under the name|at|in) <new:path>", _linked, "make a link"),
     Said("symlink hardlink link softlink", rf"(?:(?P<hard>hard[- ]?link)|symlink|soft-?link|symbolically link) {_THE}<old:path> (?:to|as|under the name(?: of)?|into) {_THE}<new:path>", _linked, "make a link"),
     Said("time date timestamp", rf"(?:set|change|update|put) (?:the )?(?:last )?(?:modification |access and modification |file |change )?(?:time ?stamp|date|time|date and time|mtime) (?:of|on|for) {_THE}<file:path> (?:to|as) {_WHEN}", _dated, "time of a file"),
+    Said("delete remove erase rid", rf"(?:delete|remove|erase|get rid of) {_THE}<file:path> (?:in|from|inside|out of) {_THE}<dir:path>{_KIND}", _removed, "delete a file"),
+    Said("zero zeros zeroes null", r"(?:make|create|write|generate) (?:a |the )?(?:new )?file (?:called |named )?(?:<file:path> )?(?:of|with|that has|containing|holding) (?:exactly )?<n:int> (?:zero|null|nul)?[- ]?(?P<unit>bytes|kb|kilobytes|k|mb|megabytes|m)(?: of zeros| of zeroes| of null bytes| of zero bytes)?(?: (?:called|named|as) <file2:path>)?", lambda h: _zeros(h) if h.has("file") != h.has("file2") else None, "a file of zeros"),
+    Said("write put save", r"(?:write|put|save) (?:the )?(?:text|words?|string|line|sentence) <text:text> (?:in)?to (?:a )?new file (?:called |named )?<file:path>", _spoken, "a file with a text"),
     Said("date touch", rf"(?:date|touch) {_THE}<file:path> (?:with|to|at|back to) (?:the )?(?:date |time )?{_WHEN}", _dated, "time of a file"),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from agent.planner.offline.grammar.said.sentence_rules import Heard, Said
 from agent.planner.offline.values import quote_path
@@ -56,8 +57,20 @@ def _unpacked(heard: Heard) -> str | None:
     return f"{make}tar xf {quote_path(archive)} -C {quote_path(folder)}{bare}"
 
 
+def _searched(heard: Heard) -> str | None:
+    text, name = heard.text("text"), heard.text("file")
+    program = {"gz": "zgrep", "bz2": "bzgrep", "xz": "xzgrep"}[name.rpartition(".")[2].lower()]
+    return (
+        f"{program} -e {shlex.quote(text)} {quote_path(name)}"
+        if text.startswith("-")
+        else f"{program} {shlex.quote(text)} {quote_path(name)}"
+    )
+
+
 _BARE = r"(?P<bare>,? (?:but )?(?:without|dropping|leaving out|stripping|skipping|minus) (?:the |its )?(?:leading|top|top-level|first|outer)(?: [\w.-]+)? (?:directory|folder|component|level|path component|part))?"
 RULES = [
+    Said("search grep look find", r"(?:search|grep|look through|look in)(?: in| through)? (?:the )?(?:compressed |gzipped |packed |zipped )?(?:log |file |log file )?<file:packed> for (?:the |every |all )?(?:word |text |string |lines with |lines containing )?<text:word>", _searched, "search a packed file"),
+    Said("search grep look find lines", r"(?:{ASK}lines (?:with|containing|that contain|mentioning|matching) |(?:search for|look for|grep for|grep|find) )(?:the |every |all )?(?:word |text |string |lines with |lines containing )?<text:word> (?:in|from|of) (?:the )?(?:compressed |gzipped |packed |zipped )?(?:log |file |log file )?<file:packed>", _searched, "search a packed file"),
     Said("tar tgz zip gz xz bz", rf"(?:make|create|build|generate|write) (?:a |an |the )?(?:{_SORT} )?(?:called |named )?{_NAME} (?:from|of|out of|with|containing|that contains|which contains|holding|for) {_WHAT}", _packed, "pack into an archive"),
     Said("tarball archive tar tgz zip gz xz bz", rf"(?:make|create|build|generate) (?:a |an |the )?{_SORT} (?:of|from|with|out of|containing|for) {_WHAT},? {_AS} {_NAME}", _packed, "pack into an archive"),
     Said("pack compress tar zip bundle archive put", rf"(?:pack|compress|tar|zip|bundle|archive|put)(?: up| together)? {_WHAT}(?: together)? (?:into|as|to|in) (?:a |an |the )?(?:{_SORT} )?(?:called |named )?{_NAME}", _packed, "pack into an archive"),

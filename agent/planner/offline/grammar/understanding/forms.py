@@ -84,6 +84,9 @@ class Forms(Counts, Edits):
         kind = piece.param
         if kind == "comma" and any(step.stage.op == "join" for step in self.stages.steps):
             return self.on_join(structs.replace(piece, values={}), clause)
+        if kind == "bothtarget":
+            self.shown.append("bothtarget")
+            return True
         if kind in ("size", "mtime", "target", "atime", "owner", "group", "mode", "inode", "type", "lines"):
             self.shown.append(kind)
         self.form.add(kind)
@@ -102,6 +105,28 @@ class Forms(Counts, Edits):
     def on_nooverwrite(self, piece: Piece, clause: int) -> bool:
         self.form.add("nooverwrite")
         return True
+
+    def on_keeptimes(self, piece: Piece, clause: int) -> bool:
+        """Copies with the times of what they are copies of."""
+        self.form.add("keeptimes")
+        return True
+
+    def on_backup(self, piece: Piece, clause: int) -> bool:
+        """What a file was before it is edited is kept under the name with an ending more."""
+        kept = piece.values["FILE"].text
+        ending = kept.removeprefix(self.texts[-1].text) if self.texts else ""
+        if not ending.startswith((".", "~", "_")) or ending == kept or "/" in ending:
+            return False
+        self.form.add("backup " + ending)
+        return True
+
+    def on_softwrap(self, piece: Piece, clause: int) -> bool:
+        """Lines are broken between words only."""
+        for step in self.stages.steps:
+            if step.stage.op == "wrap":
+                step.stage = structs.replace(step.stage, op="softwrap")
+                return True
+        return False
 
     def on_preserve(self, piece: Piece, clause: int) -> bool:
         self.form.add("preserve")

@@ -36,6 +36,8 @@ class Things(Draft):
             self.files.noun("file")
         if kind == "name" and "name" not in self.shown:
             self.shown.append("name")
+        if kind == "byte" and self.action == "du":
+            self.form.add("bytes")
         if kind == "size" and self.counting < 0:
             self.shown.append("size")
         if self.counting >= 0 and kind not in ("name", "content", "size"):
