@@ -182,7 +182,6 @@ class PlannerChoice:
     ) -> Planner:
         """A planner that asks `model`; one of this machine that is known to be small gets instructions of its size."""
         from agent.planner.llm import LLMPlanner
-        from agent.planner.prompts_text import prompt_text
         from agent.providers.model_sizes import HELPED, SMALL, parameters_of
 
         settings = self._loaded.settings
@@ -199,12 +198,12 @@ class PlannerChoice:
         planner = LLMPlanner(
             provider,
             model,
-            codec=settings.codec if settings.codec != "auto" else "small-json" if small else codec,
+            codec=settings.codec if settings.codec != "auto" else "small-text" if small else codec,
             schema=schema,
             context_tokens=context,
             max_output_tokens=settings.max_output_tokens or (_SMALL_REPLY if small else None),
             temperature=0.0 if small and settings.temperature is None else settings.temperature,
-            system_prompt=prompt_text("system_small") if small else None,
+            small=small,
             examples=examples,
             redactor=self._redactor,
         )

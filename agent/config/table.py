@@ -67,8 +67,8 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(name="max_retries", kind="int", help="how often a failed model call is repeated"),
     Setting(
-        name="codec", kind="choice", choices=("auto", "mode-json", "small-json", "plan-json", "native"),
-        help="how replies are written: mode-json, small-json (for small models), plan-json or native tool calls",
+        name="codec", kind="choice", choices=("auto", "mode-json", "small-json", "small-text", "plan-json", "native"),
+        help="how replies are written: mode-json, small-json or small-text (for small models), plan-json or native tool calls",
     ),
     Setting(name="temperature", kind="float", help="sampling temperature, if the model takes one"),
     Setting(name="context_tokens", kind="int", help="how much history the planner is shown, in tokens"),

@@ -1,4 +1,4 @@
-"""How a reply is written on the wire: `mode-json`, `small-json`, `plan-json`, `native`; all of them end in one internal type.
+"""How a reply is written on the wire: `mode-json`, `small-json`, `small-text`, `plan-json`, `native`; all end in one internal type.
 
 A codec belongs to the tools on offer. Adding one is a class with the attributes of `Codec` and an entry in `make_codec`.
 """
@@ -17,7 +17,7 @@ from agent.protocol.errors import ConfigError, PlannerError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone, ToolCalls
 
-CODEC_NAMES = ("mode-json", "small-json", "plan-json", "native")
+CODEC_NAMES = ("mode-json", "small-json", "small-text", "plan-json", "native")
 
 
 class Codec(Protocol):
@@ -52,7 +52,11 @@ def make_codec(name: str, tools: tuple[ToolSpec, ...] = ()) -> Codec:
         return ModeJson(tools)
     if name == "plan-json":
         return PlanJson(tools)
-    if name == "small-json":
+    if name == "small-text" and not tools:
+        from agent.planner.small_text import SmallText
+
+        return SmallText()
+    if name in ("small-json", "small-text"):
         from agent.planner.small_json import SmallJson
 
         return SmallJson(tools)

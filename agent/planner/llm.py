@@ -27,7 +27,8 @@ class LLMPlanner:
 
     `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
     is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
-    `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it.
+    `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it. `small`: the prompt is one for
+    a small model.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class LLMPlanner:
         system_extra: str = "",
         system_prompt: str | None = None,
         examples: Callable[[str], tuple[tuple[str, str], ...]] | None = None,
+        small: bool = False,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -56,6 +58,7 @@ class LLMPlanner:
             context_tokens=context_tokens,
             system_extra=system_extra,
             system_prompt=system_prompt,
+            small=small,
             redact=redactor.redact,
         )
         self._redact = redactor.redact

@@ -10,7 +10,7 @@ from agent.planner.codecs import Codec
 from agent.planner.digest import digest
 from agent.planner.prompts_text import prompt_text
 from agent.planner.render import Renderer, settled
-from agent.planner.report import Reporter, Room
+from agent.planner.report import Reporter, Room, environment_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, ReplyItem
 from agent.protocol.requests import PlannerRequest
@@ -20,7 +20,11 @@ MIN_HISTORY_TOKENS = 256
 
 
 class Prompt:
-    """Builds prompts of one planner. `context_tokens` is the model's whole context, the answer included."""
+    """Builds prompts of one planner. `context_tokens` is the model's whole context, the answer included.
+
+    `small`: short instructions, and the facts about the machine among them instead of beside each goal. A goal then looks just like those
+    of the examples; else a model of a few hundred million parameters answers with what stands in the facts.
+    """
 
     def __init__(
         self,
@@ -29,8 +33,10 @@ class Prompt:
         system_extra: str,
         redact: Callable[[str], str],
         system_prompt: str | None = None,
+        small: bool = False,
     ) -> None:
         self._system_prompt = system_prompt
+        self._small = small
         self._context_tokens = context_tokens
         self._system_extra = system_extra.strip()
         self._redact = redact
@@ -68,20 +74,28 @@ class Prompt:
 
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
         """What stays the same from turn to turn; the form of the reply comes last, where small models heed it most."""
+        small = "_small" if self._small else ""
         parts = [
             request.role.strip(),
-            prompt_text("system") if self._system_prompt is None else self._system_prompt,
+            prompt_text(f"system{small}") if self._system_prompt is None else self._system_prompt,
             self._system_extra,
-            prompt_text("data"),
+            prompt_text(f"data{small}"),
+            self._facts(request.history) if self._small else "",
             prompt_text("code_only") if request.code_only else "",
             codec.instructions(),
         ]
         return "\n\n".join(part for part in parts if part)
 
+    def _facts(self, history: tuple[HistoryItem, ...]) -> str:
+        """Those of the last goal."""
+        goal = next((item for item in reversed(history) if isinstance(item, GoalItem)), None)
+        facts = environment_text(goal.environment, self._redact) if goal is not None else ""
+        return f"# Environment\n{facts}" if facts else ""
+
     def _history(self, history: tuple[HistoryItem, ...], codec: Codec, room: int) -> tuple[ChatMessage, ...]:
         shares = Room.within(room)
         if self._reporter is None or self._reporter.room != shares:
-            self._reporter = Reporter(shares, self._redact)
+            self._reporter = Reporter(shares, self._redact, facts=not self._small)
         renderer = Renderer(codec, self._reporter)
         groups: list[tuple[ChatMessage, ...]] = []
         for item in history:

@@ -46,13 +46,14 @@ class Room(NamedTuple):
 
 
 class Reporter:
-    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret.
+    """Words for items. `redact` is applied to everything before it is cut, so that no cut can halve a secret. `facts`: goals with theirs.
 
     What was written about an item is remembered: every step renders the whole history again.
     """
 
-    def __init__(self, room: Room, redact: Callable[[str], str]) -> None:
+    def __init__(self, room: Room, redact: Callable[[str], str], *, facts: bool = True) -> None:
         self._room = room
+        self._facts = facts
         self._redact = redact
         self._memo: dict[tuple[int, bool], tuple[HistoryItem, str]] = {}
 
@@ -94,7 +95,7 @@ class Reporter:
 
     def _goal(self, item: GoalItem) -> str:
         parts = [f"# Goal\n{self._text(item.text, self._room.goal) or '(empty)'}"]
-        if facts := self._environment(item.environment):
+        if self._facts and (facts := environment_text(item.environment, self._redact)):
             parts.append(f"# Environment\n{facts}")
         share = self._room.files // max(len(item.files), 1)
         parts += [self._file(file, share) for file in item.files]
@@ -118,18 +119,6 @@ class Reporter:
         head = f"{HOST} Tool {self._line(item.name, 64)} " if named else f"{HOST} The tool "
         head += "failed:" if item.is_error else "returned:"
         return f"{head}\n{data_block('tool result', self._text(item.content, self._room.tool))}"
-
-    def _environment(self, facts: EnvironmentFacts) -> str:
-        rows = (
-            ("OS", facts.os),
-            ("Shell", facts.shell),
-            ("Directory", facts.cwd),
-            ("Git", facts.git),
-            ("User", "root: every mistake is final" if facts.is_root else ""),
-            ("Tools present", ", ".join(facts.tools)),
-            ("Date", facts.date),
-        )
-        return "\n".join(f"{name}: {self._line(value, 800)}" for name, value in rows if value)
 
     def _file(self, file: FileInput, tokens: int) -> str:
         return (
@@ -185,7 +174,7 @@ class Reporter:
         return "\n".join("    " + line for line in self._text(command, self._room.goal).split("\n"))
 
     def _line(self, text: str, limit: int) -> str:
-        return one_line(self._redact(text[: 8 * limit]), limit)
+        return _line(text, limit, self._redact)
 
     def _text(self, text: str, tokens: int) -> str:
         """Cleaned, redacted, cut. What is far beyond the budget goes first, so that floods cost no time."""
@@ -193,3 +182,21 @@ class Reporter:
         if len(text) > 2 * bound:
             text = f"{text[:bound]}\n[… {len(text) - 2 * bound:,} characters left out …]\n{text[-bound:]}"
         return clip(self._redact(clean(text)), tokens)
+
+
+def environment_text(facts: EnvironmentFacts, redact: Callable[[str], str]) -> str:
+    """Facts as lines, redacted."""
+    rows = (
+        ("OS", facts.os),
+        ("Shell", facts.shell),
+        ("Directory", facts.cwd),
+        ("Git", facts.git),
+        ("User", "root: every mistake is final" if facts.is_root else ""),
+        ("Tools present", ", ".join(facts.tools)),
+        ("Date", facts.date),
+    )
+    return "\n".join(f"{name}: {_line(value, 800, redact)}" for name, value in rows if value)
+
+
+def _line(text: str, limit: int, redact: Callable[[str], str]) -> str:
+    return one_line(redact(text[: 8 * limit]), limit)

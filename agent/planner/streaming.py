@@ -226,6 +226,10 @@ def text_stream(codec: str) -> Callable[[str], str] | None:
     """What turns pieces of a reply into pieces of chat text; None where a codec's text cannot be told from the rest."""
     if codec == "native":
         return PlainText().feed
+    if codec == "small-text":
+        from agent.planner.small_text import SmallTextText
+
+        return SmallTextText(PlainText()).feed
     if codec == "mode-json":
         return ModeJsonText().feed
     return None

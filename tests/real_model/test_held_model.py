@@ -15,7 +15,6 @@ from agent.execution.companion import Companion
 from agent.planner.codecs import make_codec
 from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner
-from agent.planner.prompts_text import prompt_text
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem
 from agent.protocol.replies import Chat, Command, Finish, TextDelta
@@ -143,8 +142,8 @@ def test_with_examples_a_goal_becomes_the_command_of_the_nearest(runner: asyncio
             return text
 
     planner = LLMPlanner(
-        model, "135M", redactor=Keep(), codec="small-json", schema=True, context_tokens=model.context, temperature=0.0,
-        max_output_tokens=512, system_prompt=prompt_text("system_small"), examples=FewShot().nearest,
+        model, "135M", redactor=Keep(), codec="small-text", small=True, context_tokens=model.context, temperature=0.0,
+        max_output_tokens=512, examples=FewShot().nearest,
     )  # fmt: skip
 
     async def ignore(_: str) -> None: ...
