@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from agent.command_record import item_of, settle
 from agent.judging import Rated, writes
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
-    ApprovedCommand,
     CancelGoal,
     Confirmation,
     ConfirmationRequest,
-    Consent,
     Proposal,
     Regenerate,
     Remark,

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from agent.output_log import OutputLog
-from agent.protocol.decisions import ApprovedCommand, Proposal, RiskReport
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import Proposal, RiskReport
 from agent.protocol.events import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined

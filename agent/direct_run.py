@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from agent.command_record import begin, failed_to, item_of, kept_result, ran
 from agent.judging import Judges, Rated, writes
 from agent.output_log import OutputLog
+from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Proposal
+from agent.protocol.decisions import Proposal
 from agent.protocol.events import CommandFinished, CommandStarted, Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import ExecutionResult

@@ -9,8 +9,9 @@ from agent.asking import Asking, Attempt
 from agent.command_record import item_of
 from agent.direct_run import DirectRun, undo_words
 from agent.judging import Judges, Rated, allowed_by, refusal, told, unattended
+from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import Approved, Consent, Proposal, Rehearse, Skipped
+from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
 from agent.protocol.events import CommandProposed, Warned
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Checkpoints, Confirmer, EventSink, Executor, Rehearser

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
-    from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Confinement, Confining, RiskReport
+    from agent.protocol.decisions import Confinement, Confining, RiskReport
     from agent.protocol.outcomes import ExecutionResult
     from agent.protocol.ports import Checkpoint, Checkpoints, Executor, OutputSink, Processes, Rehearser
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 from agent.asking import Asking, Attempt
 from agent.judging import allowed_by, told, unattended
 from agent.policy.confining import beyond
-from agent.protocol.decisions import (
-    ApprovedRehearsal,
-    CancelGoal,
-    Commit,
-    Consent,
-    Discard,
-    EditAgain,
-    Rehearse,
-    Review,
-)
+from agent.protocol.approvals import ApprovedRehearsal, Consent
+from agent.protocol.decisions import CancelGoal, Commit, Discard, EditAgain, Rehearse, Review
 from agent.protocol.errors import Cancelled
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Reviewer

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from agent.command_record import begin, item_of, kept_result, ran
 from agent.judging import Judges
 from agent.output_log import OutputLog
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Proposal
+from agent.protocol.decisions import Proposal
 from agent.protocol.errors import CoreError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events import CommandFinished, CommandStarted, RehearsalFinished, RehearsalStarted, Warned
 from agent.protocol.messages import CommandItem

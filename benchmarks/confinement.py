@@ -18,8 +18,9 @@ from agent.execution.confine.grounds import Grounds
 from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
 from agent.execution.executor import ShellExecutor
 from agent.execution.helper import Helper
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Confinement, Consent, Level, RiskReport
+from agent.protocol.decisions import Confinement, Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from benchmarks.figures import Figure
 

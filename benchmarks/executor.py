@@ -19,8 +19,9 @@ from collections.abc import Callable
 
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.execution.executor import ShellExecutor
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
 from benchmarks.figures import Figure

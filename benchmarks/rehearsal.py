@@ -18,8 +18,9 @@ from pathlib import Path
 from agent.execution.executor import ShellExecutor
 from agent.execution.journal.store import Journals
 from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Rehearsal
 from benchmarks.figures import Figure

@@ -15,9 +15,10 @@ from agent.execution.helper import Helper
 from agent.execution.rehearsal.places import base_for
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.threads import in_thread
+from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.capabilities import Capability
-from agent.protocol.decisions import ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError
 
 _MEANS = {"namespaces": "namespaces", "landlock": "Landlock alone"}

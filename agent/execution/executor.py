@@ -24,8 +24,9 @@ from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.shells.starting import Shells, Start
 from agent.execution.threads import in_thread
 from agent.execution.tree import RUNGS
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Confinement, Confining, RiskReport
+from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink

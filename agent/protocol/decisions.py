@@ -1,4 +1,4 @@
-"""Risk, policy and confirmation as values."""
+"""Risk, policy and confirmation as values; what was approved is in `approvals`."""
 
 from __future__ import annotations
 
@@ -273,55 +273,3 @@ class Discard(Struct, frozen=True, kw_only=True, tag="discard"):
 
 Review = Commit | EditAgain | Discard | CancelGoal | Rehearse
 """A `Rehearse` does it again, with the network or without."""
-
-
-class Consent(Struct, frozen=True, kw_only=True):
-    """How the final text came to be approved: by a person at a prompt, by the approve mode, or by a rule of the person's policy."""
-
-    by: Literal["person", "approve-mode", "policy"]
-    edited: bool = False
-    word_typed: bool = False
-    safety_off: bool = False
-
-
-class ApprovedCommand(Struct, frozen=True, kw_only=True):
-    """The only thing an executor takes.
-
-    `workspace`: the folder that confinement leaves writable. Raises ValueError unless `report` is for exactly `command` and `consent`
-    covers its level.
-    """
-
-    command_id: str
-    command: str
-    report: RiskReport
-    consent: Consent
-    timeout: float | None = None
-    confine: Confinement = "off"
-    workspace: str = ""
-
-    def __post_init__(self) -> None:
-        if self.report.command != self.command:
-            raise ValueError("the risk report is for another text")
-        if self.report.level is Level.HIGH:
-            if self.consent.by != "person":
-                raise ValueError("a high-risk command needs a person")
-            if not (self.consent.word_typed or self.consent.safety_off):
-                raise ValueError("a high-risk command needs the typed word")
-
-
-class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
-    """A command that may run over an overlay only: nothing it does counts, so no word needs typing. No executor runs it for real.
-
-    `network`: whether it may use the network. Raises ValueError unless `report` is for exactly `command`.
-    """
-
-    command_id: str
-    command: str
-    report: RiskReport
-    consent: Consent
-    timeout: float | None = None
-    network: bool = False
-
-    def __post_init__(self) -> None:
-        if self.report.command != self.command:
-            raise ValueError("the risk report is for another text")

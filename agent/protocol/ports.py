@@ -7,10 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
-    ApprovedCommand,
-    ApprovedRehearsal,
     Confinement,
     Confining,
     Confirmation,

@@ -6,14 +6,9 @@ import re
 
 from msgspec import structs
 
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import (
-    ApprovedCommand,
-    ApprovedRehearsal,
-    Confinement,
-    Confining,
-    RiskReport,
-)
+from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
 from agent.protocol.events import (
     CommandConfirmed,

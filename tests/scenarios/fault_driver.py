@@ -15,8 +15,9 @@ import sys
 
 from agent.execution import kernel
 from agent.execution.executor import ShellExecutor
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 
 
 def approved(command: str) -> ApprovedCommand:

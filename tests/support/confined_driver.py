@@ -19,8 +19,9 @@ from agent.execution.confine import call_filter
 from agent.execution.confine.grounds import Grounds
 from agent.execution.executor import ShellExecutor
 from agent.execution.limits import RunLimits
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
+from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 
 _CALLS = {"landlock_create_ruleset": 444, "seccomp": kernel.number_of("seccomp"), "mount_setattr": 442}

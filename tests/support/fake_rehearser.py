@@ -6,15 +6,9 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import (
-    ApprovedCommand,
-    ApprovedRehearsal,
-    ConfirmationRequest,
-    Discard,
-    Review,
-    RiskReport,
-)
+from agent.protocol.decisions import ConfirmationRequest, Discard, Review, RiskReport
 from agent.protocol.errors import IoError, NotFound, UndoConflict
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from agent.engine.context import AppState, RequestContext
 from agent.engine.engine import Engine
 from agent.policy.model import Policy
+from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import (
     Approved,
-    ApprovedCommand,
     Confinement,
     Confining,
     Confirmation,

@@ -13,8 +13,9 @@ from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.frontends.services import Services
+from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, RiskContext
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import NotFound
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink, Planner

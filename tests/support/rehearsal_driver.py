@@ -22,8 +22,9 @@ from agent.execution.journal.store import Journals
 from agent.execution.limits import RunLimits
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import CoreError, RehearsalConflict
 
 

@@ -16,7 +16,8 @@ from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, r
 from agent.execution.helper import Helper
 from agent.execution.leftovers import taken_over
 from agent.execution.state import ShellState
-from agent.protocol.decisions import ApprovedCommand, Confinement, Confining, RiskReport
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 
 

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable
 
 from agent.execution.confine.plan import Plan
-from agent.protocol.decisions import ApprovedCommand, RiskReport
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import RiskReport
 from agent.protocol.outcomes import ExecutionResult
 
 _READ_ONLY = "Read-only file system"

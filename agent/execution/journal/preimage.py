@@ -18,7 +18,8 @@ from agent.execution.journal.records import Entry, Run, read_file, write_file
 from agent.execution.journal.standing import record_how_files_stand
 from agent.execution.journal.targets import Target, is_device, targets_of
 from agent.execution.journal.whereabouts import is_within
-from agent.protocol.decisions import ApprovedCommand, RiskReport
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError
 from agent.protocol.rehearsals import Conflict, UndoPlan
 

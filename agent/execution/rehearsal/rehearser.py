@@ -24,8 +24,8 @@ from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.rehearsal.unavailable import Trouble, unavailable
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, RehearsalUnavailable
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from agent.execution.shells.dialect import Dialect
 from agent.execution.state import Definitions, ShellState, without_relative
-from agent.protocol.decisions import ApprovedCommand, Level
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import Level
 
 NAMES = ("bash", "zsh", "fish", "sh")
 

@@ -10,7 +10,7 @@ from agent.execution import state
 from agent.execution.scratch import Held, Scratch
 from agent.execution.shells.own_shell import OwnShell, find
 from agent.execution.state import ShellState
-from agent.protocol.decisions import ApprovedCommand
+from agent.protocol.approvals import ApprovedCommand
 
 # A single argument may have 128 KiB on Linux; longer commands are read from a file instead.
 LONGEST_ARGUMENT = 120_000

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.jobs.table import JobTable
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink
 from tests.support.processes import marked

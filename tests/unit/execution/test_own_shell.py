@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent.execution.shells.own_shell import find
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskContext, RiskReport
+from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.risk.classifier import classify
 from agent.shell_rating import RULE, for_shell

@@ -12,8 +12,9 @@ from agent.execution.executor import ShellExecutor
 from agent.execution.limits import RunLimits
 from agent.execution.rehearsal import budget
 from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
-from agent.protocol.decisions import ApprovedRehearsal, Consent, Level, RiskReport
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.errors import RehearsalUnavailable
 from agent.protocol.rehearsals import Rehearsal
 

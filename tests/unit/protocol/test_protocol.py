@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol import errors
+from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport, worst
+from agent.protocol.decisions import Level, RiskReport, worst
 from agent.protocol.events import (
     FORMAT_VERSION,
     KnownEvent,

@@ -14,7 +14,8 @@ from agent.execution.confine import call_filter, denials, ladder, words
 from agent.execution.confine.plan import Plan, decoded
 from agent.execution.diagnosis import diagnose
 from agent.execution.helper import Helper
-from agent.protocol.decisions import ApprovedCommand, Consent, Level, RiskReport
+from agent.protocol.approvals import ApprovedCommand, Consent
+from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from agent.execution.journal.preimage import PreImages
 from agent.execution.journal.store import Journals
-from agent.protocol.decisions import ApprovedCommand, Consent, RiskContext
+from agent.protocol.approvals import ApprovedCommand, Consent
+from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError
 from agent.protocol.rehearsals import Conflict
 from agent.risk.classifier import classify
