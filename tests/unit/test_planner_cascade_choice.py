@@ -116,7 +116,10 @@ def test_small_models_get_what_helps_them(tmp_path: Path) -> None:
     assert len(small["messages"][0]["content"]) < 1500 < len(large["messages"][0]["content"])  # type: ignore[index]
     assert (small["temperature"], small["max_tokens"]) == (0.0, 512)
     assert "temperature" not in large
-    assert all(body["response_format"]["type"] == "json_schema" for body in (small, large))  # type: ignore[index]
+    assert large["response_format"]["type"] == "json_schema"  # type: ignore[index]
+    assert "response_format" not in small and small["messages"][2]["content"].startswith("$ ")  # type: ignore[index]
+    as_json = body_sent(tmp_path, "qwen2.5-coder:1.5b", AGENT_CODEC="small-json")
+    assert as_json["response_format"]["type"] == "json_schema"  # type: ignore[index]
 
 
 def test_a_model_file_that_is_none_is_said_with_the_goal(tmp_path: Path) -> None:
