@@ -13,6 +13,7 @@ import pytest
 
 from tests.scenarios.ordinary_user import OrdinaryWorld
 from tests.scenarios.program import PATIENCE, ROOT, World
+from tests.support.each import each
 from tests.support.fault_table import FAULTS
 
 DRIVER = str(Path(__file__).with_name("fault_driver.py"))
@@ -61,7 +62,7 @@ CASES: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each("fault", FAULTS)
 def test_every_fault_is_held_by_a_test(fault: str) -> None:
     for name in FAULTS[fault]:
         file, function = name.split("::")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
-
 from agent.arguments import build_parser
 from agent.config.subcommands import SUBCOMMANDS
 from agent.help_examples import EXAMPLES
+from tests.support.each import each
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
+@each("name", sorted(EXAMPLES))
 def test_examples_stand_before_the_options(name: str) -> None:
     page = build_parser(*name.split()).format_help()
     assert 0 < page.index("examples:") < page.index("options:")
 
 
-@pytest.mark.parametrize(("name", "line"), [(name, line) for name in EXAMPLES for line in EXAMPLES[name].splitlines()])
+@each(("name", "line"), [(name, line) for name in EXAMPLES for line in EXAMPLES[name].splitlines()])
 def test_every_example_parses(name: str, line: str) -> None:
     typed = line.strip().split("   ")[0].split("  ")[0].split(" > ")[0]
     words = shlex.split(typed)

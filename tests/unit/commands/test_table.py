@@ -12,10 +12,11 @@ from agent.commands.table import COMMANDS, FRONTEND_COMMANDS, FrontendCommand, h
 from agent.engine.context import RequestContext
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
+from tests.support.each import each
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, make_app, say
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "expected"),
     [
         (":q", FrontendCommand("quit")),

@@ -16,6 +16,7 @@ from agent.emitters.markdown_text import MarkdownText
 from agent.emitters.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.streams import MemorySink
 from agent.protocol.events import AssistantDelta, AssistantMessage
+from tests.support.each import each
 from tests.support.event_cases import as_record
 
 TEXT = """# Heading
@@ -75,7 +76,7 @@ def test_blocks_are_the_text_again(text: str) -> None:
     assert text[: split_finished(text)] == "".join(blocks(text)[:-1])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "finished"),
     [
         ("a", ""), ("a\n\n", ""), ("a\n\nb", "a\n\n"), ("```\na\n\nb", ""), ("```\na\n\n```\n\nb", "```\na\n\n```\n\n"),
@@ -116,8 +117,8 @@ def test_the_whole_document() -> None:
     ]
 
 
-@pytest.mark.parametrize("rows", [4, 10, 24])
-@pytest.mark.parametrize("size", [1, 3, 17, 200])
+@each("rows", [4, 10, 24])
+@each("size", [1, 3, 17, 200])
 def test_streamed_is_as_whole(size: int, rows: int) -> None:
     pieces = [TEXT[i : i + size] for i in range(0, len(TEXT), size)]
     if rows == 24:

@@ -29,6 +29,7 @@ from agent.protocol.events import (
     Warned,
 )
 from agent.protocol.outcomes import ExecutionResult
+from tests.support.each import each
 from tests.support.event_cases import as_record
 
 STARTED = CommandStarted(command_id="c", command="x")
@@ -187,7 +188,7 @@ def test_raw_text_comes_as_it_is_streamed() -> None:
     assert sink.text == "**Hello**\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("streamed", "message", "rest"),
     [
         ("Hello", "Hello", ""),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.emitters.terminal_filter import TerminalFilter
+from tests.support.each import each
 
 RED, OFF = b"\x1b[31m", b"\x1b[0m"
 
@@ -18,7 +18,7 @@ def shown(*chunks: bytes, color: bool = True, max_line: int | None = None, strea
     return b"".join(display.feed(stream, chunk) for chunk in chunks) + display.close()
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "expected"),
     [
         (b"plain\ttext\r\n", b"plain\ttext\r\n"),
@@ -90,7 +90,7 @@ def test_colours_are_carried_over_the_other_stream() -> None:
     assert display.feed("stdout", b"plain") == b"plain"
 
 
-@pytest.mark.parametrize("split", range(1, 12))
+@each("split", range(1, 12))
 def test_a_sequence_split_anywhere(split: int) -> None:
     data = b"a\x1b]0;t\x1b\\b\xe2\x82\xac"
     assert shown(data[:split], data[split:]) == "ab€".encode()

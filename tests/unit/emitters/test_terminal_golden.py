@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from agent.protocol.events import Event, KnownEvent, event_type
+from tests.support.each import each
 from tests.support.event_cases import CASES, MODES
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "terminal"
@@ -47,7 +46,7 @@ def rendered(terminal, events: list[Event]) -> str:
     return "".join(parts)
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_looks_as_before(terminal, case: str) -> None:
     path = GOLDEN / f"{case}.txt"
     now = rendered(terminal, CASES[case])

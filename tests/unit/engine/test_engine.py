@@ -16,6 +16,7 @@ from agent.protocol.messages import CommandItem, ContinuationKind, NoteItem, Too
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import ToolCalls
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
+from tests.support.each import each
 from tests.support.fakes import (
     FakeClock,
     FakeEmitter,
@@ -412,8 +413,8 @@ def test_cancelling_the_task_itself_still_finishes_the_log():
     assert_balanced(log.types)
 
 
-@pytest.mark.parametrize("error", [ClientDisconnected(), WriteFailed("EPIPE"), RuntimeError("printer bug")])
-@pytest.mark.parametrize("after", range(8))
+@each("error", [ClientDisconnected(), WriteFailed("EPIPE"), RuntimeError("printer bug")])
+@each("after", range(8))
 def test_emitter_failures_are_latched_and_never_fatal(error, after):
     emitter = FakeEmitter(error, after)
     executor = FakeExecutor({"ls": ok("x")})
@@ -425,7 +426,7 @@ def test_emitter_failures_are_latched_and_never_fatal(error, after):
     assert len(warnings) == (0 if isinstance(error, ClientDisconnected) else 1)
 
 
-@pytest.mark.parametrize("broken_after", range(16))
+@each("broken_after", range(16))
 def test_nothing_runs_when_recording_fails(broken_after):
     """At whatever event the log breaks: what was not recorded did not run, and endings are shown all the same."""
     executor = FakeExecutor({"ls": ok("x")})

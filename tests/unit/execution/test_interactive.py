@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.execution.interactive import needed, wants_terminal
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "vim",
@@ -52,7 +53,7 @@ def test_needs_it(command: str) -> None:
     assert wants_terminal(command)
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.execution.shells.same_meaning import difference
+from tests.support.each import each
 
 SAME = [
     "",
@@ -134,13 +135,13 @@ def test_the_same_everywhere(shell: str, text: str) -> None:
     assert difference(shell, text) == ""
 
 
-@pytest.mark.parametrize("shell", ["zsh", "sh"])
-@pytest.mark.parametrize("text", ZSH_AND_SH)
+@each("shell", ["zsh", "sh"])
+@each("text", ZSH_AND_SH)
 def test_the_same_in_shells_of_that_family(shell: str, text: str) -> None:
     assert difference(shell, text) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("shell", "text"),
     [
         *(("zsh", text) for text in ZSH_DIFFERS),

@@ -17,6 +17,7 @@ from agent.frontends.history_search import PastReader, Typed, merged, typed
 from agent.frontends.history_search_view import HistorySearch
 from agent.recording.index.past import Entry
 from benchmarks.audit_logs import write_sessions
+from tests.support.each import each
 from tests.support.prompt_desk import Desk
 
 
@@ -41,7 +42,7 @@ class Reader(PastReader):
         changed()
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "text", "found"),
     [
         ("", "ls", ()),

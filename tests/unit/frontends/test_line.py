@@ -20,9 +20,10 @@ from agent.frontends.line import (
 )
 from agent.protocol.commands import IncludeFiles, Info, InfoScope, Set
 from agent.protocol.errors import InvalidRequest
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("", Nothing()),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planner.streaming import ModeJsonText, PlainText, text_stream
+from tests.support.each import each
 
 
 def whole(text: str, size: int = 1) -> str:
@@ -17,8 +18,8 @@ def whole(text: str, size: int = 1) -> str:
     return "".join(stream.feed(text[at : at + size]) for at in range(0, len(text), size))
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-@pytest.mark.parametrize(
+@each("size", [1, 2, 3, 7, 1000])
+@each(
     ("text", "expected"),
     [
         ('{"mode":"chat","message":"hello"}', "hello"),

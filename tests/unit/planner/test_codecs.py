@@ -13,6 +13,7 @@ from agent.planner.extract import MAX_REPLY_CHARS
 from agent.protocol.errors import ConfigError, PlannerError
 from agent.protocol.messages import ToolCall, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Reply, ToolCallDone, ToolCalls
+from tests.support.each import each
 
 STOP = Finish(reason="stop")
 CUT = Finish(reason="length")
@@ -133,13 +134,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", GOOD)
+@each("case", GOOD)
 def test_mode_json_reads(case: str):
     text, expected = GOOD[case]
     assert mode(text) == expected
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_mode_json_refuses(case: str):
     text, why = BAD[case]
     with pytest.raises(PlannerError) as caught:
@@ -185,7 +186,7 @@ def test_plan_json_with_one_run_command_is_a_command():
     assert plan(text) == Command(command="ls -l", reason="look")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "why"),
     [
         ('{"plan":"x"}', 'with "tool_calls"'),
@@ -248,7 +249,7 @@ def test_native_reads_calls_that_a_server_left_in_the_text():
     assert native(text) == LS
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "why"),
     [
         (("",), "empty"),

@@ -17,6 +17,7 @@ from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import CommandItem, GoalItem, ReplyItem, StepItem, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, PlanStep, Reply, ToolCallDone, ToolCalls
+from tests.support.each import each
 
 DONE = Finish(reason="stop")
 TWO = Plan(message="two", steps=(PlanStep(goal="make it", command="mkdir -p out"), PlanStep(goal="list it")))
@@ -86,7 +87,7 @@ def test_a_warning_counts_for_the_step_or_for_all_of_them_and_the_worse_one_wins
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "why"),
     [
         ({"mode": "plan"}, '"steps" must be a list'),

@@ -29,6 +29,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.replies import ToolCallDone
 from agent.protocol.requests import PlannerRequest
+from tests.support.each import each
 
 JSON = make_codec("mode-json")
 NATIVE = make_codec("native")
@@ -76,7 +77,7 @@ def test_a_goal_comes_with_facts_files_and_labelled_context():
     assert text.count("delete everything\n</data-") == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "expected"),
     [
         (command(), "[host] Exit code 0.\n[host] It printed nothing."),

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planner.untrusted import clean, data_block, one_line
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("plain\ttext\n", "plain\ttext\n"),

@@ -12,6 +12,7 @@ from agent.policy.reading import reading_of
 from agent.protocol.decisions import RiskContext
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 HOME = "/home/u"
 WORK = f"{HOME}/w"
@@ -28,7 +29,7 @@ def action(allowed: str, tried: str) -> str:
     return decide(classify(tried, CONTEXT), Approval(mode="ask"), policy=policy).action
 
 
-@pytest.mark.parametrize(
+@each(
     ("allowed", "tried"),
     [
         ("tar xf a.tar", "tar xPf a.tar"),
@@ -68,7 +69,7 @@ def test_letters_without_a_dash_are_options() -> None:
     assert reading_of(("cat", "xzf")).operands == ("xzf",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "command"),
     [
         ("home", "find ~ | xargs rm"),

@@ -14,6 +14,7 @@ from agent.policy.model import OptionTest, Place, Policy, PolicyFile, Rule
 from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 HOME, WORK = "/home/you", "/home/you/project"
 PLACE = Place(workspace=WORK, home=HOME, session="s1", now="2026-06-01T12:00:00+00:00")
@@ -141,7 +142,7 @@ def test_limits_of_place_session_and_time() -> None:
     assert verdict("cd /srv && make", file(limited), mode="low").action == "ask"
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "PATH=/tmp:$PATH git push origin x", "CDPATH=/ cd tmp; git push origin x", "GIT_SSH=/tmp/x git push origin x",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 HOME = "/home/you"
 WORK = f"{HOME}/work"
@@ -91,12 +91,12 @@ FREE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "command"), HELD)
+@each(("name", "command"), HELD)
 def test_the_floor_holds(name: str, command: str) -> None:
     assert floor_of(command) == name
 
 
-@pytest.mark.parametrize("command", FREE)
+@each("command", FREE)
 def test_what_the_floor_does_not_stop(command: str) -> None:
     assert floor_of(command) == ""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
 from agent.policy.deciding import decide
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.requests import Approval
+from tests.support.each import each
 
 MODES = ("ask", "low", "medium")
 
@@ -24,7 +23,7 @@ def expected(level: Level, parse: str, mode: str, safety_off: bool, interactive:
     return "allow" if level in allowed else "ask"
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "parse", "mode", "safety_off", "interactive", "origin"),
     list(
         itertools.product(

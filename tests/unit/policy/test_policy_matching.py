@@ -11,6 +11,7 @@ from agent.policy.reading import certain_path, lies_in, reading_of
 from agent.policy.touching import touches
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 PUSH = Rule(
     name="push",
@@ -40,7 +41,7 @@ DELETING = Rule(name="deleting", action="ask", program=("*",), effects=("delete"
 PYTHON = Rule(name="python", action="deny", program=("python",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "match", "not_match"),
     [
         (
@@ -164,7 +165,7 @@ def test_options_are_read_as_the_program_reads_them() -> None:
     assert not reading.nothing_but(("-u", "-C", "--force-with-lease"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("a", "/w/a"), ("./a//b/", "/w/a/b"), ("../a", "/a"), ("/x/./y", "/x/y"), ("a/*", "/w/a"), ("*", "/w"), ("/*",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.policy.model import OptionTest, Rule
 from agent.policy.parse import parse_policy
 from agent.protocol.decisions import Level
+from tests.support.each import each
 
 PATH = "/cfg/policy.toml"
 
@@ -72,7 +73,7 @@ ALLOW = '[[rule]]\naction = "allow"\nprogram = "curl"\n'
 DENY = '[[rule]]\naction = "deny"\nprogram = "rm"\n'
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         ("[[rule", "Expected"),

@@ -16,6 +16,7 @@ from agent.policy.patterns import raised
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 ITEMS = [
     {
@@ -100,7 +101,7 @@ def test_toml_may_hold_rules_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "told"),
     [
         ({}, "pattern is missing"),

@@ -18,6 +18,7 @@ from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import Level, RiskContext, RiskReport, Verdict
 from agent.protocol.requests import Approval, ApproveMode
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 ROOT = Path(__file__).resolve().parents[3]
 HOME, WORK = "/home/you", "/home/you/project"
@@ -103,7 +104,7 @@ def test_what_a_proposal_covers_and_what_not(command: str, like: str, no: tuple[
         assert verdict(other, made).action != "allow", other
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "why"),
     [
         ("rm -rf ~", "high risk"),

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from agent.protocol.events import Event, KnownEvent, Record, UnknownEvent, decode, encode, flatten
 from agent.protocol.schema import event_schema
+from tests.support.each import each
 from tests.support.event_cases import CASES
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "events" / "lines.jsonl"
@@ -72,7 +72,7 @@ def test_the_golden_lines() -> None:
     assert GOLDEN.read_bytes() == now
 
 
-@pytest.mark.parametrize("event", one_of_each(), ids=lambda event: type(event).__name__)
+@each("event", one_of_each(), ids=lambda event: type(event).__name__)
 def test_a_line_is_the_flat_mapping(event: Event) -> None:
     line = line_of(event)
     assert line == msgspec.json.encode(flatten(decode(line))) + b"\n"
@@ -91,7 +91,7 @@ def test_golden_lines_are_read_and_written_as_they_are() -> None:
         assert encode(record) == line
 
 
-@pytest.mark.parametrize("event", one_of_each(), ids=lambda event: type(event).__name__)
+@each("event", one_of_each(), ids=lambda event: type(event).__name__)
 def test_lines_are_what_the_schema_says(event: Event) -> None:
     line = json.loads(line_of(event))
     assert fits(line, SCHEMA)

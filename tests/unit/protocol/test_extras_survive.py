@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import msgspec
-import pytest
 
 from agent.protocol.events import CommandFinished, Notice, UnknownEvent, decode, encode
 from agent.protocol.outcomes import ExecutionResult
+from tests.support.each import each
 from tests.support.event_cases import CASES
 
 ENVELOPE = {"v": 9, "seq": 3, "time": "2026", "session": "s", "run": "r", "goal_id": "g", "prev": "f" * 64}
@@ -58,7 +58,7 @@ def test_an_unknown_type_and_a_known_one_of_another_shape() -> None:
         assert again(line) == line
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+@each("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_every_event_keeps_a_new_field(event) -> None:
     line = {**ENVELOPE, **json.loads(msgspec.json.encode(event)), "new_field": "kept"}
     assert again(line) == line

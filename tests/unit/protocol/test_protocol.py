@@ -22,6 +22,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CapturedStream, GoalStatus, joined
 from agent.protocol.requests import Approval, Limits, RunOptions
+from tests.support.each import each
 
 
 def record(event, **fields):
@@ -127,7 +128,7 @@ def test_the_tree_in_the_docstring_is_the_tree():
         assert kind.__name__ in errors.__doc__
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "transport", "retryable"),
     [(408, False, True), (409, False, True), (429, False, True), (500, False, True), (503, False, True),
      (400, False, False), (404, False, False), (413, False, False), (None, True, True), (None, False, False)],

@@ -10,6 +10,7 @@ from agent.protocol.errors import ConfigError, NotFound
 from agent.providers.anthropic import Anthropic
 from agent.providers.catalog import build_provider, load_catalog
 from agent.providers.openai_chat import OpenAIChat
+from tests.support.each import each
 
 CATALOG = load_catalog()
 
@@ -19,7 +20,7 @@ def test_the_default_is_openrouter() -> None:
     assert CATALOG.entry("OpenRouter") is CATALOG.entry("openrouter")
 
 
-@pytest.mark.parametrize("name", sorted(set(CATALOG.entries) - {"custom"}))
+@each("name", sorted(set(CATALOG.entries) - {"custom"}))
 def test_every_entry_builds(name: str) -> None:
     entry = CATALOG.entry(name)
     provider = build_provider(entry, api_key="k")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.protocol.errors import Unauthorized
 from agent.providers import faults
 from agent.providers.settings import Endpoint
+from tests.support.each import each
 
 KEY = "sk-secret-123"
 PLACE = Endpoint(
@@ -47,7 +48,7 @@ def test_one_line_is_short_and_printable(text: str, limit: int) -> None:
     assert all(char == " " or unicodedata.category(char)[0] not in "CZ" for char in line)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ({"error": {"message": "m", "code": 429}}, ("m", 429)),
@@ -89,7 +90,7 @@ def test_any_error_body_makes_an_error(value: object) -> None:
     assert "\n" not in error.message
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({}, None),

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
 from agent.providers.features import CEILING, Features, is_strict, lesser, lowered, within
+from tests.support.each import each
 
 FULL = replace(CEILING, limit_field="max_tokens")
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "message", "changes"),
     [
         (400, "This response_format type is unavailable now: json_schema", {"schema": "object"}),

@@ -6,6 +6,7 @@ import pytest
 
 from agent.protocol.errors import ConfigError
 from agent.providers.settings import HttpSettings, endpoint, is_loopback_host
+from tests.support.each import each
 
 SETTINGS = HttpSettings()
 
@@ -25,7 +26,7 @@ def test_addresses(url: str, base_url: str, host: str, loopback: bool) -> None:
     assert (place.base_url, place.host, place.is_loopback) == (base_url, host, loopback)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.providers.sse import EventTooLarge, SSESplitter, SSEvent
+from tests.support.each import each
 
 
 def split(*chunks: bytes, limit: int = 1000) -> list[SSEvent]:
@@ -14,7 +15,7 @@ def split(*chunks: bytes, limit: int = 1000) -> list[SSEvent]:
     return [event for chunk in chunks for event in splitter.feed(chunk)] + splitter.close()
 
 
-@pytest.mark.parametrize(
+@each(
     ("stream", "events"),
     [
         (b"data: a\n\n", [("", b"a")]),

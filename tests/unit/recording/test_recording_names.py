@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.protocol.errors import InvalidRequest
 from agent.recording.clock import SystemClock
 from agent.recording.naming import check_id, file_name, find_log, new_id, parse_name
+from tests.support.each import each
 
 
 def test_the_clock_tells_utc_with_microseconds() -> None:
@@ -31,7 +32,7 @@ def test_ids_that_can_be_file_names(good: str) -> None:
     assert check_id(good) == good
 
 
-@pytest.mark.parametrize(
+@each(
     "bad",
     ["", ".", "..", ".hidden", "../x", "a/b", "a\\b", "a b", "a\n", "a\0", "é", "x" * 65, "a*", "~", "$HOME", "%2e"],
 )

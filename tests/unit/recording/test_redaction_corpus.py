@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from agent.recording.redaction import SecretRedactor, secrets_in
+from tests.support.each import each
 from tests.support.redaction_corpus import secrets, survives
 from tests.support.redaction_harmless import harmless
 
@@ -97,7 +96,7 @@ SECRETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("secret", "text"), [row[1:] for row in SECRETS], ids=[row[0] for row in SECRETS])
+@each(("secret", "text"), [row[1:] for row in SECRETS], ids=[row[0] for row in SECRETS])
 def test_secrets_go(secret: str, text: str) -> None:
     whole = text.format(secret)
     redacted = REDACTOR.redact(whole)

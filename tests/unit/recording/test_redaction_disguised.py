@@ -12,6 +12,7 @@ import pytest
 from agent.recording.known_values import KnownValues
 from agent.recording.redaction import SecretRedactor
 from agent.recording.stream_redaction import StreamRedactor
+from tests.support.each import each
 from tests.support.redaction_corpus import survives
 
 TOKEN = "ghp_" + "q7Rk2Zx9Lw4Tn8Vb3Ym6Hc1Jd5Pf0Sg7Aa2E"
@@ -38,7 +39,7 @@ DISGUISES = {
 }
 
 
-@pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
+@each("text", DISGUISES.values(), ids=DISGUISES)
 def test_a_token_is_found(text: str) -> None:
     redacted = REDACTOR.redact(f"before {text} after")
     assert "[redacted:github-token:" in redacted
@@ -64,13 +65,13 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+@each("text", FORMS.values(), ids=FORMS)
 def test_a_known_value_is_found_in_every_form(text: str) -> None:
     assert "[redacted:MINE:" in REDACTOR.redact(f"x {text} y")
 
 
-@pytest.mark.parametrize("width", [64, 70, 76])
-@pytest.mark.parametrize("before", [0, 31, 40, 44, 50])
+@each("width", [64, 70, 76])
+@each("before", [0, 31, 40, 44, 50])
 def test_base64_that_wraps_in_the_middle_of_it(width: int, before: int) -> None:
     encoded = base64.b64encode(b"p" * before + KNOWN.encode() + b"q" * 60).decode()
     wrapped = "\n".join(textwrap.wrap(encoded, width)) + "\n"

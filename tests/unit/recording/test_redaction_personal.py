@@ -6,6 +6,7 @@ import pytest
 
 from agent.recording.personal import luhn
 from agent.recording.redaction import SecretRedactor
+from tests.support.each import each
 from tests.support.redaction_corpus import Case, secrets, survives
 from tests.support.redaction_harmless import harmless
 
@@ -13,7 +14,7 @@ PERSONAL = SecretRedactor({}, key=b"k", personal=True)
 PLAIN = SecretRedactor({}, key=b"k")
 
 
-@pytest.mark.parametrize("case", secrets(name="personal"), ids=lambda case: case.text)
+@each("case", secrets(name="personal"), ids=lambda case: case.text)
 def test_it_goes_with_pii_and_stays_without(case: Case) -> None:
     redacted = PERSONAL.redact(case.text)
     assert f"[redacted:{case.kind}:" in redacted
@@ -23,7 +24,7 @@ def test_it_goes_with_pii_and_stays_without(case: Case) -> None:
     assert PLAIN.redact(redacted) == redacted
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["4111 1111 1111 1112", "5555555555554445", "000-12-3456", "666-12-3456", "912-12-3456", "219-00-9999", "219-09-0000",
      "DE89370400440532013001", "XX89370400440532013000", "git@github.com:owner/repo.git", "react@18.2.0", "a @ b", "user@host",

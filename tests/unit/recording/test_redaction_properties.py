@@ -32,6 +32,7 @@ from agent.recording.event_text import CLOSED_FIELDS
 from agent.recording.known_values import encoded_forms
 from agent.recording.null import NullRecorder
 from agent.recording.redaction import SecretRedactor
+from tests.support.each import each
 from tests.support.event_cases import CASES
 
 # What secrets are made of, in pieces that can come together in any way.
@@ -65,8 +66,8 @@ def test_a_known_value_never_survives(before: str, after: str) -> None:
     assert KNOWN["OTHER"] not in REDACTOR.redact(f"{before}{KNOWN['OTHER']}{after}")
 
 
-@pytest.mark.parametrize("shift", range(6))
-@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@each("shift", range(6))
+@each("encode", [base64.b64encode, base64.urlsafe_b64encode])
 def test_known_values_are_found_in_base64_at_any_alignment(shift: int, encode) -> None:
     text = encode(b"user:"[:shift] + b"x" * max(0, shift - 5) + KNOWN["APP_KEY"].encode() + b"\nmore").decode()
     redacted = REDACTOR.redact(f"data {text} end")
@@ -158,7 +159,7 @@ DEEP = [
 ]
 
 
-@pytest.mark.parametrize("event", DEEP, ids=lambda event: type(event).__name__)
+@each("event", DEEP, ids=lambda event: type(event).__name__)
 def test_no_text_is_forgotten_however_deep_it_stands(event) -> None:
     recorder = NullRecorder(clock=SystemClock(), redactor=REDACTOR)
     secret = with_secret(event)
@@ -187,7 +188,7 @@ def test_keys_that_become_equal_keep_both_values() -> None:
     assert sorted(event.args.values()) == [1, 2]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["password=" * 20_000, "-----BEGIN PRIVATE KEY-----" * 3_000, "https://" + "a:" * 50_000, "eyJ" * 50_000,
      "mysql " + "x " * 50_000 + "-p", "authorization: " * 10_000, "A" * 300_000, "'" * 100_000, "--token " * 20_000,

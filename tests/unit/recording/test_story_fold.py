@@ -26,6 +26,7 @@ from agent.recording.reader import BadLine
 from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, SessionBegan, SessionEnded, ToolStory
 from agent.recording.story_fold import stories, taken_back
 from agent.recording.story_objects import as_json, goal_object, item_object
+from tests.support.each import each
 from tests.support.pictured_session import Session, hostile, many, pictured
 
 
@@ -102,7 +103,7 @@ def test_an_undo_told_later_is_known_where_it_was_asked_for() -> None:
     assert not any(command.undo_state for goal in goals_of(records) for command in goal.commands)
 
 
-@pytest.mark.parametrize("length", range(len(pictured())))
+@each("length", range(len(pictured())))
 def test_a_log_that_ends_anywhere(length: int) -> None:
     records = pictured()[:length]
     goals = goals_of(records)

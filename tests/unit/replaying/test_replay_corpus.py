@@ -7,16 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from agent.recording.integrity.chain import NO_LINE, line_hash
+from tests.support.each import each
 from tests.support.record_replays import REPLAYS, SITUATIONS
 from tests.support.replaying import checked, todays_app
 
 LOGS = sorted(REPLAYS.glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@each("log", LOGS, ids=lambda log: log.stem)
 def test_todays_engine_does_what_was_recorded(log: Path) -> None:
     found = checked(log, todays_app())
     told = [
@@ -45,7 +44,7 @@ def test_the_corpus_is_wide() -> None:
     assert {log.stem for log in LOGS} >= set(SITUATIONS)
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@each("log", LOGS, ids=lambda log: log.stem)
 def test_a_kept_log_is_whole_and_small_and_tells_nothing_of_where_it_was_recorded(log: Path) -> None:
     before = NO_LINE
     for line in log.read_bytes().splitlines():

@@ -28,6 +28,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream
 from agent.replaying.cases import Aside
 from agent.replaying.check import Checked
+from tests.support.each import each
 from tests.support.record_replays import REPLAYS
 from tests.support.replaying import all_of, changed, checked, records_of, todays_app
 
@@ -124,7 +125,7 @@ def test_a_normal_form_that_tells_commands_apart_shows(monkeypatch: pytest.Monke
     assert found[0].outcome == "different"
 
 
-@pytest.mark.parametrize(
+@each(
     ("log", "kind", "change", "field"),
     [
         ("chat", PlannerFinished, lambda event: replace(event, reply="command"), "reply"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.inert_code import MAX_LENGTH, only_prints
+from tests.support.each import each
 
 PRINTS = [
     ("python", "print('os.system(\"rm -rf /\")')"),
@@ -80,12 +79,12 @@ DOES = [
 ]
 
 
-@pytest.mark.parametrize(("language", "code"), PRINTS)
+@each(("language", "code"), PRINTS)
 def test_code_that_only_prints(language: str, code: str) -> None:
     assert only_prints(code, language)
 
 
-@pytest.mark.parametrize(("language", "code"), DOES)
+@each(("language", "code"), DOES)
 def test_code_that_does_more_or_may_do_more(language: str, code: str) -> None:
     assert not only_prints(code, language)
 

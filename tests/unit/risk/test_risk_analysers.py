@@ -6,7 +6,6 @@ import asyncio
 import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from agent.protocol.replies import Command, Finish, ToolCallDone, ToolCalls
 from agent.protocol.requests import Approval
 from agent.risk.analysers import opinion_findings, raised
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fakes import FakeFacts, FakePerson, FakeRedactor, FakeStreamRedaction
 
 LEVELS = st.sampled_from(list(Level))
@@ -52,7 +52,7 @@ def test_raising_never_lowers_and_loses_nothing(command: str, findings: list[Fin
     assert ranks == sorted(ranks, reverse=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "expected"),
     [
         ({}, None),

@@ -8,11 +8,12 @@ from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.scopes import Scopes, is_secret
 from agent.risk.words import Word
+from tests.support.each import each
 
 HERE = RiskContext(cwd="/home/me/project/src", home="/home/me", workspace="/home/me/project")
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "scope"),
     [
         ("x", "workspace"),
@@ -48,7 +49,7 @@ def test_scopes(path: str, scope: str) -> None:
     assert Scopes(HERE).of(Word(path, 0, 0), HERE.cwd) == scope
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "level"),
     [
         ("rm -rf ../build", "medium"),
@@ -97,7 +98,7 @@ def test_facts_never_lower() -> None:
     assert classify("rm -rf /etc", context).level == "high"
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/home/a/.ssh/id_rsa",

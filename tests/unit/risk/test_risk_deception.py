@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from agent.risk.deception import deceptions
 from agent.risk.explain import explain
 from agent.risk.quoted_text import data_spans, inside
 from agent.risk.visible import has_deception, make_visible, visible_pieces
+from tests.support.each import each
 
 
 def rules(text: str) -> dict[str, str]:
@@ -23,7 +23,7 @@ def rules(text: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "rule", "level"),
     [
         ("git\u200b status", "invisible", "high"),
@@ -193,7 +193,7 @@ HONEST = [
 ]
 
 
-@pytest.mark.parametrize("text", HONEST)
+@each("text", HONEST)
 def test_honest_text_is_left_alone(text: str) -> None:
     assert rules(text) == {}
     assert classify(text).level == "low"

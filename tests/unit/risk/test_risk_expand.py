@@ -16,6 +16,7 @@ from agent.risk.state import State, Value
 from agent.risk.syntax import Parser
 from agent.risk.tree import Simple
 from agent.risk.words import UNKNOWN
+from tests.support.each import each
 
 BASH = shutil.which("bash")
 
@@ -112,7 +113,7 @@ VARIABLES = {"r": "r", "two": "a b", "path": "/a/b.c"}
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@pytest.mark.parametrize("words", [case for case in CASES if case not in ("$none", "${#r}x")])
+@each("words", [case for case in CASES if case not in ("$none", "${#r}x")])
 def test_like_bash(words: str) -> None:
     expected = bash(words, VARIABLES)
     found = ours(words, VARIABLES)

@@ -7,6 +7,7 @@ import pytest
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.explain import explain
+from tests.support.each import each
 
 
 def test_a_tree_under_the_text() -> None:
@@ -38,7 +39,7 @@ def test_many_findings_are_cut() -> None:
     assert "and 38 more" in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "reason"),
     [
         ("rm -rf ~", "deletes ~ with everything below"),

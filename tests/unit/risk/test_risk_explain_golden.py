@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.explain import explain
+from tests.support.each import each
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "explain"
 CONTEXT = RiskContext(cwd="/home/me/project", home="/home/me", workspace="/home/me/project")
@@ -54,7 +53,7 @@ def compare(name: str, text: str) -> None:
     assert text + "\n" == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_golden(name: str) -> None:
     report = classify(COMMANDS[name], CONTEXT)
     compare(name, explain(report, width=88, context=CONTEXT))

@@ -17,6 +17,7 @@ from agent.risk.classifier import classify
 from agent.risk.explain import explain, explanation
 from agent.risk.explain_layout import cells, wrap
 from agent.risk.explain_parts import MAX_PARTS, printable
+from tests.support.each import each
 
 CONTEXT = RiskContext(cwd="/home/me/p", home="/home/me", workspace="/home/me/p")
 NONE = RiskContext()
@@ -138,7 +139,7 @@ def test_mixtures_of_the_corpus(seed: int) -> None:
     assert "could not be explained" not in told
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "; ".join(["rm -rf x"] * 900),

@@ -11,6 +11,7 @@ import pytest
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.ways_out import programs_with_ways
+from tests.support.each import each
 
 ROWS = [
     json.loads(line)
@@ -23,7 +24,7 @@ def program_of(command: str) -> str:
     return words[0].rpartition("/")[2]
 
 
-@pytest.mark.parametrize("kind", sorted({row["kind"] for row in ROWS}))
+@each("kind", sorted({row["kind"] for row in ROWS}))
 def test_none_is_low_and_shells_are_high(kind: str) -> None:
     wrong = []
     for row in ROWS:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 P = "/home/me/p"
 CORPUS = Path(__file__).parents[2] / "risk_corpus.jsonl"
@@ -21,7 +21,7 @@ def rated(command: str, facts: dict[str, tuple[str, ...]]) -> RiskReport:
     return classify(command, RiskContext(cwd=P, home="/home/me", workspace=P, facts=facts))
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "facts", "level", "reason"),
     [
         ("rm -rf x", ("dir",), "medium", "deletes x with everything below"),

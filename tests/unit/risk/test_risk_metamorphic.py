@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 DANGEROUS = [
     "rm -rf /",
@@ -93,7 +94,7 @@ def single_quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-@pytest.mark.parametrize("command", DANGEROUS)
+@each("command", DANGEROUS)
 def test_wrapping_never_lowers(command: str) -> None:
     assert classify(command).level == "high", command
     for wrapper in WRAPPERS:
@@ -248,7 +249,7 @@ def test_any_mixture_of_tokens_has_an_answer(tokens: list[str], glue: str) -> No
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a" * 1_000_001,

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.risk.normal_form import is_empty, normal_form
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("ls -l", "ls  -l"),
@@ -36,7 +37,7 @@ def test_same(one: str, other: str) -> None:
     assert normal_form(one) == normal_form(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("ls -l", "ls -a"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.scopes import Scopes
 from agent.risk.words import Word
+from tests.support.each import each
 
 IN_HOME = RiskContext(cwd="/home/me", home="/home/me", workspace="/home/me")
 HOME_IN_TEMP = RiskContext(cwd="/tmp/h/p", home="/tmp/h", workspace="/tmp/h/p")
@@ -20,7 +19,7 @@ def in_folder(folder: str) -> RiskContext:
     return RiskContext(cwd=folder, home="/home/me", workspace=folder)
 
 
-@pytest.mark.parametrize(
+@each(
     ("context", "path", "scope"),
     [
         (IN_HOME, ".bashrc", "config"),
@@ -66,7 +65,7 @@ def test_scopes_by_place(context: RiskContext, path: str, scope: str) -> None:
     assert Scopes(context).of(Word(path, 0, 0), context.cwd) == scope
 
 
-@pytest.mark.parametrize(
+@each(
     ("context", "command", "level"),
     [
         (HOME_IN_TEMP, "rm -r ~", "high"),

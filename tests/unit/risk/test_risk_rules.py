@@ -14,6 +14,7 @@ from agent.protocol.decisions import Level, RiskContext
 from agent.risk import knowledge_build
 from agent.risk.classifier import classify
 from agent.risk.knowledge_store import level_row
+from tests.support.each import each
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES, LEVELS = knowledge_build.load_tables()
@@ -57,7 +58,7 @@ def test_every_kind_of_effect_is_given(given: tuple[set[str], set[str]]) -> None
     assert sorted(set(LEVELS) - given[1] - {"read"}) == []  # plain reading gives no finding
 
 
-@pytest.mark.parametrize("kind", sorted(LEVELS))
+@each("kind", sorted(LEVELS))
 def test_what_can_be_high_has_a_reason_and_a_safer_way(kind: str) -> None:
     row = level_row(kind)
     assert row.reason
@@ -66,7 +67,7 @@ def test_what_can_be_high_has_a_reason_and_a_safer_way(kind: str) -> None:
         assert row.safer, kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "command"),
     [
         ("fork-bomb.function", ":(){ :|:& };:"),
@@ -132,7 +133,7 @@ def test_what_is_read_is_not_written_over(program: str, name: str, quoting: str,
     assert "write.read-back" not in rules
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "level"),
     [
         ("pwsh -c 'Get-Process | Sort-Object CPU'", "low"),

@@ -13,6 +13,7 @@ from agent.protocol.decisions import RiskReport
 from agent.risk import second_opinion
 from agent.risk.classifier import classify
 from agent.risk.syntax import Parser
+from tests.support.each import each
 
 CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"
 COMMANDS = [json.loads(line)["command"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
@@ -35,7 +36,7 @@ def test_the_two_readers_agree_on_our_corpus() -> None:
     assert [command for command in asked if doubted(classify(command))] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "ls | wc -l",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.risk.sed_scripts import SedSyntaxError, judge_sed, read_sed
+from tests.support.each import each
 
 WRITES = [
     ("w/etc/x", ["/etc/x"]),
@@ -37,7 +38,7 @@ WRITES = [
 ]
 
 
-@pytest.mark.parametrize(("script", "files"), WRITES)
+@each(("script", "files"), WRITES)
 def test_files_that_a_script_writes(script: str, files: list[str]) -> None:
     assert judge_sed(script).writes == files
 

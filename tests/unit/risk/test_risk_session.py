@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 DEFINITIONS = """
 ls() { rm -rf "$HOME"; }
@@ -140,7 +141,7 @@ def test_functions_that_call_each_other_end() -> None:
     assert rated("f0", functions=functions).level in ("medium", "high")
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "exports", "rule"),
     [
         ("ls", {"PATH": "/tmp/x:/usr/bin"}, "session.path"),

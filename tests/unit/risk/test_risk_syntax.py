@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.risk.cursor import BudgetError
 from agent.risk.syntax import Parser
 from agent.risk.tree import Group, Node, Pipeline, Sequence, Simple
+from tests.support.each import each
 
 BASH = shutil.which("bash")
 
@@ -123,7 +124,7 @@ TEXTS = [
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@pytest.mark.parametrize("text", TEXTS)
+@each("text", TEXTS)
 def test_errors_are_found_where_bash_finds_them(text: str) -> None:
     parser = Parser(text)
     parser.parse()
@@ -161,7 +162,7 @@ def test_every_command_is_seen_even_around_errors(text: str, expected: list[str]
     assert names(Parser(text).parse()) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "$(" * 5_000,

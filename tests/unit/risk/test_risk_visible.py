@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from agent.risk.classifier import classify
 from agent.risk.visible import has_deception, make_visible
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown", "rule"),
     [
         ("ls \x1b[2K", "ls ␛[2K", "deception.escape"),

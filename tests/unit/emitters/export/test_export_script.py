@@ -17,6 +17,7 @@ from agent.emitters.export.source import Source
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
 from agent.recording.story_fold import stories, taken_back
+from tests.support.each import each
 from tests.support.pictured_session import CWD, Session, hostile, pictured
 
 NASTY = (
@@ -77,7 +78,7 @@ def test_a_hostile_session_is_comments_and_quoted_words() -> None:
     assert b"nothing vouches for what follows" in made
 
 
-@pytest.mark.parametrize("text", NASTY)
+@each("text", NASTY)
 def test_a_nasty_command_stays_in_its_place(text: str) -> None:
     made = statement(text).encode("utf-8", "surrogateescape")
     assert statement(text) != text

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import pytest
 
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.html_report import html_report
 from agent.protocol.events import Record, decode, encode
 from agent.recording.story_fold import stories
+from tests.support.each import each
 from tests.support.pictured_session import hostile, pictured
 
 VALUES: list[Any] = [
@@ -53,7 +53,7 @@ def damaged(seed: int) -> Iterator[Record]:
             continue
 
 
-@pytest.mark.parametrize("seed", range(25))
+@each("seed", range(25))
 def test_what_can_be_read_can_be_pictured(seed: int) -> None:
     records = list(damaged(seed))
     for line in asciicast(records):

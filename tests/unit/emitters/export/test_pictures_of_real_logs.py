@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pyte
-import pytest
 
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.frames import Look
@@ -15,11 +14,12 @@ from agent.emitters.export.screen_script import screen_script
 from agent.protocol.events import GoalStarted, Record
 from agent.recording.reader import read_records
 from agent.recording.story_fold import stories
+from tests.support.each import each
 
 LOGS = sorted((Path(__file__).resolve().parents[3] / "replays").glob("*.jsonl"))
 
 
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+@each("path", LOGS, ids=lambda path: path.stem)
 def test_a_real_log_can_be_pictured(path: Path) -> None:
     records: list[Record] = list(read_records(str(path)))
     goals = sum(isinstance(record.event, GoalStarted) for record in records)

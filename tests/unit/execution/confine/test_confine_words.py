@@ -17,9 +17,10 @@ from agent.execution.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("step", "number", "text"),
     [
         ("unshare", errno.EPERM, "user namespaces are forbidden here (EPERM"),

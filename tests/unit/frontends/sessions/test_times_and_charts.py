@@ -15,6 +15,7 @@ from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
 from agent.frontends.sessions.layout import Cell, Column, print_table
 from agent.frontends.sessions.stats_view import bucketed
 from agent.frontends.sessions.when import _read, absolute, ago, iso, since_of, until_of
+from tests.support.each import each
 
 NOW = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)  # a Sunday
 DAY = 86_400_000_000
@@ -29,7 +30,7 @@ def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("now", "2026-11-22T15:30:00"),
@@ -55,7 +56,7 @@ def test_times(text: str, expected: str) -> None:
     assert _read(text, NOW)[0].astimezone(UTC).isoformat()[:19] == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -83,7 +84,7 @@ def test_until_a_day_is_to_its_end() -> None:
     assert until_of("2026-11-01 12:00") == since_of("2026-11-01 12:00")
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "text"),
     [
         (-3600, ""), (0, "now"), (59, "now"), (60, "1m ago"), (7_200, "2h ago"), (86_400, "1d ago"), (13 * 86_400, "13d ago"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.planner.offline.filling import fill
 from agent.recording.memory.comparing import GoalReader
 from agent.recording.memory.model import Slot
+from tests.support.each import each
 
 READ = GoalReader()
 
@@ -44,7 +45,7 @@ def test_it_is_filled_in(old: str, command: str, new: str, filled: str) -> None:
     assert asked(old, command, new) == filled
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "command", "new"),
     [
         ("ditch a.txt", "rm a.txt", "ditch b.txt"),  # changes something

@@ -13,6 +13,7 @@ from agent.protocol.messages import CommandItem, EnvironmentFacts, GoalItem, Not
 from agent.protocol.replies import Chat, Command, Plan, Reply
 from agent.protocol.requests import PlannerRequest
 from agent.replaying.replies import reply_of
+from tests.support.each import each
 
 PLANNER = OfflinePlanner(tools_present=lambda name: True)
 
@@ -28,7 +29,7 @@ def commands(text: str, cwd: str = "/nowhere") -> list[str]:
     return [step.command for step in reply.steps]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "parts"),
     [
         ("list files", ("list files",)),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.replies import Chat, Command
+from tests.support.each import each
 from tests.unit.planner.offline.offline_support import answer, goal_item, message_for
 
 with open(os.path.join(os.path.dirname(__file__), "unknown_goals.txt"), encoding="utf-8") as file:
@@ -19,7 +20,7 @@ def test_the_list_is_long_enough() -> None:
     assert len(UNKNOWN) >= 60
 
 
-@pytest.mark.parametrize("goal", UNKNOWN)
+@each("goal", UNKNOWN)
 def test_unrelated_goals_get_an_honest_answer(goal: str, tmp_path: object) -> None:
     reply = answer(goal_item(goal, str(tmp_path)))
     assert isinstance(reply, Chat)

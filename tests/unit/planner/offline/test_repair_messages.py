@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.planner.offline.diagnosing import Diagnoser, load_rules
 from agent.planner.offline.repair_catalog import render_repairs
+from tests.support.each import each
 from tests.unit.planner.offline.test_repair_real import CASES
 
 LINES = (Path(__file__).parent / "repair_messages.txt").read_text().splitlines()
@@ -16,7 +15,7 @@ RULES = {rule.id: rule for rule in load_rules()}
 DIAGNOSER = Diagnoser()
 
 
-@pytest.mark.parametrize(("name", "said"), MESSAGES, ids=[row[0] for row in MESSAGES])
+@each(("name", "said"), MESSAGES, ids=[row[0] for row in MESSAGES])
 def test_a_message_is_understood(name: str, said: str) -> None:
     programs = RULES[name].programs
     command = f"{programs[0]} x" if programs else ""

@@ -18,6 +18,7 @@ from agent.planner.offline.fixing.nearest import distance, nearest
 from agent.planner.offline.fixing.rewriting import destroys, replace_program, replace_word
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command
+from tests.support.each import each
 from tests.unit.planner.offline.test_repair_real import AFTERMATH, CASES, Around
 
 RULES = load_rules()
@@ -45,7 +46,7 @@ def test_the_rules_are_well_formed() -> None:
         assert not destroys(rule.command), rule.id
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@each("rule", RULES, ids=lambda rule: rule.id)
 def test_no_rule_is_slow_on_long_hostile_lines(rule: object) -> None:
     """A pattern that goes back and forth without end would never come back from these."""
     pattern = re.compile(rule.when)  # type: ignore[attr-defined]
@@ -121,8 +122,8 @@ CARRIERS = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize(("command", "said"), CARRIERS, ids=[row[0] for row in CARRIERS])
+@each("text", HOSTILE)
+@each(("command", "said"), CARRIERS, ids=[row[0] for row in CARRIERS])
 def test_hostile_words_in_an_error_never_become_more_than_one_word(
     command: str, said: str, text: str, tmp_path: Path
 ) -> None:
@@ -151,7 +152,7 @@ def test_any_text_gives_a_harmless_reply(said: str, command: str, frame: str, tm
         assert not destroys(reply.command) or destroys(command)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "proposes" in case], ids=lambda case: case["run"][:50])
+@each("case", [case for case in CASES if "proposes" in case], ids=lambda case: case["run"][:50])
 def test_no_correction_takes_a_right_or_removes_anything(case: dict[str, str]) -> None:
     assert not FORBIDDEN.search(case["proposes"])
     if destroys(case["proposes"]):

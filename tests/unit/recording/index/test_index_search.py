@@ -14,6 +14,7 @@ from agent.recording.index.asking import Conditions
 from agent.recording.index.figures import program_of
 from agent.recording.index.past import past
 from agent.recording.index.search import Hit, search
+from tests.support.each import each
 
 DAY = 86_400_000_000
 NOON = 1_795_348_800_000_000  # 2026-11-22T12:00:00Z
@@ -228,7 +229,7 @@ def test_history_has_each_text_once_and_nothing_private(index: LogIndex) -> None
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "program"),
     [
         ("ls -la", "ls"),

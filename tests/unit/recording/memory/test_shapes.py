@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.recording.memory.shapes import shape_of
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "shape"),
     [
         ("git log -n5 --oneline", "git log --oneline -n"),

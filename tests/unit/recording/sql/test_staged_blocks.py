@@ -16,6 +16,7 @@ from agent.recording.sql.heads import HeadReader
 from agent.recording.sql.reading import filled, wanted_for
 from agent.recording.sql.sources import find_sources
 from agent.recording.sql.views import views
+from tests.support.each import each
 
 GOOD = json.dumps(
     {
@@ -84,7 +85,7 @@ def test_odd_lines_say_the_same_alone_and_among_others(tmp_path: Path, monkeypat
     assert among[1] > len(ODD) // 2  # most of them are no events, and were counted
 
 
-@pytest.mark.parametrize("line", ODD[:15], ids=range(15))
+@each("line", ODD[:15], ids=range(15))
 def test_a_block_is_not_taken_for_one_value_a_line(line: bytes) -> None:
     for columns in (["type"], ["type", "time", "seq"]):
         reader = HeadReader(wanted_for("events", filled("events", columns)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol.replies import Command
+from tests.support.each import each
 from tests.unit.planner.offline.offline_support import answer, command_for, goal_item
 
 SENTENCES = [
@@ -83,7 +84,7 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("goal", "command"), SENTENCES)
+@each(("goal", "command"), SENTENCES)
 def test_a_sentence_becomes_one_command(goal: str, command: str) -> None:
     assert command_for(goal) == command
 

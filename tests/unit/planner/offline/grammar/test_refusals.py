@@ -16,6 +16,7 @@ from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.replies import Command, Plan
 from agent.protocol.requests import PlannerRequest
+from tests.support.each import each
 
 PLANNER = OfflinePlanner(
     tools_present=lambda name: True, today=lambda: datetime.date(2024, 5, 17), running=lambda name: ""
@@ -121,7 +122,7 @@ def commands_of(goal: str, cwd: str) -> list[str]:
     return [reply.command] if isinstance(reply, Command) else []
 
 
-@pytest.mark.parametrize(("goal", "why"), CASES)
+@each(("goal", "why"), CASES)
 def test_a_goal_that_orders_no_such_change_gives_none(goal: str, why: str, world: str) -> None:
     changing = [command for command in commands_of(goal, world) if operations(command)]
     assert not changing, why
