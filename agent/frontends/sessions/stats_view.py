@@ -39,6 +39,7 @@ class Bucket(Struct):
 def stats_lines(found: dict[str, Any], *, columns: int, blocks: bool, color: bool) -> list[str]:
     """All of the view. Texts out of logs are made safe here."""
     pen = _Pen(min(max(columns, 40), _WIDEST), blocks=blocks, color=color)
+    planners = [row | {"planner": row["planner"] or "own commands"} for row in found["planners"]]
     return [
         *pen.summary(found),
         "",
@@ -46,7 +47,7 @@ def stats_lines(found: dict[str, Any], *, columns: int, blocks: bool, color: boo
         "",
         *pen.shares(found),
         "",
-        *pen.table("planner", "goals", found["planners"], "goals", _planner_note),
+        *pen.table("planner", "goals", planners, "goals", _planner_note),
         "",
         *pen.table("program", "commands", found["commands"], "proposed", _program_note),
     ]

@@ -14,15 +14,19 @@ _SUMS = (
     f"count(*), sum({_FAILED}), sum(goals.status = 'completed' OR goals.status = 'answered'), sum(goals.duration), "
     "sum(goals.cost), sum(goals.tokens), sum(goals.commands), sum(goals.edited), sum(goals.risk = 3)"
 )
+_PLANNER = "CASE goals.origin WHEN 'shell' THEN '' ELSE trim(goals.planner || ' ' || goals.model) END"
 _NAMES = ("goals", "failed", "done", "seconds", "cost", "tokens", "commands", "edited", "high")
 
 
 def figures(database: Database, wanted: Conditions) -> dict[str, Any]:
-    """`total`, `days` (by local date), `planners`, `statuses`, `risks`, `commands` (by program), `decisions`."""
+    """`total`, `days` (by local date), `planners`, `statuses`, `risks`, `commands` (by program), `decisions`.
+
+    A person's own commands have the planner "".
+    """
     return {
         "total": _total(database, wanted),
         "days": _grouped(database, wanted, "date(goals.id / 1000000, 'unixepoch', 'localtime')", "day", "1"),
-        "planners": _grouped(database, wanted, "trim(goals.planner || ' ' || goals.model)", "planner", "2 DESC"),
+        "planners": _grouped(database, wanted, _PLANNER, "planner", "2 DESC"),
         "statuses": _counts(database, wanted, "goals.status"),
         "risks": _counts(database, wanted, "goals.risk"),
         "commands": _programs(database, wanted),

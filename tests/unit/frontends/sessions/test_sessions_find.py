@@ -183,3 +183,14 @@ def test_the_index_is_made_anew_when_asked(made: SessionFolder, capfd: pytest.Ca
     (made.path / ".index.sqlite3").write_bytes(b"")
     assert made.run("list", "--rebuild", json=True) == 0
     assert rows(capfd) == found
+
+
+def test_own_commands_are_no_goals_of_a_planner(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    assert made.run("list", "--goals", json=True) == 0
+    own = sum(row["origin"] == "shell" for row in rows(capfd))
+    assert made.run("stats", json=True) == 0
+    (found,) = rows(capfd)
+    counts = {row["planner"]: row["goals"] for row in found["planners"]}  # type: ignore[attr-defined]
+    assert own and counts[""] == own
+    assert made.run("stats") == 0
+    assert f"own commands {own}" in " ".join(capfd.readouterr().out.split())
