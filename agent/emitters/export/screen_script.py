@@ -14,10 +14,10 @@ from agent.emitters.export.confirming import Confirming
 from agent.emitters.export.drawn_screen import DrawnScreen, at_once, ends_line
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.prompts import goal_prompt, typed
+from agent.emitters.export.screen_words import log_line, session_lines
 from agent.emitters.export.timeline import Timeline
 from agent.emitters.export.typing import keystrokes
-from agent.emitters.paint import paint, safe, safe_line
-from agent.emitters.story_words import wrapped
+from agent.emitters.paint import paint, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events import (
     OF_COMMAND,
@@ -136,7 +136,7 @@ class _Script:
             case PlannerStarted():
                 self._think(at)
             case LogRepaired(text="") | LogScrubbed() | SessionPruned():
-                self._line(_of_the_log(event), at)
+                self._line(log_line(event), at)
             case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
                 self._held.append(record)
             case _ if not isinstance(event, (RunStarted, RunFinished)):
@@ -145,12 +145,7 @@ class _Script:
     def _session(self, event: SessionStarted, record: Record, at: float) -> None:
         self._started = event
         self._emitter = self._new_emitter(event.frontend)
-        words = "goes on" if event.resumed else f"session {safe_line(event.session_id, 80)}"
-        when = safe_line(record.time[:19]).replace("T", " ")
-        parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
-        if event.origin is not None:
-            parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
-        for line in wrapped(" · ".join(part for part in parts if part), self._look.columns):
+        for line in session_lines(event, record.time, self._look.columns):
             self._line(paint(line, "dim", color=self._look.color), at)
 
     def _new_emitter(self, frontend: str) -> TerminalEmitter:
@@ -294,14 +289,3 @@ class _Script:
     def _taken(self) -> list[Frame]:
         frames, self._frames = self._frames, []
         return frames
-
-
-def _of_the_log(event: LogRepaired | LogScrubbed | SessionPruned) -> str:
-    match event:
-        case LogRepaired():
-            said = "a crash tore a line of the log here"
-        case LogScrubbed():
-            said = "secrets were taken out of this log afterwards"
-        case SessionPruned():
-            said = "this session was pruned; nothing else is left of it"
-    return f"[{said}]"
