@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import tomllib
@@ -10,15 +11,24 @@ import pytest
 
 from agent.planner.offline import book_tables, catalog, recipes, rendering
 from agent.planner.offline.patterns import Slot
+from tests.support.each import each
 from tests.unit.planner.offline.offline_support import command_for
 
-ENTRIES = recipes.load_entries()
-EXAMPLES = [
-    pytest.param(entry.id, example, id=f"{entry.id}-{number}")
-    for _, entry in ENTRIES
-    for number, example in enumerate(entry.examples)
-]
-BOOK = recipes.load_book()
+AREAS = sorted(name.removesuffix(".toml") for name in os.listdir(os.path.join(book_tables.HERE, "recipes")))
+
+
+@functools.cache
+def entries() -> list[tuple[str, recipes.RecipeEntry]]:
+    """Area and recipe, of all."""
+    return list(recipes.load_entries())
+
+
+@functools.cache
+def book() -> tuple[recipes.Recipe, ...]:
+    """All recipes with their phrasings read."""
+    return tuple(recipes.load_book().recipes)
+
+
 # Slots whose values are digits, which may stand inside a quoted program.
 NUMERIC = {"count", "number", "port", "pid", "seconds"}
 BUILTINS = {
@@ -27,61 +37,76 @@ BUILTINS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("recipe_id", "example"), EXAMPLES)
-def test_example_goal_gives_its_command(recipe_id: str, example: recipes.Example) -> None:
-    assert command_for(example.goal) == example.command.strip()
+@pytest.mark.parametrize("area", AREAS)
+def test_example_goals_give_their_commands(area: str) -> None:
+    examples = [(entry.id, example) for of, entry in entries() if of == area for example in entry.examples]
+
+    @each(("recipe_id", "example"), examples, ids=lambda row: f"{row[0]}: {row[1].goal}")
+    def gives_its_command(recipe_id: str, example: recipes.Example) -> None:
+        assert command_for(example.goal) == example.command.strip()
+
+    gives_its_command()
 
 
 def test_there_are_enough_recipes_in_every_area() -> None:
     areas: dict[str, int] = {}
-    for area, _ in ENTRIES:
+    for area, _ in entries():
         areas[area] = areas.get(area, 0) + 1
     expected = {
         "archives", "crypto", "databases", "dates", "disk", "docker", "files", "find", "git", "json", "kubernetes", "media",
         "network", "packages", "permissions", "processes", "projects", "remote", "services", "system", "tables", "terminal",
         "text",
     }  # fmt: skip
-    assert set(areas) == expected
+    assert set(areas) == expected == set(AREAS)
     assert sum(areas.values()) >= 520
 
 
 def test_ids_are_unique_and_carry_their_area() -> None:
-    ids = [entry.id for _, entry in ENTRIES]
+    ids = [entry.id for _, entry in entries()]
     assert len(ids) == len(set(ids))
-    assert all(entry.id.startswith(area + ".") for area, entry in ENTRIES)
+    assert all(entry.id.startswith(area + ".") for area, entry in entries())
 
 
-@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
-def test_every_slot_of_a_template_is_caught_or_has_a_default(recipe: recipes.Recipe) -> None:
-    frame = {"find", "list", "lines", "root"} if recipe.entry.filters else set()
-    defaults = set(recipe.entry.defaults)
-    for form in recipe.forms:
-        wanted = {name for name, _ in rendering.SLOT.findall(form.command)} - frame - defaults
-        for phrasing in recipe.phrasings:
-            caught = {e.name for e in phrasing.elements if isinstance(e, Slot) and not e.optional}
-            assert wanted <= caught, (phrasing.source, wanted - caught)
+def test_every_slot_of_a_template_is_caught_or_has_a_default() -> None:
+    @each("recipe", book(), ids=lambda recipe: recipe.entry.id)
+    def look(recipe: recipes.Recipe) -> None:
+        frame = {"find", "list", "lines", "root"} if recipe.entry.filters else set()
+        defaults = set(recipe.entry.defaults)
+        for form in recipe.forms:
+            wanted = {name for name, _ in rendering.SLOT.findall(form.command)} - frame - defaults
+            for phrasing in recipe.phrasings:
+                caught = {e.name for e in phrasing.elements if isinstance(e, Slot) and not e.optional}
+                assert wanted <= caught, (phrasing.source, wanted - caught)
+
+    look()
 
 
-@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
-def test_only_numbers_stand_inside_quotes(recipe: recipes.Recipe) -> None:
-    kinds = rendering.slot_kinds(recipe)
-    for form in recipe.forms:
-        template = re.sub(r"«.*?»", "", form.command)
-        for quoted in re.findall(r"'[^']*'|\"[^\"]*\"", template):
-            for name, _ in rendering.SLOT.findall(quoted):
-                assert kinds[name] in NUMERIC, (form.command, name)
+def test_only_numbers_stand_inside_quotes() -> None:
+    @each("recipe", book(), ids=lambda recipe: recipe.entry.id)
+    def look(recipe: recipes.Recipe) -> None:
+        kinds = rendering.slot_kinds(recipe)
+        for form in recipe.forms:
+            template = re.sub(r"«.*?»", "", form.command)
+            for quoted in re.findall(r"'[^']*'|\"[^\"]*\"", template):
+                for name, _ in rendering.SLOT.findall(quoted):
+                    assert kinds[name] in NUMERIC, (form.command, name)
+
+    look()
 
 
-@pytest.mark.parametrize("recipe", BOOK.recipes, ids=lambda recipe: recipe.entry.id)
-def test_a_form_needs_the_programs_it_starts_with(recipe: recipes.Recipe) -> None:
-    for form in recipe.forms:
-        bare = re.sub(r"'[^']*'|\"[^\"]*\"|\$\(\(.*\)\)", "''", form.command)
-        for stage in re.split(r"\|\|?|&&|;", bare):
-            words = [word for word in stage.split() if word != "sudo" and not re.match(r"\w+=", word)]
-            if not words or words[0].startswith(("<", "$", "\\", "-")):
-                continue
-            if words[0] not in BUILTINS and words[0] not in ("do", "done"):
-                assert words[0] in form.needs, (form.command, words[0])
+def test_a_form_needs_the_programs_it_starts_with() -> None:
+    @each("recipe", book(), ids=lambda recipe: recipe.entry.id)
+    def look(recipe: recipes.Recipe) -> None:
+        for form in recipe.forms:
+            bare = re.sub(r"'[^']*'|\"[^\"]*\"|\$\(\(.*\)\)", "''", form.command)
+            for stage in re.split(r"\|\|?|&&|;", bare):
+                words = [word for word in stage.split() if word != "sudo" and not re.match(r"\w+=", word)]
+                if not words or words[0].startswith(("<", "$", "\\", "-")):
+                    continue
+                if words[0] not in BUILTINS and words[0] not in ("do", "done"):
+                    assert words[0] in form.needs, (form.command, words[0])
+
+    look()
 
 
 def test_catalog_document_is_fresh() -> None:
