@@ -7,6 +7,7 @@ import datetime
 import os
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -25,6 +26,9 @@ from agent.planner.offline.talk import Talk
 from agent.protocol.messages import CommandItem, GoalItem
 from agent.protocol.replies import Alternative, Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
+
+if TYPE_CHECKING:
+    from agent.planner.offline.confidence import Read
 
 # `git commit -m x` is a command line; `find photos -please` is not.
 _WITH_SUBCOMMANDS = frozenset(
@@ -55,9 +59,13 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """One command that fits a goal, with the match and form it came from, or with what the grammar composed."""
+    """One command that fits a goal, with the match and form it came from, or with what the grammar composed.
+
+    `sure` is 0..1: how sure it is that it does what the goal says. See `confidence`.
+    """
 
     command: str
+    sure: float = 1.0
     match: Match | None = None
     form: Form | None = None
     composed: Composed | None = None
@@ -137,26 +145,32 @@ class Answerer:
             running=around.running,
             peek=peek,
         )
-        return self._matcher.read(text, scene, also=also)
+        reading = self._matcher.read(text, scene, also=also)
+        return structs.replace(reading, goal=f"{text} {also}") if also else reading
 
     def _offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
-        """Every distinct command that fits and that nothing in the goal speaks against, the best first.
+        """Every distinct command that fits, that nothing in the goal speaks against, and that is sure enough, the best first.
 
         Where the best is refused there is none: what fits less well was not meant.
         """
-        from agent.planner.offline.grammar.guards import (
-            refusal,
-            resolver,
-        )  # with the first goal, not while the planner loads
+        # With the first goal, not while the planner loads.
+        from agent.planner.offline.confidence import OFFERED, confidence
+        from agent.planner.offline.grammar.guards import refusal, resolver
 
         exists = resolver(goal.environment.cwd, around.exists)
-        offers = self._all_offers(reading, goal, around)
-        if offers and refusal(reading.goal, offers[0].command, exists):
-            return []
-        return [offer for offer in offers if not refusal(reading.goal, offer.command, exists)]
+        offers = []
+        for offer in self._all_offers(reading, goal, around):
+            refused = refusal(reading.goal, offer.command, exists)
+            sure = 0.0 if refused else confidence(how_read(reading, offer), offer.command, exists)
+            if sure >= OFFERED:
+                offers.append(structs.replace(offer, sure=sure))
+            elif not offers:
+                return []
+        return offers
 
     def _refused(self, reading: Reading, goal: GoalItem, around: Surroundings) -> str:
-        """Words on the best command where it is refused, else ""."""
+        """Words on the best command where it is refused or not sure enough, else ""."""
+        from agent.planner.offline.confidence import OFFERED, confidence, unseen
         from agent.planner.offline.grammar.guards import refusal, resolver
 
         exists = resolver(goal.environment.cwd, around.exists)
@@ -167,6 +181,11 @@ class Answerer:
                     f"I propose no command that changes something here: {why}. "
                     "Say plainly what is to be done, or type the command yourself."
                 )
+            read = how_read(reading, offer)
+            if confidence(read, offer.command, exists) < OFFERED:
+                doubts = unseen(read, offer.command, exists)
+                of_what = f": I see no way to do justice to {' and '.join(doubts[:3])}" if doubts else ""
+                return "\n".join([f"I am not sure enough what is meant{of_what}.", *self._nearest(reading)])
         return ""
 
     def _all_offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
@@ -217,13 +236,13 @@ class Answerer:
             return Command(
                 command=offer.command,
                 reason=composed.reading,
-                confidence=round(composed.score, 2),
+                confidence=round(offer.sure, 2),
                 reading=composed.reading,
                 unused=composed.unused,
             )
         assert offer.match is not None
         reason = describe(offer.match.recipe.entry.reason, offer.match)
-        return Command(command=offer.command, reason=reason, confidence=round(offer.match.score, 2))
+        return Command(command=offer.command, reason=reason, confidence=round(offer.sure, 2))
 
     def _missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
         names = missing_programs(
@@ -250,18 +269,15 @@ class Answerer:
                 message=f"I see no running process called {program!r}, so there is nothing to end. "
                 "`show the running processes` lists them all."
             )
+        return Chat(message="\n".join([*lines, *self._nearest(reading)]))
+
+    def _nearest(self, reading: Reading) -> list[str]:
+        """Lines that show what comes near, or what can be done at all."""
         near = self._matcher.nearest(reading)
-        if near:
-            lines.append("The nearest things I can do:")
-            lines += [
-                f"  - {recipe.entry.examples[0].goal if recipe.entry.examples else recipe.entry.title}"
-                for recipe in near
-            ]
-        else:
-            lines.append("What I can do, for example:")
-            lines += [f"  - {goal}" for goal in _SHOWCASE]
-            lines.append("Type `help` for more.")
-        return Chat(message="\n".join(lines))
+        if not near:
+            return ["What I can do, for example:", *(f"  - {goal}" for goal in _SHOWCASE), "Type `help` for more."]
+        goals = [recipe.entry.examples[0].goal if recipe.entry.examples else recipe.entry.title for recipe in near]
+        return ["The nearest things I can do:", *(f"  - {goal}" for goal in goals)]
 
     def _typed_command(self, text: str, around: Surroundings) -> Command | None:
         """A goal that is itself a command line: a program that exists, followed by an option."""
@@ -388,6 +404,33 @@ class Answerer:
         """Whether a word means nothing to any recipe, so that it can only be what something is called."""
         plain = token.raw.isidentifier() and not token.quoted and not token.is_path
         return plain and not self._matcher.book.lexicon.knows(token.low)
+
+
+def how_read(reading: Reading, offer: Offer) -> Read:
+    """How a goal was read for an offer, as `confidence` wants it."""
+    from agent.planner.offline.confidence import Read
+
+    match, composed = offer.match, offer.composed
+    score = match.score if match is not None else composed.score if composed is not None else 0.0
+    tied = match is not None and any(
+        other.recipe is not match.recipe
+        and (round(other.score, 3), other.weight) == (round(match.score, 3), match.weight)
+        for other in reading.matches
+    )
+    return Read(goal=reading.goal, score=score, tokens=reading.tokens, tied=tied, names=_plain_names(reading, match))
+
+
+def _plain_names(reading: Reading, match: Match | None) -> tuple[str, ...]:
+    """What a recipe takes for a name, and that is neither quoted nor announced as one."""
+    if match is None:
+        return ()
+    caught = {value.origin for value in match.binding.values.values() if value.origin}
+    pairs = zip(["", *(token.low for token in reading.tokens)], reading.tokens, strict=False)
+    return tuple(
+        token.raw
+        for before, token in pairs
+        if token.raw in caught and not token.quoted and not token.is_path and before not in ("called", "named")
+    )
 
 
 def _is_best(offer: Offer, reading: Reading) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -93,6 +94,10 @@ def _after_words(told: Told, words: list[str]) -> Told:
     last = operands[-1] if operands else ""
     if ">" in words[:-1]:
         return replace(_file(told, words[words.index(">") + 1]), written=words[words.index(">") + 1])
+    if program in ("curl", "wget") and "://" in last:
+        name = posixpath.basename(last.split("?")[0].split("#")[0].partition("://")[2].partition("/")[2])
+        folder = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in ("--output-dir", "-P")), "")
+        return _file(told, os.path.join(folder, name)) if name and "-o" not in words else told
     if program == "mkdir" and last:
         return _folder(told, last, thing=last)
     if program == "cd" and last:

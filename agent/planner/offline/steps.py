@@ -12,12 +12,20 @@ from msgspec import structs
 from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.clauses import MOST_CLAUSES, clauses, halves, without_lead
 from agent.planner.offline.goals import MAX_GOAL
+from agent.planner.offline.grammar.changes import operations
+from agent.planner.offline.grammar.ordering import order_of, starts_with_order
 from agent.planner.offline.referring import Told, after, resolved, says_them
 from agent.protocol.messages import GoalItem
 from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest
 
 _FOR = re.compile(r"(?i)(for|of|with|containing)\s+([\w.'\"-]+)")
+_PER_STEP = 0.97
+# What is done to two things one after the other; "zip a and b" and "copy a and b" are done to both at once.
+_FOR_EACH = frozenset((
+    "delete", "remove", "rm", "erase", "stop", "start", "restart", "reload", "install", "uninstall", "reinstall", "upgrade", "kill",
+    "enable", "disable", "create", "make", "touch", "mkdir", "print", "cat", "show",
+))  # fmt: skip
 _MOST_TRIES = 24
 _MOST_CUT = 300  # characters of a clause that is cut at its "and"
 _MAKES = re.compile(r"(?i)\A(?:please\s+)?(?:create|make|add)\b")
@@ -62,7 +70,7 @@ class _Planning:
         steps: list[tuple[str, Command]] = []
         for part in parts:
             self.is_one_stream = self.is_one_stream and (not steps or (says_them(part) and not told.written))
-            whole = _again(part, parts[: parts.index(part)])
+            whole = _ordered(_again(part, parts[: parts.index(part)]), steps)
             found = self._steps(whole, told)
             if found is None:
                 return _not_understood(parts, whole, steps) if len(parts) > 1 and steps else None
@@ -74,8 +82,9 @@ class _Planning:
             return Chat(
                 message="I am not certain what is to be deleted or renamed behind that; name it, as in: delete the folder photos"
             )
-        sure = [command.confidence for _, command in steps if command.confidence is not None]
-        return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=min(sure) if sure else None)
+        least = min(command.confidence for _, command in steps if command.confidence is not None)
+        sure = least * _PER_STEP ** (len(steps) - 1)  # each was sure enough by itself
+        return Plan(message="", steps=tuple(_step(*each) for each in steps), confidence=round(sure, 2))
 
     def _steps(self, part: str, told: Told) -> tuple[list[tuple[str, Command]], Told] | None:
         """The step or steps of one clause, and what is true behind them."""
@@ -86,13 +95,16 @@ class _Planning:
             first = self._understood(left, told)
             if first is None:
                 continue
-            rest = self._steps(right, after(told, *_words(first)))
-            if rest is not None:
+            again = _ordered(right, [first]) if order_of(left) in _FOR_EACH else right
+            rest = self._steps(again, after(told, *_words(first)))
+            if rest is not None and (again == right or _does_the_same(first[1], rest[0][0][1])):
                 return [first, *rest[0]], rest[1]
         return None
 
     def _understood(self, clause: str, told: Told) -> tuple[str, Command] | None:
         """The clause as a goal of its own, in full, with its command."""
+        if not starts_with_order(clause):
+            return None
         for variant in _variants(clause):
             text = resolved(variant, told)
             if text is None:
@@ -124,10 +136,22 @@ def _again(part: str, before: tuple[str, ...]) -> str:
     return before[-1][: heads[0].start(1)] + same[2] + before[-1][heads[0].end(1) :]
 
 
+def _ordered(part: str, before: list[tuple[str, Command]]) -> str:
+    """ "the folder src" after "delete a.py" is deleted, too: a part without an order takes that of the step before."""
+    if not before or starts_with_order(part):
+        return part
+    return f"{order_of(before[-1][0])} {part}".strip()
+
+
+def _does_the_same(before: Command, later: Command) -> bool:
+    """Whether an order that was said once is done alike to both, so that it can have been meant for both."""
+    return operations(before.command) == operations(later.command)
+
+
 def _ends_what_is_uncertain(text: str, before: Command, later: Command) -> bool:
     """Whether "it" is deleted behind a command that has two of them: what it read, and what it made."""
     deletes = re.match(r"(?:sudo )?(?:rm|rmdir|mv|find .* -delete)\b", later.command)
-    makes = re.match(r"(?:zip|unzip|tar|cp|mv|gzip|rsync)\b|.* > \S+\Z", before.command)
+    makes = re.match(r"(?:.*&& ?)?(?:zip|unzip|tar|cp|mv|gzip|rsync|curl|wget|scp)\b|.* > \S+\Z", before.command)
     said_it = re.search(
         r"(?i)\b(?:delete|remove|erase|rm|rid of|drop|rename)\s+(?:it|them|that|this|those|these)\b", text
     )

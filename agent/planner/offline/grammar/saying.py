@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import re
 
-_QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]*?'|\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|«[^»\n]*»)(?!\w)")
-_POLITE = re.compile(
+from agent.risk.lazy_pattern import LazyPattern
+
+_QUOTED = LazyPattern(r"(?<!\w)(?:'[^'\n]*?'|\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|«[^»\n]*»)(?!\w)")
+_POLITE = LazyPattern(
     r"(?:\b(?:please|kindly|hey|hello|hi|ok|okay|now|first|firstly|just|so|well|then|and|also|quickly"
     r"|simply)\b[\s,:!.]*"
     r"|\b(?:can|could|would|will) (?:you|we|u)(?: please| kindly| just| also| maybe)?\b\s*"
     r"|\bwould you mind\b\s*|\b(?:i|we)(?:'d| would)? (?:want|need|like|have|wish)(?: you)? to\b\s*"
     r"|\bhelp me(?: to)?\b\s*|\blet(?:'s| us)\b\s*)+"
 )
-_QUESTION = re.compile(
+_QUESTION = LazyPattern(
     r"(?:what|what's|which|who|whose|why|when|where|whether|how|is|are|was|were|isn't|aren't|wasn't|does"
     r"|doesn't|did|didn't|has|hasn't"
     r"|have (?:i|you|we|they|all|any)|had|should|shouldn't|shall|may|might|must|can|can't|could|couldn't|would"
@@ -21,7 +23,7 @@ _QUESTION = re.compile(
     r"|do (?:i|you|we|they|these|those|all|any|the)|any idea|i wonder|i'm wondering|wondering|suppose|assuming"
     r"|imagine)\b"
 )
-_TOLD_OF = re.compile(
+_TOLD_OF = LazyPattern(
     r"\b(?:accident(?:ally)?|by mistake|mistakenly|inadvertently|unintentionally|wonder(?:ing)?|not sure|unsure"
     r"|i think|i believe|i heard"
     r"|told|says? (?:that|to|i|we)|said (?:that|to|i|we|you)|asks? (?:me|us)|asked|want to know|need to know"
@@ -32,11 +34,11 @@ _TOLD_OF = re.compile(
     r"|documentation|manual"
     r"|tutorial|pretend|simulate|dry[- ]run|hypothetically|someone|somebody|by accident|already)\b"
 )
-_RESTORES = re.compile(
+_RESTORES = LazyPattern(
     r"\b(?:undo|undelete|unremove|unrename|recover|bring back|get (?:it|them|that|my \w+) back)\b"
     r"|\b(?:deletion|removal|renaming)\b|\brestore\b.*\b(?:deleted|removed|lost)\b"
 )
-_CONDITION = re.compile(
+_CONDITION = LazyPattern(
     r"\b(?:if|unless|provided(?: that)?|in case|only when|whenever|as long as|until|otherwise|depending"
     r"|either)\b|\bwhen (?:it|they|there|the)\b"
 )
@@ -46,7 +48,7 @@ _ABOUT_WHICH = (
     r"|use|equal|be|follow"
     r"|descend|recurse|care|know|live|lie|already"
 )
-_FORBIDS = re.compile(
+_FORBIDS = LazyPattern(
     rf"\b(?:don'?t|don’t|do not|never|must ?n[o']t|should ?n[o']?t|may not|cannot|can't|shouldn't|mustn't|won't"
     rf"|avoid|refrain from)\s+(?!(?:{_ABOUT_WHICH})\b)\w+"
     r"|\b(?:instead of|rather than|in place of)\b|\bno need to\b|\bnot (?:to )?(?:delet|remov|mov|renam|copy"
@@ -157,21 +159,49 @@ _TO_AFTER = frozenset(
 # Verbs by class; what does them is told by patterns over the command.
 DOERS = {
     "move": ("move|moves|mv|relocate", r"\bmv\b|\bsed\b|\bawk\b|rsync|--remove-source"),
-    "copy": ("copy|copies|cp", r"\bcp\b|--reference|rsync|scp|install|pbcopy|xclip|\bcat\b|tee|\bdd\b|sed|docker"),
+    "copy": (
+        "copy|copies|cp",
+        r"\bcp\b|--reference|ssh-copy-id|rsync|scp|install|pbcopy|xclip|\bcat\b|tee|\bdd\b|sed|docker",
+    ),
     "push": (
         "push|pushes|upload|uploads|email|mail|send|sends|post|share",
         r"push|curl|scp|rsync|sftp|mail|nc "
         "|kill",
     ),
-    "commit": ("commit|commits", r"commit|git (?:revert|reset|log|show|stash|diff|cherry)"),
-    "pack": ("zip|compress|gzip|archive|tar|pack", r"zip|tar|\bxz\b|7z|zst|gz"),
-    "unpack": ("unzip|extract|unpack|untar|decompress", r"tar|zip|zcat|\bxz\b|bz|7z|grep|sed|awk|cut|jq|zst"),
+    "commit": ("commit|commits", r"commit|git (?:revert|reset|stash|cherry|merge|am\b)"),
+    "pack": (
+        "zip|compress|gzip|archive|tar|pack",
+        r"zip|tar|\bxz\b|7z|zst|gz|ffmpeg|\bgs\b|magick|convert|qpdf|optipng|jpegoptim|mogrify|gc\b",
+    ),
+    "unpack": (
+        "unzip|extract|unpack|untar|decompress",
+        r"tar|zip|zcat|\bxz\b|bz|7z|grep|sed|awk|cut|jq|zst|ffmpeg|openssl|pdf|magick|cpio|dpkg|exif|xmllint|perl|python",
+    ),
     "delete": (
         "delete|deletes|remove|removes|erase|erases|drop",
         r"\brm\b|delete|remove|sed|\btr\b|awk|grep|truncate|uninstall|purge|prune|cut|uniq|head|tail|rmdir|[#%]"
         r"| -d|branch|unset|unlink"
-        r"|userdel|chmod|setfacl|jq|autoremove|zip|git|perl|sort|comm|\brev\b|shred|rmi|clean|DELETE|drop|-k",
+        r"|deluser|groupdel|delgroup|atrm|magick|qpdf|ffmpeg|exiftool|crontab|ssh-keygen|mogrify|DROP|flush|userdel|chmod|setfacl|jq|autoremove|zip|git|perl|sort|comm|\brev\b|shred|rmi|clean|DELETE|drop|-k",
     ),
+    "mode": ("chmod|chown|chgrp", r"chmod|chown|chgrp|setfacl"),
+    "stop": (
+        "stop|stops|halt",
+        r"stop|kill|down|cancel|abort|disable|suspend|mask|quit|pause|-STOP|exit|\brm -f|q\b|-9|nmcli|off\b|git",
+    ),
+    "tag": ("tag|tags", r"\btag\b|exif|docker|id3|ctags"),
+    "install": (
+        "install|installs|reinstall",
+        r"install|ssh-copy-id|\badd\b|npm|pip|cargo|brew|pacman|\bget\b|clone|curl|snap|make|dpkg|apk|sync|bundle|poetry|uv|go ",
+    ),
+    "update": (
+        "update|updates|upgrade|upgrades",
+        r"upgrade|update|install|pull|refresh|sed|edit|UPDATE|-u\b|\bup\b|touch|\bset\b|apk|-Syu|emerge|sync|fetch|npm|get|rustup|jq|tldr|freshclam",
+    ),
+    "build": (
+        "build|builds|compile|rebuild",
+        r"build|make|compile|\bcc\b|gcc|g\+\+|clang|cargo|npm|\bgo |mvn|gradle|tsc|javac|latex|sass|cmake|ninja|--build|rustc|docker",
+    ),
+    "revert": ("revert|reverts", r"revert|restore|checkout|reset|undo|rollback|-R\b"),
     "rename": ("rename|renames", r"\bmv\b|rename|sed|awk|git|docker|jq|hostname"),
 }
 _CLASSES = {name: re.compile(rf"(?:{verbs})\Z") for name, (verbs, _) in DOERS.items()}
@@ -207,7 +237,7 @@ def no_order(said: str) -> str:
     return ""
 
 
-_ASKED_OF_YOU = re.compile(r".{0,30}\b(?:can|could|would|will) (?:you|we|u)\b|.{0,20}please")
+_ASKED_OF_YOU = LazyPattern(r".{0,30}\b(?:can|could|would|will) (?:you|we|u)\b|.{0,20}please")
 
 
 def orders(said: str) -> list[str]:

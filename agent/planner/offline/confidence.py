@@ -1,0 +1,143 @@
+"""How sure a command can be: from how the goal was read, and from what of the goal is to be seen in the command.
+
+The number is meant as a share: of commands with 0.9, nine in ten do what was asked. What lies below `OFFERED` is not offered.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from agent.meanings.words import Token
+from agent.planner.offline.evidence import missing, names_no_folder, names_nothing
+from agent.planner.offline.grammar.changes import operations
+from agent.planner.offline.grammar.saying import literals, masked, undone
+
+OFFERED = 0.6
+LOST = 0.5  # what each thing leaves that the goal says and the command does not show
+_TIED = 0.92
+_LONG = 9  # words that mean something; more of them are read wrongly more often
+_PER_WORD = 0.985
+_PER_FILLER = 0.98
+_ASIDE = 0.8
+# Fillers that often say something after all.
+_SPEAKING = frozenset((
+    "each", "every", "out", "over", "under", "below", "through", "than", "via", "them", "they", "their", "it", "within", "so",
+))  # fmt: skip
+_ASIDES = re.compile(r"[(;]|\bi\.e\.|\be\.g\.|\bthat is,|\bnamely\b|\bmeaning\b")
+_NUMBER = re.compile(
+    r"(?<![\w.$-])(\d{1,9}(?:\.\d+)?)(?:(?=[^\w.]|\Z)|(?=[kmgtKMGT]i?[bB]?\b|[smhdw]\b|%|\.(?:\s|\Z)|(?:st|nd|rd|th)\b))"
+)
+_PATH = re.compile(r"(?<![\S])['\"(]?([~./]?[\w*?+@%-]*[./][\w*?/.+@%-]*[\w*/])(?=['\")\s,;:!?.]|\Z)")
+_PLACE = re.compile(
+    r"(?i)\b(?:(?:in|inside|under|below|within)(?: the| my)?(?: folder| directory)?|of|from) "
+    r"((?<![\w./'\"*-])[\w-]{2,})(?![\w/'\"*-]|\.\w)"
+)
+_CALLED_SO = re.compile(
+    r"(?i)(?<![\w./-])([\w-]{2,}) (?:folder|directory)\b|\b(?:folder|directory) ([\w-]{2,})(?![\w.])"
+)
+
+
+class Read(Struct, frozen=True, kw_only=True):
+    """How a goal was read: the score of the words alone, its tokens, whether another command fits as well, and the plain words that were
+    taken for names."""
+
+    goal: str
+    score: float
+    tokens: list[Token]
+    tied: bool = False
+    names: tuple[str, ...] = ()
+
+
+def confidence(read: Read, command: str, exists: Callable[[str], bool]) -> float:
+    """0..1 for a command. `exists` tells whether a path is there, as the goal's folder sees it."""
+    sure = read.score * (_TIED if read.tied else 1.0)
+    sure *= LOST ** len(unseen(read, command, exists))
+    meant = sum(not token.filler and not token.weak for token in read.tokens)
+    sure *= _PER_WORD ** max(0, meant - _LONG)
+    sure *= _PER_FILLER ** sum(token.low in _SPEAKING and token.filler for token in read.tokens)
+    if _ASIDES.search(masked(read.goal)):
+        sure *= _ASIDE
+    return sure
+
+
+def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]:
+    """What of a goal the command does not show, in words: wishes, orders, numbers, quoted texts, paths, places, and words that were taken
+    for names though they name nothing."""
+    goal = read.goal
+    said = masked(goal)
+    lost = missing(said, command)
+    order = undone(said, command)
+    if order and not operations(command):  # of changing commands `guards` speaks
+        lost.append(f"to {order}")
+    plain = _plain(command)
+    lost += [f"{text!r}" for text in literals(goal) if _plain(text) and _plain(text) not in plain]
+    lost += [number for number in _NUMBER.findall(goal) if not _has_number(number, command)]
+    lost += [path for path in _PATH.findall(goal) if not _has_path(path, command)]
+    lost += [place for place in _places(goal, exists) if not _has_word(place, command)]
+    lost += [repr(name) for name in read.names if names_nothing(name)]
+    return lost
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^\w]", "", text).lower()
+
+
+def _has_number(number: str, command: str) -> bool:
+    """Whether a number is in a command, also in another unit, or as the one before or behind it."""
+    there = {float(found) for found in re.findall(r"\d+(?:\.\d+)?", command)}
+    value = float(number)
+    factors = (
+        1,
+        2,
+        7,
+        24,
+        30,
+        31,
+        60,
+        365,
+        366,
+        512,
+        1000,
+        1024,
+        1440,
+        3600,
+        86_400,
+        1_000_000,
+        1_048_576,
+        1_000_000_000,
+        1_073_741_824,
+    )
+    same = {value * factor + step for factor in factors for step in (-1, 0, 1)} | {
+        value / factor + step for factor in factors for step in (-1, 0, 1)
+    }
+    return bool(there & same) or (value < 13 and ("date" in command or "$(" in command)) or value in (0, 1)
+
+
+def _has_path(path: str, command: str) -> bool:
+    """Whether a path of the goal is in a command, by its name, its ending or its host."""
+    bare = path.rstrip("/").removeprefix("./")
+    name = bare.rsplit("/", 1)[-1]
+    stem = name.split(".")[0] if not name.startswith(".") else name[1:]
+    wanted = (bare, name.replace("*", ""), stem or name, bare.partition("://")[2].split("/")[0] or bare)
+    low = command.lower().replace("\\", "")
+    return not re.search(r"[A-Za-z]", path) or any(part.lower() in low for part in wanted if part)
+
+
+def _places(goal: str, exists: Callable[[str], bool]) -> list[str]:
+    """Plain words that are folders or files here, said as places; and what is called a folder."""
+    found = [word for word in _PLACE.findall(goal) if not names_no_folder(word) and exists(word)]
+    named = [a or b for a, b in _CALLED_SO.findall(goal)]
+    return found + [word for word in named if not names_no_folder(word) and not word.endswith("s")]
+
+
+def _has_word(word: str, command: str) -> bool:
+    return bool(re.search(rf"(?i)(?<![A-Za-z]){re.escape(word)}(?![A-Za-z])", command))
+
+
+def resolver(cwd: str, exists: Callable[[str], bool]) -> Callable[[str], bool]:
+    """`exists` for paths as a goal in the folder `cwd` writes them."""
+    return lambda name: exists(os.path.join(cwd or os.curdir, os.path.expanduser(name)))

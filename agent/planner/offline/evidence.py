@@ -1,0 +1,80 @@
+"""What a goal says that its command shows no sign of. Only the typed goal and the finished command are compared.
+
+Recipes and grammar can take a word for something else, or pass over it. `evidence.toml` says for each kind of wish how the command looks
+that grants it; so a mistake of theirs is seen by somebody who knows nothing of how they read. It holds for commands that only read, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import cache
+
+from msgspec import Struct
+
+# Line tools take a record for a line, and a comma for a letter.
+_TEXT_OF_JSON = re.compile(
+    r"\b(?:awk|sort|cut|sed -n|uniq)\b[^|;&]* \S+\.jsonl?\b|\bgrep\b[^;&]*\.jsonl? \||&& grep\b[^|;&]*\.json"
+)
+_SAYS_TEXT = re.compile(
+    r"\b(?:lines?|rows?|text|words?|occur\w*|contain\w*|mention\w*|match\w*|replace|substitute|search|grep|find|string|pattern|records?)\b|\x01"
+)
+_NAMES_IN_LY = frozenset(
+    ("assembly", "family", "monthly", "weekly", "butterfly", "supply", "reply", "jekyll", "emily", "sicily")
+)
+_CSV_BY_BLANKS = re.compile(r"\bawk (?!-F)(?![^']*-F)'[^']*(?:\$\d|NF)[^']*' (?:\S+ )*\S+\.csv\b")
+
+
+class _Wish(Struct, frozen=True):
+    """What is wished for, how it is said, and how a command looks that grants it, or with `wanted` false, that does not."""
+
+    what: str
+    said: re.Pattern[str]
+    sign: re.Pattern[str]
+    wanted: bool
+
+
+class _Evidence(Struct, frozen=True):
+    """The data file: all wishes, what names no folder, and what names nothing at all."""
+
+    wishes: tuple[_Wish, ...]
+    no_folder: frozenset[str]
+    no_name: frozenset[str]
+
+
+@cache
+def _evidence() -> _Evidence:
+    """Read with the first command."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "evidence.toml"), "rb") as file:
+        data = tomllib.load(file)
+    wishes = tuple(
+        _Wish(row["what"], re.compile(row["said"]), re.compile(row.get("done") or row["never"]), "done" in row)
+        for row in data["wish"]
+    )
+    return _Evidence(wishes, frozenset(data["no_folder"].split()), frozenset(data["no_name"].split()))
+
+
+def names_no_folder(word: str) -> bool:
+    """Whether a word beside "folder" only says which one, or nothing: "the parent folder"."""
+    return word.lower() in _evidence().no_folder
+
+
+def names_nothing(word: str) -> bool:
+    """Whether a word says of which kind something is, or how it is done: "unused", "separately"."""
+    low = word.lower()
+    return low in _evidence().no_name or (len(low) > 5 and low.endswith("ly") and low not in _NAMES_IN_LY)
+
+
+def missing(said: str, command: str) -> list[str]:
+    """Wishes of a masked goal (see `saying.masked`) that a command shows no sign of, in words."""
+    lost = [
+        wish.what
+        for wish in _evidence().wishes
+        if wish.said.search(said) and bool(wish.sign.search(command)) is not wish.wanted
+    ]
+    if _TEXT_OF_JSON.search(command) and not _SAYS_TEXT.search(said):
+        lost.append("what JSON means")
+    if _CSV_BY_BLANKS.search(command) and "FS" not in command:
+        lost.append("the columns of a table")
+    return lost
