@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import state_dir
+from agent.frontends.behind_first_frame import BehindFirstFrame, left_open_line
 from agent.frontends.ending_processes import EndingProcesses
 from agent.frontends.goal_history import GoalHistory
 from agent.frontends.goal_prompt import GoalPrompt
 from agent.frontends.history_desk import HistoryDesk
+from agent.frontends.late_confirmer import LateConfirmer
 from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_desk import SessionDesk
-from agent.frontends.shown import shown, shown_line
+from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
 from agent.frontends.toolbar import toolbar_text
 from agent.frontends.welcome import welcome
 from agent.frontends.wrapping import wrapped
 from agent.protocol.commands import IncludeFiles
-from agent.protocol.decisions import Confirmation, ConfirmationRequest, Review
 from agent.protocol.errors import CoreError
 from agent.protocol.outcomes import FrontendRequest
-from agent.protocol.rehearsals import Rehearsal
-
-if TYPE_CHECKING:
-    from agent.frontends.confirm import PromptConfirmer
 
 
 async def run_repl(services: Services, screen: Screen | None = None) -> int:
@@ -69,51 +63,6 @@ async def _ask(screen: Screen, question: str) -> bool:
     return await ask_yes(screen, question)
 
 
-class LateConfirmer:
-    """ports.Confirmer and Reviewer: the confirmation prompt, imported when there is something to confirm. The first frame does without."""
-
-    def __init__(self, screen: Screen, services: Services) -> None:
-        self.screen = screen
-        self._services = services
-
-    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        return await self._prompt().confirm(request)
-
-    async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        return await self._prompt().ask_word(request)
-
-    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
-        return await self._prompt().review(request, rehearsal)
-
-    def _prompt(self) -> PromptConfirmer:
-        from agent.frontends.confirm import PromptConfirmer
-
-        services = self._services
-        return PromptConfirmer(
-            self.screen,
-            services.processes,
-            services.loaded.environ,
-            services.rate,
-            edit_mode=services.settings.edit_mode,
-            rules=services.rules,
-            context=services.context,
-            experience=services.experience,
-        )
-
-
-def left_open_line(services: Services, session: str) -> str:
-    """The offer of a goal that a crash left open, once; "" where there is none."""
-    if services.settings.session_id:
-        return ""  # the person knows where they want to go on
-    found = services.left_open(session)
-    if found is None or not services.first_offer(found):
-        return ""
-    goal = shown_line(found.goal, 60)
-    return (
-        f"session {found.session_id} ended without warning in the middle of «{goal}»: :resume goes on, or ignore this"
-    )
-
-
 class Repl:
     """The loop and what a line does. `named_anew`: the session that was asked for by name was not there before."""
 
@@ -123,8 +72,7 @@ class Repl:
         self._screen = screen
         self._services = desk.services
         self._environ = desk.services.loaded.environ
-        self._warming: threading.Thread | None = None
-        self._offering: asyncio.Task[None] | None = None
+        self._behind = BehindFirstFrame(screen, desk, self._say_hint)
         self._prompt = None if screen.dumb else self._goal_prompt()
 
     def _goal_prompt(self) -> GoalPrompt:
@@ -138,7 +86,7 @@ class Repl:
             marks=self._marks,
             cwd=lambda: desk.ctx.cwd,
             edit_mode=desk.services.settings.edit_mode,
-            after_first_render=self._after_first_frame,
+            after_first_render=self._behind.begin,
             search=HistoryDesk(self._screen, desk.services, history, lambda: desk.ctx.cwd).open,
             models=lambda: desk.listed_models,
         )
@@ -213,7 +161,7 @@ class Repl:
     async def _do(self, text: str) -> bool:
         """Act on a line; True where it was good-bye. Raises CoreError."""
         line = parse_line(text)
-        await self._warm_enough()
+        await self._behind.warm_enough()
         match line:
             case Nothing():
                 return False
@@ -264,49 +212,3 @@ class Repl:
         if self._desk.ctx.safety_off:
             marks.append(("class:alert", "SAFETY OFF "))
         return marks
-
-    def _after_first_frame(self) -> None:
-        """Load what the first goal needs while the person types, and look for a local model where none was chosen."""
-        offer = self._offer() if self._services.first_run else self._offer_left_open()
-        self._offering = asyncio.get_running_loop().create_task(offer)
-
-        def work() -> None:
-            try:
-                import agent.frontends.confirm  # noqa: F401  # the confirmation is what comes next
-
-                self._services.warm()
-            except Exception:  # whatever it is, it shows where it matters
-                return
-
-        self._warming = threading.Thread(target=work, name="warm", daemon=True)
-        self._warming.start()
-
-    async def _offer(self) -> None:
-        from prompt_toolkit.application.run_in_terminal import run_in_terminal
-
-        from agent.frontends.local_offer import local_offer
-
-        try:
-            text = await local_offer(self._services, self._desk.ctx.planner.name)
-        except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
-            return
-        if text:
-            await run_in_terminal(lambda: self._screen.say(text, "class:hint"))
-
-    async def _offer_left_open(self) -> None:
-        """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
-        from prompt_toolkit.application.run_in_terminal import run_in_terminal
-
-        services, session = self._services, self._desk.ctx.session_id
-        try:
-            text = await asyncio.to_thread(left_open_line, services, session)
-        except Exception:  # likewise a courtesy
-            return
-        if text:
-            await run_in_terminal(lambda: self._say_hint(text))
-
-    async def _warm_enough(self) -> None:
-        """The parser serves one thread at a time, so the first goal waits for the warming to end."""
-        if self._warming is not None:
-            await asyncio.to_thread(self._warming.join, 5.0)
-            self._warming = None

@@ -133,7 +133,7 @@ def test_a_goal_left_open_is_offered_once(typed: Typed, tmp_path: Path) -> None:
 
 
 def test_somebody_who_names_a_session_is_offered_none(tmp_path: Path) -> None:
-    from agent.frontends.repl import left_open_line
+    from agent.frontends.behind_first_frame import left_open_line
 
     world = World(FakePlanner(say()), tmp_path, session_id="one")
     world.services = replace(world.services, left_open=lambda besides: LeftOpen("x", "y", 1))
