@@ -98,7 +98,11 @@ async def resume(desk: SessionDesk, argument: str) -> None:
     else:
         found = await asyncio.to_thread(desk.services.left_open, desk.ctx.session_id)
         if found is None:
-            raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
+            raise InvalidState(
+                expected="a plan that was left, or a goal that a crash left open",
+                found="none in this session",
+                hint="`:resume last` goes on in the session before this one",
+            )
         wanted = found.session_id
     if wanted != desk.ctx.session_id:
         await desk.switch(wanted)

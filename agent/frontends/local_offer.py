@@ -16,7 +16,7 @@ async def local_offer(services: Services, planner: str) -> str:
         if server.models:
             model = f"{server.provider}:{shown_line(server.models[0], 80)}"
             return (
-                f"{server.title} runs on this machine; to plan with it, type  :model {model}  "
-                f"(for good, alone or behind the recipes: agent-shell models use {model})"
+                f"{server.title} runs on this machine; to plan with it, type  :models use {model}  "
+                f"(in this session alone: :model {model})"
             )
     return ""

@@ -119,15 +119,17 @@ def is_enough(reply: PlannerReply, request: PlannerRequest) -> bool:
 
 
 def what_is_told(request: PlannerRequest) -> str:
-    """What a planner learns from a request, in words: "this goal, 2 earlier goals, 3 commands with their output"."""
+    """What a planner learns from a request, in words: "this goal and facts about this system, 2 earlier goals, 3 commands with output"."""
     goals = [item for item in request.history if isinstance(item, GoalItem)]
-    commands = sum(isinstance(item, CommandItem) for item in request.history)
+    commands = [item for item in request.history if isinstance(item, CommandItem)]
+    told = sum(item.outcome == "ran" or bool(item.rehearsal) for item in commands)
     tools = sum(isinstance(item, ToolItem) for item in request.history)
     files = sum(len(goal.files) for goal in goals)
     context = sum(len(goal.context) for goal in goals)
     parts = ["this goal and facts about this system"]
     parts += [_counted(len(goals) - 1, "earlier goal")] if len(goals) > 1 else []
-    parts += [_counted(commands, "command") + " with output"] if commands else []
+    parts += [_counted(told, "command") + " with output"] if told else []
+    parts += [_counted(len(commands) - told, "command") + " that did not run"] if len(commands) > told else []
     parts += [_counted(tools, "tool result")] if tools else []
     parts += [_counted(files, "file")] if files else []
     parts += [_counted(context, "note")] if context else []

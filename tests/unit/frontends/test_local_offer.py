@@ -30,7 +30,7 @@ def test_only_where_nothing_was_chosen(
     monkeypatch.setattr(discovery, "discover", found)
     world = World(FakePlanner(say()), tmp_path, planner=setting)
     text = asyncio.run(local_offer(world.services, planner))
-    begin, end = "Ollama runs on this machine; to plan with it, type  :model ollama:m:3b  ", "models use ollama:m:3b)"
+    begin, end = "Ollama runs on this machine; to plan with it, type  :models use ollama:m:3b  ", ":model ollama:m:3b)"
     assert (text.startswith(begin) and text.endswith(end)) if offered else text == ""
 
 

@@ -106,6 +106,13 @@ def test_what_leaves_is_said_before_it_leaves() -> None:
     assert world.shown == ["hi"]
 
 
+def test_commands_that_did_not_run_are_told_apart() -> None:
+    declined = CommandItem(command_id="d", proposed="rm a", outcome="skipped")
+    rehearsed = CommandItem(command_id="e", proposed="rm b", outcome="skipped", rehearsal="removes b")
+    told = what_is_told(PlannerRequest(history=(GOAL, ran(), declined, rehearsed)))
+    assert told == "this goal and facts about this system, 2 commands with output, 1 command that did not run"
+
+
 def test_a_word_that_cannot_be_said_keeps_it_here() -> None:
     world = World(Fake("offline", NOTHING), Fake("local", PlannerError("x")), Fake("remote", Chat(message="hi")))
 
