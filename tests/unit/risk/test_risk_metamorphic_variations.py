@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from agent.risk.classifier import classify
 from tests.support.risk_variations import excluded, originals, variations
 
 WAYS = variations()
-COMMANDS = originals()
+COMMANDS = functools.cache(originals)
 HARMLESS = [
     "echo hello", "ls -la", "cat README.md", "git status", "grep -rn TODO src", "wc -l README.md", "find . -name '*.py'", "head -5 a.txt",
     "ps aux", "df -h", "du -sh .", "git log --oneline | head", "sort a.txt | uniq -c", "date", "which python3", "stat a", "git diff",
@@ -20,7 +21,11 @@ DECODING = ("as code: rev", "as code: base64", "as code: hex")  # a decoder in f
 
 
 @settings(max_examples=900, deadline=None, derandomize=True)
-@given(st.sampled_from(COMMANDS), st.lists(st.sampled_from(sorted(WAYS)), min_size=1, max_size=3), st.integers(0, 999))
+@given(
+    st.deferred(lambda: st.sampled_from(COMMANDS())),
+    st.lists(st.sampled_from(sorted(WAYS)), min_size=1, max_size=3),
+    st.integers(0, 999),
+)
 def test_no_variation_lowers(command: str, names: list[str], seed: int) -> None:
     dice = random.Random(seed)
     text = command
@@ -32,7 +37,7 @@ def test_no_variation_lowers(command: str, names: list[str], seed: int) -> None:
 
 def test_every_variation_applies_to_something() -> None:
     dice = random.Random(1)
-    samples = [*COMMANDS[:300], "x=1; echo $x", "f() { ls; }; f", "rm -rf a"]
+    samples = [*COMMANDS()[:300], "x=1; echo $x", "f() { ls; }; f", "rm -rf a"]
     for name, vary in WAYS.items():
         assert any(vary(command, dice) not in (None, command) for command in samples), name
 
