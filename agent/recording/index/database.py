@@ -1,23 +1,30 @@
 """The file of the index: opened privately, looked at before it is believed, made anew where it is damaged or not ours.
 
 It lies beside the logs (`.index.sqlite3`), or in the state folder where the logs' folder cannot be written or is shared with others. Where
-neither works it is held in memory for this process. Who uses the file holds a shared lock on another one beside it, and who replaces
-it an exclusive one: a database must not be replaced under somebody who reads it.
+neither works it is held in memory for this process. `private_database` has what holds for any such file.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import sqlite3
 import stat
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.config.private_folder import make_folder
 from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
+from agent.recording.private_database import (
+    connect_privately,
+    is_empty,
+    is_marked,
+    lock_beside,
+    mark,
+    objects_of,
+    remove_database,
+    share_lock,
+)
 
 if TYPE_CHECKING:
     from agent.recording.index.purpose import Purpose
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 
 NAME = ".index.sqlite3"
 BUSY_SECONDS = 3.0
-_BESIDE = ("", "-wal", "-shm", "-journal")
 _NO_DAMAGE = (
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT,
@@ -95,7 +101,7 @@ def discard(place: str) -> bool:
     except (Unusable, OSError):
         return False
     try:
-        _remove(place)
+        remove_database(place)
     except OSError:
         return False
     finally:
@@ -144,55 +150,28 @@ def _replaced(place: str, lock: int) -> int:
     os.close(lock)
     lock = _locked(place, exclusive=True)
     try:
-        _remove(place)
-        fcntl.flock(lock, fcntl.LOCK_SH)
+        remove_database(place)
+        share_lock(lock)
     except BaseException:
         os.close(lock)
         raise
     return lock
 
 
-def _remove(place: str) -> None:
-    for end in _BESIDE:
-        with suppress(FileNotFoundError):
-            os.unlink(place + end)
-
-
 def _locked(place: str, *, exclusive: bool) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    lock = os.open(f"{place}-lock", flags, 0o600)
-    kind = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
-    ends = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            fcntl.flock(lock, kind)
-            return lock
-        except BlockingIOError:
-            if time.monotonic() > ends:
-                os.close(lock)
-                raise Unusable("another process has the index") from None
-            time.sleep(0.02)
-        except BaseException:
-            os.close(lock)
-            raise
+    try:
+        return lock_beside(place, exclusive=exclusive, wait=BUSY_SECONDS)
+    except BlockingIOError:
+        raise Unusable("another process has the index") from None
 
 
 def _connected(place: str, lock: int) -> Database:
-    for end in _BESIDE:
-        _check_file(place + end)
-    with suppress(FileExistsError):
-        os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-    info = os.stat(place, follow_symlinks=False)
-    connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = connect_privately(place, wait=BUSY_SECONDS, cache_kib=32_000)
     database = Database(connection, place, lock)
     try:
-        connection.execute("PRAGMA trusted_schema = OFF")  # it may have been put there by somebody else
-        connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32000")
+        info = os.stat(place, follow_symlinks=False)
         identity = f"{info.st_dev}:{info.st_ino}"
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if is_empty(connection):
             _create(database, identity)
         _check_schema(database, identity)
     except BaseException:
@@ -201,22 +180,10 @@ def _connected(place: str, lock: int) -> Database:
     return database
 
 
-def _check_file(path: str) -> None:
-    """A private regular file of ours, or none. Raises Unusable, OSError."""
-    try:
-        info = os.lstat(path)
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_nlink != 1:
-        raise OSError(f"{path} is not a file of ours")
-    if stat.S_IMODE(info.st_mode) != 0o600:
-        os.chmod(path, 0o600)
-
-
 def _create(database: Database, identity: str = "") -> None:
     connection = database.connection
     connection.execute("BEGIN IMMEDIATE")
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:  # nobody was quicker
+    if is_empty(connection):  # nobody was quicker
         for statement in TABLES.values():
             connection.execute(statement)
         try:
@@ -226,8 +193,7 @@ def _create(database: Database, identity: str = "") -> None:
             connection.execute(PLAIN_TEXT)
             database.full_text = False
         connection.execute("INSERT INTO meta VALUES ('file', ?)", (identity,))
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        mark(connection, version=VERSION, application=APPLICATION)
         database.fresh = True
     connection.execute("COMMIT")
 
@@ -235,10 +201,9 @@ def _create(database: Database, identity: str = "") -> None:
 def _check_schema(database: Database, identity: str) -> None:
     """Raises Unusable for tables that are not exactly ours, and for a copy of another index: its rows are about other files."""
     connection = database.connection
-    numbers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")]
-    if numbers != [VERSION, APPLICATION]:
+    if not is_marked(connection, version=VERSION, application=APPLICATION):
         raise Unusable("made by another version")
-    found = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"))
+    found = objects_of(connection)
     texts = found.pop("texts", None)
     shadows = {name for name in found if name.startswith("texts_")}
     ours = {name: found[name] for name in found.keys() - shadows}
