@@ -7,8 +7,8 @@ from agent.frontends.wrapping import wrapped
 
 FIRST_RUN = (
     "Type what you want in plain words; see each command with its risk; edit it; run it.",
-    'No key is needed: try "find the 5 largest files here" (offline planner: no model, no network).',
-    "For more, set OPENROUTER_API_KEY (or another provider's key), or `agent-shell models` for one that runs here.",
+    'No key is needed: try "find the 5 largest files here" (offline: no model, no network).',
+    "For more, set OPENROUTER_API_KEY (or another provider's key); :models lists what runs here.",
     "!cmd runs your own command through the same checks; :session names the log.",
     ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
 )
