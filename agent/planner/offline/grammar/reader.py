@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct, structs
 
 from agent.meanings.words import Token
 from agent.planner.offline.filters import read_kinds
 from agent.planner.offline.grammar.filesread import is_archive
 from agent.planner.offline.grammar.holes import read_hole
-from agent.planner.offline.grammar.lemmas import lemma_of
+from agent.planner.offline.grammar.lemmas import LEMMAS, lemma_of
 from agent.planner.offline.grammar.pieces import SKIPPED, Piece, RuleBook
 from agent.planner.offline.grammar.tablewords import ROW_NOUNS, table_in
 from agent.planner.offline.paths import FILE_EXTENSION, looks_like_path
@@ -54,7 +56,7 @@ class PieceReader:
     def read(self, sentence: Sentence) -> Row:
         """Every piece of a goal, left to right."""
         tokens, known = sentence.tokens, self._book.words
-        lemmas = ["\0" if t.quoted or t.is_path else lemma_of(t.low, known) for t in tokens]
+        lemmas = ["\0" if t.quoted or t.is_path or _is_acronym(t) else lemma_of(t.low, known) for t in tokens]
         row = Row(sentence=sentence, lemmas=lemmas, pieces=[], clauses=[], strange=[])
         about = self._default_subject(sentence, lemmas)
         at = clause = weak = 0
@@ -178,6 +180,11 @@ class PieceReader:
             ):
                 return "line"
         return "file" if files else ""
+
+
+def _is_acronym(token: Token) -> bool:
+    """Whether a word in capitals, "GETs", only looks like the word of ours that it would be in small letters."""
+    return re.fullmatch(r"[A-Z]{3,}s", token.raw) is not None and token.low[:-1] in LEMMAS
 
 
 def _is_shouted(token: Token) -> bool:

@@ -29,7 +29,7 @@ _TABLES = {
     "rules_settings": "set change update switch modify turn enable disable activate deactivate comment uncomment",
     "rules_packing": ".gz .bz .xz tar tgz zip gz xz bz tarball archive pack compress bundle put unpack extract untar unzip decompress",
     "rules_where": "how size space usage locate where path list show ls display",
-    "rules_places": "modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
+    "rules_places": "edited updated written read opened modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
 }
 
 
