@@ -106,7 +106,7 @@ async def resume(desk: SessionDesk, argument: str) -> None:
         wanted = found.session_id
     if wanted != desk.ctx.session_id:
         await desk.switch(wanted)
-    desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
+        desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
     left = desk.ctx.plan_left
     if left is not None:
         if left.cwd and left.cwd != desk.ctx.cwd:
