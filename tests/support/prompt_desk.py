@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from prompt_toolkit.input.base import PipeInput
 
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import ConfirmationRequest, Finding, Level, Proposal, RiskReport, Verdict
+
+T = TypeVar("T")
 
 
 class Recording(io.StringIO):
@@ -83,3 +88,29 @@ def rate_by_word(command: str, cwd: str) -> RiskReport:
     """A classifier for tests: `rm` is high, `cp` medium, all else low."""
     level = "high" if "rm" in command else "medium" if "cp" in command else "low"
     return report_of(command, level)
+
+
+def typed(desk: Desk, work: Callable[[], Awaitable[T]], *keys: str | Callable[[], None], pause: float = 0.075) -> T:
+    """What `work` comes to while somebody types at it: each of `keys` when what was before it had time to be read and drawn.
+
+    A key that is a function is called instead. `pause`: seconds before each, in small pieces, as a loop that is busy takes longer.
+    """
+
+    async def type_them() -> None:
+        for key in keys:
+            for _ in range(round(pause / 0.005)):
+                await asyncio.sleep(0.005)
+            if callable(key):
+                key()
+            else:
+                await asyncio.to_thread(desk.keys.send_text, key)  # a full pipe must not stop the reader
+
+    async def go() -> T:
+        typist = asyncio.ensure_future(type_them())
+        try:
+            async with asyncio.timeout(15):
+                return await work()
+        finally:
+            typist.cancel()
+
+    return asyncio.run(go())

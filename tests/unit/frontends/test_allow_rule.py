@@ -26,7 +26,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import Desk, FakeProcesses
+from tests.support.prompt_desk import Desk, FakeProcesses, typed
 
 CTRL_C, CTRL_U, ENTER, ESC = "\x03", "\x15", "\r", "\x1b"
 F7, F8, F9 = "\x1b[18~", "\x1b[19~", "\x1b[20~"
@@ -89,26 +89,11 @@ def answer(
     desk: Desk, home: Home, command: str, *keys: str, processes: FakeProcesses | None = None, edit_mode: str = "emacs"
 ) -> Confirmation:
     """Press `keys`, each once everything before it was drawn."""
-
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(20):
-                await asyncio.sleep(0.005)
-            desk.keys.send_text(part)
-
-    async def run() -> Confirmation:
-        environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
-        confirmer = PromptConfirmer(
-            desk.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
-        )
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(15):
-                return await confirmer.confirm(home.request(command))
-        finally:
-            typist.cancel()
-
-    return asyncio.run(run())
+    environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
+    confirmer = PromptConfirmer(
+        desk.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
+    )
+    return typed(desk, lambda: confirmer.confirm(home.request(command)), *keys, pause=0.1)
 
 
 def test_rule_for_this_workspace_and_the_command_still_waits(desk: Desk, home: Home) -> None:

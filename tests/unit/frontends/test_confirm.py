@@ -19,7 +19,7 @@ from agent.protocol.decisions import (
     Remark,
     Skipped,
 )
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
+from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
 
 CTRL_U, CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x15", "\x03", "\x04", "\r", "\x1b\r"
 F1, F2, F3, F4, F5, F7, F10 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[18~", "\x1b[21~"
@@ -34,22 +34,7 @@ def answer(
     desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str, **options: str
 ) -> Confirmation:
     """Type `keys` once the prompt stands: each part after the one before was read."""
-
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(15):
-                await asyncio.sleep(0.005)
-            desk.keys.send_text(part)
-
-    async def run() -> Confirmation:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(10):
-                return await confirmer(desk, processes, **options).confirm(request)
-        finally:
-            typist.cancel()
-
-    return asyncio.run(run())
+    return typed(desk, lambda: confirmer(desk, processes, **options).confirm(request), *keys)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from agent.frontends.confirm import PromptConfirmer
 from agent.protocol.decisions import Approved, Confirmation, RiskReport
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import Desk, FakeProcesses, request_for
+from tests.support.prompt_desk import Desk, FakeProcesses, request_for, typed
 
 CTRL_U, ENTER, LEFT, F2, ALT_E = "\x15", "\r", "\x1b[D", "\x1bOQ", "\x1be"
 
@@ -21,22 +20,8 @@ def rate(command: str, cwd: str) -> RiskReport:
 
 
 def answer(desk: Desk, processes: FakeProcesses, command: str, *keys: str, pager: str = "") -> Confirmation:
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(20):
-                await asyncio.sleep(0.005)
-            desk.keys.send_text(part)
-
-    async def run() -> Confirmation:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(10):
-                confirmer = PromptConfirmer(desk.screen, processes, {"PAGER": pager}, rate)
-                return await confirmer.confirm(request_for(command))
-        finally:
-            typist.cancel()
-
-    return asyncio.run(run())
+    confirmer = PromptConfirmer(desk.screen, processes, {"PAGER": pager}, rate)
+    return typed(desk, lambda: confirmer.confirm(request_for(command)), *keys, pause=0.1)
 
 
 @pytest.mark.parametrize("key", [F2, ALT_E])

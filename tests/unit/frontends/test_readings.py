@@ -26,7 +26,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import UserInput
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
+from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
 
 F6, F10, ENTER, UNDO = "\x1b[17~", "\x1b[21~", "\r", "\x1f"
 
@@ -43,22 +43,7 @@ def words(asked: ConfirmationRequest, **options: Any) -> list[str]:
 
 def press(desk: Desk, asked: ConfirmationRequest, *keys: str) -> Confirmation:
     confirmer = PromptConfirmer(desk.screen, cast("Any", FakeProcesses()), {}, rate_by_word)
-
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(15):
-                await asyncio.sleep(0.005)
-            desk.keys.send_text(part)
-
-    async def run() -> Confirmation:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(10):
-                return await confirmer.confirm(asked)
-        finally:
-            typist.cancel()
-
-    return asyncio.run(run())
+    return typed(desk, lambda: confirmer.confirm(asked), *keys)
 
 
 def test_reading_unused_words_and_the_place_in_a_plan_stand_above_the_command() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -16,32 +15,14 @@ from agent.protocol.errors import PlannerError
 from agent.protocol.events import GoalFinished, Notice, Warned
 from tests.support.fakes import FakePlanner, FakeRecorder, ok, run, say
 from tests.support.front_services import SlowExecutor, World, interrupt
-from tests.support.prompt_desk import Desk
+from tests.support.prompt_desk import Desk, typed
 
 Do = str | Callable[[], None]
 
 
 def go(desk: Desk, world: World, *steps: Do) -> int:
     """Run the REPL; each step is typed (or called) when the program waits for keys again."""
-
-    async def type_them() -> None:
-        for step in steps:
-            for _ in range(12):
-                await asyncio.sleep(0.005)
-            if callable(step):
-                step()
-            else:
-                await asyncio.to_thread(desk.keys.send_text, step)  # a full pipe must not stop the reader
-
-    async def main() -> int:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(15):
-                return await run_repl(world.services, desk.screen)
-        finally:
-            typist.cancel()
-
-    return asyncio.run(main())
+    return typed(desk, lambda: run_repl(world.services, desk.screen), *steps, pause=0.06)
 
 
 def finished(world: World, session: int = -1) -> list[tuple[str, str]]:

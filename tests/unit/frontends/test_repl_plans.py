@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from agent.frontends.repl import run_repl
@@ -10,28 +9,14 @@ from agent.protocol.events import GoalFinished
 from agent.protocol.replies import Alternative, Command, Plan, PlanStep
 from tests.support.fakes import FakePlanner, FakeRecorder, say
 from tests.support.front_services import World
-from tests.support.prompt_desk import Desk
+from tests.support.prompt_desk import Desk, typed
 
 STEPS = (("make it", "mk out"), ("fill it", "fill out"), ("list it", "ls out"))
 PLAN = Plan(message="", steps=tuple(PlanStep(goal=goal, command=command) for goal, command in STEPS))
 
 
 def go(desk: Desk, world: World, *keys: str) -> None:
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(12):
-                await asyncio.sleep(0.005)
-            await asyncio.to_thread(desk.keys.send_text, part)
-
-    async def main() -> None:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(15):
-                await run_repl(world.services, desk.screen)
-        finally:
-            typist.cancel()
-
-    asyncio.run(main())
+    typed(desk, lambda: run_repl(world.services, desk.screen), *keys, pause=0.06)
 
 
 def ran(world: World) -> list[str]:

@@ -27,30 +27,10 @@ from agent.protocol.decisions import (
 from agent.protocol.rehearsals import Change, Rehearsal
 from tests.support.fake_rehearser import ADDED, FILE, rehearsal_of
 from tests.support.fakes import failing
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
+from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
 
 ENTER, CTRL_C, CTRL_U, F1, F9, ALT_R = "\r", "\x03", "\x15", "\x1bOP", "\x1b[20~", "\x1br"
 OFFLINE = "network: curl wanted it; rehearse with the network on to allow it"
-
-
-def typed(desk: Desk, work, *keys: str):  # type: ignore[no-untyped-def]
-    """Type `keys` once the prompt stands: each part after the one before was read."""
-
-    async def type_them() -> None:
-        for part in keys:
-            for _ in range(15):
-                await asyncio.sleep(0.005)
-            desk.keys.send_text(part)
-
-    async def go() -> object:
-        typist = asyncio.ensure_future(type_them())
-        try:
-            async with asyncio.timeout(10):
-                return await work()
-        finally:
-            typist.cancel()
-
-    return asyncio.run(go())
 
 
 def confirmer(desk: Desk, processes: FakeProcesses) -> PromptConfirmer:
@@ -58,12 +38,12 @@ def confirmer(desk: Desk, processes: FakeProcesses) -> PromptConfirmer:
 
 
 def confirm(desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
-    return typed(desk, lambda: confirmer(desk, processes).confirm(request), *keys)  # type: ignore[no-any-return]
+    return typed(desk, lambda: confirmer(desk, processes).confirm(request), *keys)
 
 
 def review(desk: Desk, processes: FakeProcesses, rehearsal: Rehearsal, *keys: str, level: str = "medium") -> Review:
     request = request_for(rehearsal.command, level)
-    return typed(desk, lambda: confirmer(desk, processes).review(request, rehearsal), *keys)  # type: ignore[no-any-return]
+    return typed(desk, lambda: confirmer(desk, processes).review(request, rehearsal), *keys)
 
 
 @pytest.mark.parametrize("key", [F9, ALT_R])
