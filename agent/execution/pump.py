@@ -162,9 +162,10 @@ class Pump:
                 self._selector.unregister(source)
         owed = {fd: _readable(fd) for fd in self._open}
         deadline = time.monotonic() + DRAIN_LIMIT
-        while self._open or (self._channels.master is not None and self._channels.master in self._selector.get_map()):
+        while self._open or self._master_is_open():
             ready = self._selector.select(IDLE if self._open or self._channels.screen else 0)
-            if not ready:
+            # A PTY's last bytes may still be on their way through the kernel: it tells of them later than it gives them.
+            if not ready and not (self._master_is_open() and self._from_master()):
                 return
             for key, _events in ready:
                 before = sum(capture.total for capture in self._captures.values())
@@ -175,6 +176,9 @@ class Pump:
             if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
                 self._serve(self._selector.select(0))  # the end of it may be all that is left
                 return
+
+    def _master_is_open(self) -> bool:
+        return self._channels.master is not None and self._channels.master in self._selector.get_map()
 
     # --- what comes from the command ---
 
@@ -233,16 +237,27 @@ class Pump:
         self._flow_at = now
         return self._flow > FLOOD and self._came < FLOOD_PIECE
 
-    def _on_master(self, fd: int) -> None:
+    def _on_master(self, _fd: int) -> None:
+        self._from_master()
+
+    def _from_master(self) -> bool:
+        """Take what came through the PTY; whether there was something."""
+        fd = self._channels.master
+        assert fd is not None
         try:
             data = os.read(fd, READ_SIZE)
         except BlockingIOError:
-            return
+            return False
         except OSError:  # EIO: nobody has the terminal open any more
             data = b""
         if not data:
             self._selector.unregister(fd)
-            return
+            return False
+        self._through_terminal(fd, data)
+        return True
+
+    def _through_terminal(self, fd: int, data: bytes) -> None:
+        """Hand on what the command wrote to its terminal, or the terminal echoed."""
         real = self._channels.real
         raw = terminals.is_raw(fd)
         if self._channels.screen and not raw:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import selectors
 import socket
 import time
+import tty
+
+import pytest
 
 from agent.execution import wire
 from agent.execution.capture import HeadTail
@@ -27,6 +31,34 @@ def test_output_that_somebody_else_was_quicker_to_read_is_no_fault() -> None:
         assert sorted(said) == ["", "said once"]
     finally:
         for fd in (read_end, write_end, again):
+            os.close(fd)
+        ours.close()
+        keepers.close()
+
+
+class LateSelector(selectors.SelectSelector):
+    """Does not tell of a PTY: the kernel hands on what is written to one from a queue, and tells of it once it has."""
+
+    late = -1
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        return [(key, events) for key, events in super().select(timeout) if key.fd != self.late]
+
+
+def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, keepers = socket.socketpair()
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    try:
+        monkeypatch.setattr(selectors, "DefaultSelector", LateSelector)
+        monkeypatch.setattr(LateSelector, "late", master)
+        os.write(slave, b"\x1b[?1049h" + b"x" * 3000)
+        wire.send(keepers, {"event": "ended"})
+        captures = {"stdout": HeadTail(0, 4000), "stderr": HeadTail(0, 100)}
+        Pump(Channels(control=ours, outputs={}, master=master, pass_through=True), captures, None).run()
+        assert captures["stdout"].total == 3008
+    finally:
+        for fd in (master, slave):
             os.close(fd)
         ours.close()
         keepers.close()
