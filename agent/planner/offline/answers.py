@@ -210,7 +210,14 @@ class Answerer:
         return offers
 
     def _usable(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> list[Form]:
-        return usable_forms(recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour)
+        return usable_forms(
+            recipe,
+            goal.environment.os,
+            around.present,
+            is_root=around.is_root,
+            flavour=around.flavour,
+            here=lambda name: around.exists(os.path.join(goal.environment.cwd or os.curdir, name)),
+        )
 
     def _composed(self, reading: Reading, around: Surroundings) -> Offer | None:
         """What the grammar composed, where all its programs are there."""
@@ -245,8 +252,14 @@ class Answerer:
         return Command(command=offer.command, reason=reason, confidence=round(offer.sure, 2))
 
     def _missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
+        def here(name: str) -> bool:
+            return around.exists(os.path.join(goal.environment.cwd or os.curdir, name))
+
+        if not any(not form.here or here(form.here) for form in recipe.forms):
+            wanted = list(dict.fromkeys(form.here for form in recipe.forms))
+            return Chat(message=f"this ({recipe.entry.title}) needs one of these files here: {', '.join(wanted)}")
         names = missing_programs(
-            recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour
+            recipe, goal.environment.os, around.present, is_root=around.is_root, flavour=around.flavour, here=here
         )
         if not names and self._usable(recipe, goal, around):
             example = next((example.goal for example in recipe.entry.examples), recipe.entry.title)
@@ -417,14 +430,22 @@ def how_read(reading: Reading, offer: Offer) -> Read:
         and (round(other.score, 3), other.weight) == (round(match.score, 3), match.weight)
         for other in reading.matches
     )
-    return Read(goal=reading.goal, score=score, tokens=reading.tokens, tied=tied, names=_plain_names(reading, match))
+    return Read(
+        goal=reading.goal,
+        score=score,
+        tokens=reading.tokens,
+        tied=tied,
+        names=_plain_names(reading, match, paths=False),
+        paths=_plain_names(reading, match, paths=True),
+    )
 
 
-def _plain_names(reading: Reading, match: Match | None) -> tuple[str, ...]:
+def _plain_names(reading: Reading, match: Match | None, *, paths: bool) -> tuple[str, ...]:
     """What a recipe takes for a name, and that is neither quoted nor announced as one."""
     if match is None:
         return ()
-    caught = {value.origin for value in match.binding.values.values() if value.origin}
+    values = match.binding.values.values()
+    caught = {value.origin for value in values if value.origin and (value.kind == "path") is paths}
     pairs = zip(["", *(token.low for token in reading.tokens)], reading.tokens, strict=False)
     return tuple(
         token.raw

@@ -43,13 +43,14 @@ _CALLED_SO = re.compile(
 
 class Read(Struct, frozen=True, kw_only=True):
     """How a goal was read: the score of the words alone, its tokens, whether another command fits as well, and the plain words that were
-    taken for names."""
+    taken for names, or for names of files and folders."""
 
     goal: str
     score: float
     tokens: list[Token]
     tied: bool = False
     names: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 def confidence(read: Read, command: str, exists: Callable[[str], bool]) -> float:
@@ -79,6 +80,7 @@ def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]
     lost += [path for path in _PATH.findall(goal) if not _has_path(path, command)]
     lost += [place for place in _places(goal, exists) if not _has_word(place, command)]
     lost += [repr(name) for name in read.names if names_nothing(name)]
+    lost += [repr(name) for name in read.paths if names_nothing(name, path=True) and not exists(name)]
     return lost
 
 

@@ -36,11 +36,12 @@ class _Wish(Struct, frozen=True):
 
 
 class _Evidence(Struct, frozen=True):
-    """The data file: all wishes, what names no folder, and what names nothing at all."""
+    """The data file: all wishes, what names no folder, what names nothing at all, and what names files and folders only."""
 
     wishes: tuple[_Wish, ...]
     no_folder: frozenset[str]
     no_name: frozenset[str]
+    no_proper_name: frozenset[str]
 
 
 @cache
@@ -52,7 +53,8 @@ def _evidence() -> _Evidence:
         _Wish(row["what"], re.compile(row["said"]), re.compile(row.get("done") or row["never"]), "done" in row)
         for row in data["wish"]
     )
-    return _Evidence(wishes, frozenset(data["no_folder"].split()), frozenset(data["no_name"].split()))
+    words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name"))
+    return _Evidence(wishes, *words)
 
 
 def names_no_folder(word: str) -> bool:
@@ -60,9 +62,11 @@ def names_no_folder(word: str) -> bool:
     return word.lower() in _evidence().no_folder
 
 
-def names_nothing(word: str) -> bool:
-    """Whether a word says of which kind something is, or how it is done: "unused", "separately"."""
+def names_nothing(word: str, *, path: bool = False) -> bool:
+    """Whether a word says of which kind something is, or how it is done: "unused", "separately". A path can be called "tests"."""
     low = word.lower()
+    if not path and low in _evidence().no_proper_name:
+        return True
     return low in _evidence().no_name or (len(low) > 5 and low.endswith("ly") and low not in _NAMES_IN_LY)
 
 

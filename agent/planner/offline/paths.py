@@ -167,6 +167,12 @@ def read_existing_dir(sentence: Sentence, at: int, cued: str) -> Found:
     return found if found and sentence.scene.exists(found[1].text.rstrip("/") + "/.") else None
 
 
+def read_existing(sentence: Sentence, at: int, cued: str) -> Found:
+    """A path that is here and now."""
+    found = read_file(sentence, at, cued)
+    return found if found and sentence.scene.exists(found[1].text) else None
+
+
 def read_folder(sentence: Sentence, at: int, cued: str) -> Found:
     """A folder that is no file as far as can be seen."""
     scene = sentence.scene

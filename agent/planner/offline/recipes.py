@@ -20,20 +20,22 @@ class Form(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One way to do it: a template, the programs it needs, and what it is for.
 
     `os`: "linux", "macos" or "" for all. `flavour`: whose the first of `needs` must be, "gnu", "bsd", "busybox", or several
-    joined by "|"; "" for any.
+    joined by "|"; "" for any. `here`: a file of the goal's folder without which the form is not meant, "" for none.
     """
 
     command: str
     needs: tuple[str, ...] = ()
     os: str = ""
     flavour: str = ""
+    here: str = ""
 
 
 class Example(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A goal and the command that must come out; documentation and test in one."""
+    """A goal and the command that must come out; documentation and test in one. `here`: a file that has to be there for it."""
 
     goal: str
     command: str
+    here: str = ""
 
 
 class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,6 +50,7 @@ class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     examples: tuple[Example, ...]
     os: str = ""
     flavour: str = ""
+    here: str = ""
     also: tuple[Form, ...] = ()
     filters: bool = False
     wants: tuple[str, ...] = ()
@@ -90,7 +93,7 @@ class Recipe:
     def forms(self) -> tuple[Form, ...]:
         """All ways to do it, the preferred one first."""
         entry = self.entry
-        first = Form(command=entry.command, needs=entry.needs, os=entry.os, flavour=entry.flavour)
+        first = Form(command=entry.command, needs=entry.needs, os=entry.os, flavour=entry.flavour, here=entry.here)
         return (first, *entry.also)
 
 

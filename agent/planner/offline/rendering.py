@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable
@@ -13,11 +14,13 @@ from agent.planner.offline.matching import Match
 from agent.planner.offline.patterns import Slot
 from agent.planner.offline.recipes import Form, Recipe
 from agent.planner.offline.system_tools import is_mac, usual_flavour
-from agent.planner.offline.values import Value
+from agent.planner.offline.values import Value, quote_path
 
 SLOT = re.compile(r"<([a-z_]+)(?:\.([a-z]+))?>")
 _WHOLE = re.compile(r"«(.*?)»")  # `«s/<old.regex>/<new.replacement>/g»` becomes one word
 _FRAME_SLOTS = {"find": find_command, "list": list_command, "lines": lines_command, "root": root_word}
+# Forms of the target of a link, and the slot that says where the link lies.
+_SEEN_FROM = {"beside": "link", "inside": "folder"}
 _PATH_KINDS = ("file", "path", "dir", "files")
 
 
@@ -48,12 +51,15 @@ def usable_forms(
     *,
     is_root: bool = False,
     flavour: Flavour = usual_flavour,
+    here: Callable[[str], bool] = lambda name: True,
 ) -> list[Form]:
-    """The forms whose programs are there."""
+    """The forms whose programs are there, and whose file is in the goal's folder."""
     return [
         form
         for form in recipe.forms
-        if suits_system(form, system, flavour) and all(present(name) for name in _needs(form, is_root=is_root))
+        if suits_system(form, system, flavour)
+        and (not form.here or here(form.here))
+        and all(present(name) for name in _needs(form, is_root=is_root))
     ]
 
 
@@ -64,9 +70,11 @@ def missing_programs(
     *,
     is_root: bool = False,
     flavour: Flavour = usual_flavour,
+    here: Callable[[str], bool] = lambda name: True,
 ) -> tuple[str, ...]:
     """What the preferred form for this system lacks; of several forms, the one that lacks least."""
-    suited = [form for form in recipe.forms if suits_system(form, system, flavour)] or list(recipe.forms)
+    found = [form for form in recipe.forms if not form.here or here(form.here)]
+    suited = [form for form in found if suits_system(form, system, flavour)] or found or list(recipe.forms)
     lacks = [tuple(name for name in _needs(form, is_root=is_root) if not present(name)) for form in suited]
     return min(lacks, key=len)
 
@@ -110,6 +118,8 @@ def render(template: str, match: Match) -> str:
         name, form = found[1], found[2] or ""
         if match.recipe.entry.filters and name in _FRAME_SLOTS and not form:
             return _FRAME_SLOTS[name](frame)
+        if form in _SEEN_FROM:
+            return _seen_from(values[name].text, values[_SEEN_FROM[form]].text, form)
         return values[name].render(form)
 
     # Words that are quoted as a whole are set aside, so that what they hold is not filled a second time.
@@ -117,6 +127,16 @@ def render(template: str, match: Match) -> str:
     for at in range(len(pieces)):
         pieces[at] = SLOT.sub(fill, pieces[at]) if at % 2 == 0 else whole_word(pieces[at], values)
     return "".join(pieces)
+
+
+def _seen_from(target: str, place: str, form: str) -> str:
+    """A path as a link has to write it, quoted: a relative one starts from where the link lies."""
+    folder = place if form == "inside" else posixpath.dirname(place)
+    if not folder or target.startswith(("/", "~")):
+        return quote_path(target)
+    if folder.startswith(("/", "~")):
+        return f'"$PWD"/{shlex.quote(target)}'
+    return quote_path(posixpath.relpath(target, folder))
 
 
 def _is_inside(path: str) -> bool:

@@ -18,6 +18,7 @@ from agent.planner.offline.paths import (
     looks_like_path,
     read_dir,
     read_ending,
+    read_existing,
     read_existing_dir,
     read_file,
     read_folder,
@@ -104,7 +105,7 @@ def read_named(kind: str, sentence: Sentence, at: int, cued: str) -> Found:
         return None
     if kind in ("package", "program") and FILE_EXTENSION.match(token.raw):
         return None
-    doubtful = not token.quoted and scene.lexicon.knows(token.low)
+    doubtful = not token.quoted and scene.lexicon.knows(token.low) and cued not in ("called", "named", "titled")
     return 1, Value(
         text=token.raw.lstrip("$") if kind == "variable" else token.raw, origin=token.raw, doubtful=doubtful
     )
@@ -229,6 +230,7 @@ READERS: dict[str, Reader] = {
     "dir": read_dir,
     "folder": read_folder,
     "isdir": read_existing_dir,
+    "existing": read_existing,
     "files": read_several,
     "text": read_text,
     "literal": read_literal,

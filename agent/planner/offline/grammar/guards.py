@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from agent.planner.offline.grammar.changes import operations, redirections
 from agent.planner.offline.grammar.places import unsound
+from agent.planner.offline.grammar.reach import out_of_reach
 from agent.planner.offline.grammar.saying import literals, masked, no_order, orders, undone
 from agent.risk.lazy_pattern import LazyPattern
 
@@ -26,7 +27,7 @@ _VERBS = {
     "|remove|give|set|substitute|insert|transform|number|call|translate|suffix|attach|delete|sort|organize|get"
     "|bring|take|store|place",
     "copy": "copy|cp|duplicate|backup|back|make|save|put|replicate|clone|create|sync|synchronize|mirror|keep"
-    "|rsync|transfer|upload|download|send|store|place|take|get|install|fetch",
+    "|rsync|scp|transfer|upload|download|send|store|place|take|get|install|fetch",
     "mode": "chmod|copy|make|change|set|give|grant|allow|add|remove|revoke|take|deny|mark|restrict|let|protect"
     "|turn|disable|enable|forbid|prevent|lock|hide|fix|drop|clear|strip|put|assign|should|able",
     "owner": "chown|chgrp|change|set|make|give|assign|transfer|put|let|hand|should|belong|take",
@@ -137,6 +138,7 @@ def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
         or _bad_target(goal, said, command, exists)
         or _bad_change(said, command)
         or unsound(goal, said, command, exists)
+        or out_of_reach(goal, said, command, exists)
     )
 
 

@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -38,12 +39,17 @@ BUILTINS = {
 
 
 @pytest.mark.parametrize("area", AREAS)
-def test_example_goals_give_their_commands(area: str) -> None:
+def test_example_goals_give_their_commands(area: str, tmp_path: Path) -> None:
     examples = [(entry.id, example) for of, entry in entries() if of == area for example in entry.examples]
 
     @each(("recipe_id", "example"), examples, ids=lambda row: f"{row[0]}: {row[1].goal}")
     def gives_its_command(recipe_id: str, example: recipes.Example) -> None:
-        assert command_for(example.goal) == example.command.strip()
+        place = ""
+        if example.here:
+            place = str(tmp_path / f"{recipe_id}-{example.here}")
+            os.makedirs(place, exist_ok=True)
+            Path(place, example.here).touch()
+        assert command_for(example.goal, place) == example.command.strip()
 
     gives_its_command()
 
