@@ -7,12 +7,11 @@ import decimal
 from collections.abc import Sequence
 from typing import Any
 
-from agent.emitters.paint import safe
+from agent.emitters.paint import safe, safe_cell
 from agent.sizes import counted
 
 Row = Sequence[Any]
 
-_MAX_CELL = 200
 _MAX_WHOLE = 10_000
 
 
@@ -26,8 +25,7 @@ def cell_of(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    text = safe(plain(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
-    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+    return safe_cell(plain(value))
 
 
 def whole_cell(value: Any) -> str:

@@ -56,6 +56,12 @@ def safe_line(text: str, limit: int = 500) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def safe_cell(text: str, limit: int = 200) -> str:
+    """The beginning of a text as a cell of a table: one line of at most `limit` characters, with everything invisible made visible."""
+    cell = safe(text[: limit * 2]).replace("\n", "⏎").replace("\t", " ")
+    return cell if len(cell) <= limit else cell[: limit - 1] + "…"
+
+
 def seconds(duration: float) -> str:
     """A duration for people: `0.04s`, `3.2s`, `2m 05s`, `1h 02m`."""
     if duration < 0.995:

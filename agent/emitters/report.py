@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agent.emitters.inert_json import inert_json
-from agent.emitters.paint import paint, safe
+from agent.emitters.paint import paint, safe_cell
 from agent.emitters.streams import Sink
-
-_MAX_CELL = 200
 
 
 def print_rows(
@@ -70,8 +68,7 @@ def _cell(value: Any) -> str:
         return f"{value:,.2f}"
     if isinstance(value, (list, tuple)):
         value = ", ".join(str(item) for item in value)
-    text = safe(str(value)[: _MAX_CELL * 2]).replace("\n", "⏎").replace("\t", " ")
-    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
+    return safe_cell(str(value))
 
 
 def cell_width(text: str) -> int:
