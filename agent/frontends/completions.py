@@ -10,6 +10,7 @@ _FILES = {"config", "session_dir", "telemetry_file", "safety_policy", "cwd", "fi
 _PLAIN = {
     "doctor": ("--json",),
     "config": ("--json", "show", "path", "edit"),
+    "models": ("--json", "list", "show", "use"),
     "completions": ("bash", "zsh", "fish"),
     "sessions": (*ACTIONS, "--json", "--session-dir"),
 }
@@ -53,6 +54,7 @@ def _bash(subcommands: dict[str, str]) -> str:
         if _values(setting)
     )
     files = "|".join(str(setting.flag) for setting in _flags() if setting.name in _FILES)
+    valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
     special = "\n".join(
         f"    {name}) COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$cur\")); return ;;"
         for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
@@ -66,14 +68,22 @@ _agent_shell() {{
 {choices}
     {files}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
-  case ${{COMP_WORDS[1]}} in
+  local sub= i=1  # the first word that is no option and no value of one
+  while (( i < COMP_CWORD )); do
+    case ${{COMP_WORDS[i]}} in
+      {valued}) [[ ${{COMP_WORDS[i+1]}} == = ]] && ((i++)); ((i += 2)) ;;
+      -*) ((i++)) ;;
+      *) sub=${{COMP_WORDS[i]}}; break ;;
+    esac
+  done
+  case $sub in
 {special}
   esac
   local own=
-  [[ ${{COMP_WORDS[1]}} == exec ]] && own=--via-rehearsal
+  [[ $sub == exec ]] && own=--via-rehearsal
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "{flags} --help --version $own" -- "$cur"))
-  elif [[ $COMP_CWORD -eq 1 ]]; then
+  elif [[ -z $sub && $i -eq $COMP_CWORD ]]; then
     COMPREPLY=($(compgen -W '{" ".join(subcommands)}' -- "$cur"))
   fi
 }}
@@ -93,6 +103,7 @@ def _zsh(subcommands: dict[str, str]) -> str:
     lines.append("    '--via-rehearsal[exec only, rehearse it first]'")
     names = "\n".join(f"    '{name}:{_plain(text)}'" for name, text in subcommands.items())
     options = " \\\n".join(lines)
+    valued = "|".join(str(setting.flag) for setting in _flags() if setting.kind != "bool")
     special = "\n".join(
         f"    {name}) compadd -- {' '.join(words)}; return ;;"
         for name, words in {**_PLAIN, **_OWN, "risk": _RISK}.items()
@@ -105,10 +116,18 @@ _agent_shell() {{
   commands=(
 {names}
   )
-  case $words[2] in
+  local sub= i=2  # the first word that is no option and no value of one
+  while (( i < CURRENT )); do
+    case $words[i] in
+      {valued}) (( i += 2 )) ;;
+      -*) (( i += 1 )) ;;
+      *) sub=$words[i]; break ;;
+    esac
+  done
+  case $sub in
 {special}
   esac
-  if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
+  if [[ -z $sub && $PREFIX != -* ]] && (( i == CURRENT )); then
     _describe 'sub-command' commands
     return
   fi

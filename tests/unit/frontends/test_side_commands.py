@@ -158,10 +158,14 @@ def test_bash_completes() -> None:
 COMP_WORDS=(agent-shell --appr); COMP_CWORD=1; _agent_shell; echo "${COMPREPLY[*]}"
 COMP_WORDS=(agent-shell --approve l); COMP_CWORD=2; _agent_shell; echo "${COMPREPLY[*]}"
 COMP_WORDS=(agent-shell do); COMP_CWORD=1; _agent_shell; echo "${COMPREPLY[*]}"
+COMP_WORDS=(agent-shell --session-dir X do); COMP_CWORD=3; _agent_shell; echo "${COMPREPLY[*]}"
+COMP_WORDS=(agent-shell --json --session-dir = X sessions ju); COMP_CWORD=6; _agent_shell; echo "${COMPREPLY[*]}"
+COMP_WORDS=(agent-shell --model risk ex); COMP_CWORD=3; _agent_shell; echo "${COMPREPLY[*]}"
+COMP_WORDS=(agent-shell find the do); COMP_CWORD=3; _agent_shell; echo "${COMPREPLY[*]}"
 """
     text = completions.script("bash") + tail
     done = subprocess.run(["bash", "--norc"], input=text, text=True, capture_output=True, check=True)
-    assert done.stdout.splitlines() == ["--approve", "low", "doctor"]
+    assert done.stdout.splitlines() == ["--approve", "low", "doctor", "doctor", "judge", "exec", ""]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
