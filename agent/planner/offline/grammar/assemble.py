@@ -34,6 +34,9 @@ def separator_of(draft: Forms) -> str:
     if draft.stages.separator:
         return draft.stages.separator
     texts = [text.text for text in draft.texts] + list(draft.files.names)
+    seen = table_in(draft.row.sentence)
+    if texts and seen is not None and seen.separator and texts[0].endswith(".csv"):
+        return seen.separator
     if texts and all(text.endswith(".csv") for text in texts):
         return ","
     if texts and all(text.endswith(".tsv") for text in texts):
@@ -227,8 +230,9 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
             order.key in ("count", "whole", "num") and (order.numeric or order.reverse or order.key == "count")
         )
         counted = [Stage(op="sort", order=Order(key="whole")), Stage(op="uniq_c")]
-        if frequency == "common" or (order is not None and by_count):
-            reverse = frequency == "common" or order is None or order.reverse or order.key == "count"
+        if frequency == "common" or after or (order is not None and by_count):
+            rare = order is not None and order.then == "rare"
+            reverse = not rare and (frequency == "common" or order is None or order.reverse or order.key == "count")
             counted.append(Stage(op="sort", order=Order(key="whole", numeric=True, reverse=reverse)))
         return (*before, *counted, *after)
     for name, op in (("unique", "uniq"), ("dups", "uniq_d"), ("once", "uniq_u")):

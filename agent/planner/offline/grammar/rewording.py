@@ -36,7 +36,8 @@ class Rewording:
         source = self._said
         for name, text in _HOLES.items():
             source = source.replace(name, text)
-        return re.compile(rf"(?<![\w'/.-])(?:{source})(?![\w/-])", re.IGNORECASE)
+        # Whole words: what begins or ends with a blank ends there by itself.
+        return re.compile(rf"(?:(?<![\w'/.-])|(?=[\s,(]))(?:{source})(?:(?<=\s)|(?![\w/-]))", re.IGNORECASE)
 
 
 def reworded(text: str) -> str:

@@ -46,9 +46,10 @@ def _fronted(found: re.Match[str]) -> str:
 
 
 _NOT_COUNTED = r"(?:the |any |all )?"
-ROWS = (
+ROWS: tuple[Rewording, ...] = (
     # Politeness that stands in the middle.
     Rewording("please kindly", r",? (?:please|kindly)(?=[ ,.?!]|\Z)", ""),
+    Rewording("lines appear appears occur exist present found", r"lines (?:that |which )?(?:appear|occur|are found|exist|are present|stand|are) (?:only )?in (FILE),? (?:but|and) not in (FILE)", r"lines in \1 but not in \2"),
     # What is left out.
     Rewording("apart aside exception save except", r"(?:apart from|aside from|with the exception of|save for|except for)", "except"),
     Rewording("ignore ignoring skip skipping omit exclude", r",? (?:but|and|while|yet) (?:please )?(?:ignor(?:e|ing)|skip(?:ping)?|omit(?:ting)?|exclud(?:e|ing)|leav(?:e|ing) out)", " except"),
@@ -104,7 +105,6 @@ ROWS = (
     Rewording("keep keeping", r",? (?:but|and|while) (?:keep|keeping|leave|leaving) (?:it|the file)(?: itself| there)?(?=\s*\.?\Z)", ""),
     Rewording("end beginning start", r"(show|print|display|see) (?:me )?the end of (FILE),? (?:only |just )?(?:the last )?(NUM) lines", r"\1 the last \3 lines of \2"),
     Rewording("beginning start top", r"(show|print|display|see) (?:me )?the (?:beginning|start|top) of (FILE),? (?:only |just )?(?:the first )?(NUM) lines", r"\1 the first \3 lines of \2"),
-    Rewording("lines appear appears occur exist present found", r"lines (?:that |which )?(?:appear|occur|are found|exist|are present|stand|are) (?:only )?in (FILE),? (?:but|and) not in (FILE)", r"lines in \1 but not in \2"),
     Rewording("find search look grep", r"(?P<verb>find|search for|look for|grep for|grep) (?!(?:files?|folders?|lines?|words?|duplicates?|it|them|what|everything|anything|text|names?|directories|links?|all|any|the|out|where|how|images?|photos?|pictures?|columns?|numbers?|scripts?|documents?|users?|processes|ip|email|emails|addresses|executables?|symlinks?|videos?|music|comments?|functions?|classes)\b)([A-Za-z]\w*) in (?=(?:all |every |each |any |the )*(?:\.?\w+ )?files?\b)", r"find '\2' in "),
     Rewording("status code", r"(requests|lines|entries|hits|responses)(?: (?:in|of|from) (FILE))? (?:that |which )?(?:have |has |had )?(?:ended|ending|end|answered|returned|returning|resulted|resulting|finished|responded|were answered|got|had|returns?)(?: with| in)? (?:a |an |the )?(?:http )?(?:status(?: code)?|code|response code) (\d{3})", r"\1 in \2 with status \3"),
     Rewording("upper lower case", r"(?<= )\((?:in )?any case\)", "ignoring case"),
@@ -118,7 +118,7 @@ ROWS = (
     Rewording("here counting counted", r",? (?:counting|counted|seen|looking|starting) from here", ""),
     Rewording("whatever matter which", r",? (?:in )?(?:whatever|whichever|no matter (?:in )?(?:which|what)) (?:folder|directory)(?: (?:it is|they are|it's|it may be) in)?", ""),
     Rewording("sitting lying residing living kept", r"(files|folders|directories|scripts|documents) (?:sitting|lying|residing|living|kept|to be found)(?= (?:in|under|below|at|exactly|directly))", r"\1"),
-    Rewording("top", r",? (?:only )?(?:in|at|on) the top (?:folder|level|directory)(?: of this (?:project|tree|folder))?(?: only)?", " not in subfolders"),
+    Rewording("top", r",? (?:only )?(?:in|at|on) the top (?:folder|level|directory)(?! of [\w/]+\.)(?: of this (?:project|tree|folder))?(?: only)?", " not in subfolders"),
     Rewording("folders directories", r"(\d+|one|two|three|four|five) (?:folders|directories) (?:deep|down)", r"\1 levels deep"),
     # Orders.
     Rewording("heaviest bulkiest fattest hugest", r"(?:heaviest|bulkiest|fattest|hugest)", "largest"),
@@ -165,6 +165,8 @@ ROWS = (
     Rewording("nothing none", r",? (?:but |and )?(?:nothing|none|no files?|not those|not the ones)(?: that is| that are)? (?:out of|from|in|under|inside|below) ", " not in "),
     Rewording("leave", r",? (?:but |and )?(?:please )?leave (?!the |it |out |a )(WORD(?:/\S*)?) out", r" except \1"),
     Rewording("put", r"where (?:did (?:i|we) (?:put|save|store|leave)|have (?:i|we) put|has .{1,12} gone|did .{1,8} go)", "where is"),
+    Rewording("folder directory", r"(in|of|from|under|inside|within) the (size|sizes|age|name|names|time|times|date|dates|type|types|mode|modes|text|number|numbers|owner|old|new|column|columns|link|links|word|words|line|lines) (?:folder|directory)(?! (?:named|called))", r"\1 the folder '\2'"),
+    Rewording("with have having set", r"(files|folders|directories|scripts) (?:with|that have|having|set to) (?:exactly |mode |rights )*([0-7]{3,4})(?= |,|\Z)", r"\1 with permissions \2"),
     # Searching.
     Rewording("hunt track dig fish spot pick root ferret", r"(?:hunt|track|dig|fish|root|ferret)(?: down| out| up)|\b(?:spot|pick out)", "find"),
     Rewording("every all each any", r"find (?:every|all|each|any|all the) ((?-i:[A-Z]{3,}))s?(?= |,|\Z)", r"search for '\1'"),
@@ -195,6 +197,5 @@ ROWS = (
     Rewording("counting", r",? counting (?:several|each|every|multiple)[\w ]*(?:separately|individually|on its own)", ""),
     Rewording("figure number", r",? (?:just |only )?(?:one|a single) (?:figure|number|total)(?: only)?(?=\s*[.?]?\Z)", " in total"),
     Rewording("how", r",? and how often(?=\s*[.?]?\Z)", ""),
-) + (
     Rewording("txt csv log tsv conf ini json md py sh yaml yml xml html sql dat bib", r"\A(FILE)\s*[:,]\s+(?!.*FILE)(.+)", _fronted),
 )  # fmt: skip

@@ -14,6 +14,7 @@ LINES = {
     "sepline start": "startingwith SEP char?",
     "sepline end": "endingwith SEP char?",
     "sepline notstart": "except startingwith SEP char? / not startingwith SEP char?",
+    "limit from": "everything|line|all? from line NUM to|until|till|through end|bottom of? file? / everything|line|all? from line NUM on|onward|onwards / line NUM to|until|till|through end|bottom / from NTH line to|until|till end|bottom",
     "onward": "everything|line? from line? with|contain|match|that|where? TEXT to|until|till|through end|bottom"
     " / from line with|contain|match|where? TEXT onwards|onward|on / everything|line|all after line? with|contain|match? TEXT"
     " / startingwith line contain|with|match TEXT / from TEXT to|until|till end|bottom of?",

@@ -68,7 +68,7 @@ def table_of(text: str, name: str) -> Table:
         return Table(names=_ACCESS_NAMES, numeric=frozenset(("9", "10")))
     if sum(_ACCOUNTS.match(line) is not None for line in lines) > len(lines) * 0.8:
         return _filled(":", False, [line.split(":") for line in lines], dict(_ACCOUNT_NAMES))
-    separator = _by_name(name)
+    separator = _said_and_seen(name, lines[0])
     if separator is None:
         separator = _parted_by(lines)
     rows = [line.split(separator or None) for line in lines]
@@ -85,6 +85,14 @@ def table_of(text: str, name: str) -> Table:
 
 def _by_name(name: str) -> str | None:
     return {"csv": ",", "tsv": "\t"}.get(name.rpartition(".")[2].lower())
+
+
+def _said_and_seen(name: str, first: str) -> str | None:
+    """The separator that a name promises, unless the first line has none of it, but another one that tables have."""
+    promised = _by_name(name)
+    if promised == "," and "," not in first:
+        return next((other for other in (";", "\t", "|") if other in first), promised)
+    return promised
 
 
 def _parted_by(lines: list[str]) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.planner.offline.paths import looks_like_path
-from agent.planner.offline.quantities import Found
+from agent.planner.offline.quantities import Found, read_number
 from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.values import Value
 
@@ -131,6 +131,8 @@ def read_seen(sentence: Sentence, at: int) -> Found:
 def read_found(sentence: Sentence, at: int) -> Found:
     """A word, quoted or not, that the named file has in this way, or in one other way to write it in capitals."""
     token = sentence.tokens[at]
+    if not token.quoted and read_number([token], 0, sentence.scene.lexicon) is not None:
+        return None  # "the last 3 lines" are so many
     if token.is_path or (token.filler and not token.quoted) or not token.raw or looks_like_path(token, sentence.scene):
         return None
     word = token.raw if token.quoted else as_in_the_file(sentence, token.raw)

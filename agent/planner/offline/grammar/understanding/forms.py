@@ -17,7 +17,8 @@ class Forms(Counts, Edits):
         if piece.param == "col":
             fields["column"] = piece.values["COL"].text
         if piece.param in ("frequent", "rare"):
-            return self.stages.sort(clause, key="count", numeric=True, reverse=piece.param == "frequent")
+            how = "" if piece.param == "frequent" else "rare"
+            return self.stages.sort(clause, key="count", numeric=True, reverse=piece.param == "frequent", then=how)
         if piece.param in ("count", "value"):
             fields["numeric"] = True
         if piece.param == "value":

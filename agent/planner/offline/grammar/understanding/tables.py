@@ -154,7 +154,7 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
             for stage in stages
         ]
     if draft.grouped:
-        stages = _grouped(stages, draft.grouped, separator)
+        stages = _grouped(stages, draft.grouped, separator, table.numeric if table is not None else frozenset())
     if table is None:
         return stages
     lemmas = set(draft.row.lemmas)
@@ -181,12 +181,21 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
     return out
 
 
-def _grouped(stages: list[Stage], column: str, separator: str) -> list[Stage]:
+def _grouped(stages: list[Stage], column: str, separator: str, numeric: frozenset[str]) -> list[Stage]:
     """One result for each value of a column: how many lines, or the sum or average of another column."""
     sums = next((stage for stage in stages if stage.op == "agg" and stage.args[0] in ("sum", "average")), None)
     before = [stage for stage in stages if stage.op in ("match", "anchored", "regex", "where", "skip")]
     limits = [stage for stage in stages if stage.op in ("head", "tail")]
     order = next((stage.order for stage in stages if stage.order is not None), None)
+    shown = [stage for stage in stages if stage.op == "cols"]
+    if (
+        sums is None
+        and len(shown) == 1
+        and len(shown[0].args) == 2
+        and shown[0].args[1] in numeric
+        and shown[0].args[1] != column
+    ):
+        return [*before, Stage(op="groupsum", args=(separator, column, shown[0].args[1]))]  # "units per product"
     if sums is not None:
         if len(sums.args) < 3:
             return [Stage(op="nothing")]
