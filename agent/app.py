@@ -169,6 +169,7 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         session_is_there=parts.logs.is_there,
         branch=parts.branch,
         left_open=parts.logs.left_open,
+        left_plan=parts.logs.left_plan,
         first_offer=parts.logs.first_offer,
     )
 

@@ -60,6 +60,14 @@ class LogParts:
 
         return left_open(self.folder, besides=besides)
 
+    def left_plan(self, cwd: str, besides: str = "") -> str:
+        """The session that left a plan before its end which goes on in `cwd`, "" where there is none."""
+        if not self._settings.persist:
+            return ""
+        from agent.recording.left_open import left_plan
+
+        return left_plan(self.folder, cwd, besides=besides)
+
     def first_offer(self, found: LeftOpen) -> bool:
         """Whether nobody was told of it yet; from now on they were."""
         from agent.config.paths import state_dir

@@ -88,7 +88,9 @@ async def undo_turn(desk: SessionDesk, argument: str) -> None:
 
 
 async def resume(desk: SessionDesk, argument: str) -> None:
-    """Go on with the plan that this session left; else in the session that a crash ended, with what it left open. Raises CoreError."""
+    """Go on with the plan that this session left; else in the session that a crash ended, with what it left open; else with the plan that
+    another session left in this folder. Raises CoreError.
+    """
     if argument:
         from agent.frontends.frontend_commands import existing_session
 
@@ -96,14 +98,11 @@ async def resume(desk: SessionDesk, argument: str) -> None:
     elif desk.ctx.plan_left is not None:
         wanted = desk.ctx.session_id
     else:
-        found = await asyncio.to_thread(desk.services.left_open, desk.ctx.session_id)
-        if found is None:
-            raise InvalidState(
-                expected="a plan that was left, or a goal that a crash left open",
-                found="none in this session",
-                hint="`:resume last` goes on in the session before this one",
-            )
-        wanted = found.session_id
+        services, own = desk.services, desk.ctx.session_id
+        found = await asyncio.to_thread(services.left_open, own)
+        wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, desk.ctx.cwd, own)
+        if not wanted:
+            raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
     if wanted != desk.ctx.session_id:
         await desk.switch(wanted)
         desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")

@@ -79,6 +79,7 @@ class Services:
     whether it is kept already.
     `branch(ctx, origin)` opens a new session with the past that `origin` names, and with the shell of `ctx`.
     `left_open(besides)` is a session that a crash ended in the middle of a goal; `first_offer` says whether nobody was told of it yet.
+    `left_plan(cwd, besides)` is the id of the session that left a plan before its end, to go on in `cwd`; "" for none.
     `make_emitter(at_prompt=False)` builds the emitter for the person's terminal or, with `--json`, for stdout.
     `rate(command, cwd)` rates for display while typing; cheap enough for every keystroke.
     `context(command, cwd)` is what it holds the command against, for explanations.
@@ -116,6 +117,7 @@ class Services:
     session_is_there: Callable[[str], bool] = lambda session_id: True
     branch: Callable[[RequestContext, Origin], RequestContext] = _no_branch
     left_open: Callable[[str], LeftOpen | None] = _nothing_left
+    left_plan: Callable[[str, str], str] = lambda cwd, besides: ""
     first_offer: Callable[[LeftOpen], bool] = lambda found: True
     diagnose: Callable[[], Awaitable[tuple[Capability, ...]]] = _nothing_known
     plan_with: Callable[[str, str], tuple[str, bool]] = _as_asked

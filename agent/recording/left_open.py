@@ -1,4 +1,6 @@
-"""Goals that a crash left open: which session ended without warning in the middle of one. Looked for from the end, so it is quick."""
+"""Goals that a crash left open: which session ended without warning in the middle of one. Looked for from the end, so it is quick.
+
+And plans that were left before their end, which only somebody who asks for them waits for."""
 
 from __future__ import annotations
 
@@ -35,14 +37,38 @@ class LeftOpen(Struct, frozen=True):
 
 def left_open(folder: str, *, besides: str = "", now: float | None = None) -> LeftOpen | None:
     """The newest session of the last days that ended in the middle of a goal, and that nobody is writing. Never raises."""
-    since = (time.time() if now is None else now) - _MOST_AGE
     try:
-        sessions = [session for session in list_sessions(folder) if session.modified >= since]
-        newest = sorted(sessions, key=lambda session: session.modified)[-_MOST_SESSIONS:]
-        found = (_of(session) for session in reversed(newest) if session.session_id != besides)
+        found = (_of(session) for session in _newest(folder, besides, now))
         return next((each for each in found if each is not None), None)
     except (OSError, CoreError):
         return None  # a courtesy; what is wrong with the folder is said where it matters
+
+
+def left_plan(folder: str, cwd: str, *, besides: str = "", now: float | None = None) -> str:
+    """The id of the newest session of the last days that left a plan whose next step begins in `cwd`, "" for none. Never raises.
+
+    What somebody is writing does not count, and no plan of another folder: its steps would act on other files here.
+    """
+    from agent.recording.past import past_of
+
+    try:
+        for session in _newest(folder, besides, now):
+            if session.size > _LAST_WINDOW or _is_being_written(session.path):
+                continue
+            plan = past_of(session.path).plan
+            if plan is not None and plan.cwd == cwd:
+                return session.session_id
+    except (OSError, CoreError):
+        pass
+    return ""
+
+
+def _newest(folder: str, besides: str, now: float | None) -> list[SessionFile]:
+    """The last sessions, the newest first."""
+    since = (time.time() if now is None else now) - _MOST_AGE
+    sessions = [session for session in list_sessions(folder) if session.modified >= since]
+    newest = sorted(sessions, key=lambda session: session.modified)[-_MOST_SESSIONS:]
+    return [session for session in reversed(newest) if session.session_id != besides]
 
 
 def _of(session: SessionFile) -> LeftOpen | None:

@@ -13,12 +13,16 @@ from agent.protocol.events import (
     Event,
     GoalFinished,
     GoalStarted,
+    PlanFinished,
+    PlanProposed,
+    PlanStepped,
     Record,
     SessionFinished,
     SessionStarted,
     encode,
 )
-from agent.recording.left_open import LeftOpen, Offered, left_open
+from agent.protocol.replies import PlanStep
+from agent.recording.left_open import LeftOpen, Offered, left_open, left_plan
 
 STARTED = SessionStarted(session_id="one")
 GOAL = GoalStarted(goal="make it")
@@ -97,3 +101,25 @@ def test_offered_once_each(tmp_path: Path) -> None:
     assert offered.first_time(LeftOpen("one", "g", 9))
     (tmp_path / "state" / "offered.json").write_text("rubbish")
     assert offered.first_time(LeftOpen("one", "g", 2))
+
+
+def test_a_plan_that_was_left(tmp_path: Path) -> None:
+    steps = (PlanStep(goal="a", command="ls"), PlanStep(goal="b", command="ls"))
+    proposed = PlanProposed(plan=1, planned=steps)
+    begun = PlanStepped(plan=1, step=1, total=2, state="begun", goal="a", command="ls", cwd="/w")
+    stopped = PlanFinished(plan=1, outcome="stopped", done=1, total=2, left=("b",))
+    done = PlanFinished(plan=1, outcome="done", done=2, total=2)
+    assert left_plan(str(tmp_path), "/w") == left_plan(str(tmp_path / "none"), "/w") == ""
+    write(tmp_path, STARTED, GOAL, proposed, done, DONE, OVER, name="done")
+    assert left_plan(str(tmp_path), "/w") == ""
+    path = write(tmp_path, STARTED, GOAL, proposed, begun, stopped, DONE, OVER, name="left")
+    write(tmp_path, STARTED, GOAL, DONE, OVER, name="later")
+    assert left_plan(str(tmp_path), "/w") == "left"
+    assert left_plan(str(tmp_path), "/elsewhere") == ""
+    assert left_plan(str(tmp_path), "/w", besides="left") == ""
+    assert left_plan(str(tmp_path), "/w", now=path.stat().st_mtime + 30 * 24 * 3600) == ""
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # somebody writes it
+        assert left_plan(str(tmp_path), "/w") == ""
+    path.write_bytes(b"\x00 no log\n")
+    assert left_plan(str(tmp_path), "/w") == ""
