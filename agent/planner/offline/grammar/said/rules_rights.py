@@ -14,7 +14,7 @@ _DO = r"(?:read|write|execute|run|reading|writing|execution|modify|change|edit|e
 _WHAT = rf"(?P<what>{_DO}(?:(?:, | and |, and |/){_DO})*)"
 _ABLE = r"(?P<what>(?:readable|writable|writeable|executable|runnable)(?:(?:, | and |, and )(?:readable|writable|writeable|executable))*)"
 _RIGHT = r"(?: (?:permissions?|access|rights?|permission bits?|bits?))?"
-_TARGET = r"(?P<all>everything (?:in|under|inside|below) |all (?:the )?files (?:in|under|inside|below) |all (?:the )?(?:folders|directories) (?:in|under|inside|below) )?(?:the )?(?:file |folder |directory |script )?<file:path>(?: folder| directory| file)?(?P<deep>,? (?:and everything (?:in|inside|below|under) it|recursively|and all its contents?|with everything in it))?"
+_TARGET = r"(?P<all>everything (?:in|under|inside|below) |all (?:the )?files (?:in|under|inside|below) |all (?:the )?(?:folders|directories) (?:in|under|inside|below) )?(?:the )?(?:files? |folders? |director(?:y|ies) |scripts? )?<file:paths>(?: folders?| director(?:y|ies)| files?)?(?P<deep>,? (?:and everything (?:in|inside|below|under) it|recursively|and all its contents?|with everything in it))?"
 _LETTERS = {"read": "r", "reading": "r", "readable": "r", "write": "w", "writing": "w", "writable": "w", "writeable": "w", "modify": "w", "change": "w", "edit": "w", "execute": "x", "run": "x", "execution": "x", "executing": "x", "executable": "x", "runnable": "x"}  # fmt: skip
 _WHOM = {"owner": "u", "user": "u", "me": "u", "myself": "u", "group": "g", "other": "o", "others": "o", "world": "o"}
 _EVERYBODY = frozenset({"everyone", "everybody", "anyone", "all"})
@@ -44,9 +44,13 @@ def _who(said: str) -> str:
 
 def _applied(heard: Heard, mode: str) -> str | None:
     """`chmod` for what is meant: one file, all below a folder, or only its files or folders."""
-    name = heard.text("file")
-    if not heard.scene.exists(name) or name.startswith("-"):
+    names = heard.several("file")
+    if not names or any(not heard.scene.exists(name) or name.startswith("-") for name in names):
         return None
+    name = names[0]
+    if len(names) > 1:
+        more = " ".join(quote_path(each) for each in names)
+        return None if heard.has("all") else f"chmod {'-R ' if heard.has('deep') else ''}{mode} {more}"
     folder = heard.scene.exists(name + "/.")
     every = heard.low("all")
     if every and not folder:
@@ -88,8 +92,9 @@ RULES = [
     Said("give grant add", rf"(?:give|grant|allow) {_WHO} {_WHAT}{_RIGHT} (?:to|on|for|of|in) {_TARGET}", lambda h: _changed(h, "+"), "allow something"),
     Said("give grant add", rf"(?:give|grant|add) {_WHAT}{_RIGHT} (?:to|for) {_WHO} (?:to|on|for|of|in) {_TARGET}", lambda h: _changed(h, "+"), "allow something"),
     Said("let allow permit enable", rf"(?:let|allow|permit|enable) {_WHO} (?:to )?{_WHAT}(?: to| from| in)? {_TARGET}(?: again)?", lambda h: _changed(h, "+"), "allow something"),
+    Said("add", rf"add {_WHO} {_WHAT}{_RIGHT} (?:to|on|for|of|in) {_TARGET}", lambda h: _changed(h, "+"), "allow something"),
     Said("make", rf"make {_TARGET} {_ABLE} (?:by|for|to) {_WHO}", lambda h: _changed(h, "+"), "allow something"),
-    Said("take remove revoke withdraw strip deny", rf"(?:take|remove|revoke|withdraw|strip)(?: away)? (?:the )?{_WHAT}{_RIGHT}(?: away)? (?:from|for|of) {_WHO} (?:on|for|to|from|of|in) {_TARGET}", lambda h: _changed(h, "-"), "forbid something"),
+    Said("take remove revoke withdraw strip deny", rf"(?:take|remove|revoke|withdraw|strip)(?: away)? (?:the )?{_WHAT}{_RIGHT}(?: away)? (?:from|for|of) {_WHO},? (?:on|for|to|from|of|in) {_TARGET}", lambda h: _changed(h, "-"), "forbid something"),
     Said("deny forbid", rf"(?:deny|forbid) {_WHO} (?:to |from )?{_WHAT}{_RIGHT}(?: to| on| of| in)? {_TARGET}", lambda h: _changed(h, "-"), "forbid something"),
     Said("private", rf"make {_TARGET} (?:completely )?private", _only_owner, "for its owner only"),
     Said("nobody none no", rf"(?:nobody|no one|none) (?:but|except|other than) {_ME} {_MAY} {_WHAT}(?: to)? {_TARGET}", _only_owner, "for its owner only"),

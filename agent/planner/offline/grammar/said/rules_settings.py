@@ -92,6 +92,7 @@ RULES = [
     Said("set change update switch modify", rf"(?:set|change|update|switch|modify) {_A_KEY} (?:to|=|as) {_VALUE} in {_FILE}", _set, "a setting"),
     Said("set change update switch modify", rf"(?:set|change|update|switch|modify) {_A_KEY} in {_FILE} (?:to|=|as) {_VALUE}", _set, "a setting"),
     Said("set change update switch modify", rf"(?:set|change|update|switch|modify) {_A_KEY} from (?:'[^']*'|\"[^\"]*\"|[^\s,]+) to {_VALUE} in {_FILE}", _set, "a setting"),
+    Said("set change update switch modify", rf"(?:set|change|update|switch|modify) {_A_KEY} in {_FILE} from (?:'[^']*'|\"[^\"]*\"|[^\s,]+) to {_VALUE}", _set, "a setting"),
     Said("set change update switch modify", rf"in {_FILE},? (?:set|change|update|switch|modify) {_A_KEY} (?:to|=|as) {_VALUE}", _set, "a setting"),
     Said("turn switch", rf"(?:turn|switch) (?P<state>on|off) {_A_KEY} in {_FILE}", _switched, "a setting on or off"),
     Said("turn switch", rf"(?:turn|switch) {_A_KEY} (?P<state>on|off) in {_FILE}", _switched, "a setting on or off"),
