@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.app import build_services, load
-from agent.planner_choice import LazyPlanner, PlannerChoice, is_loopback
+from agent.lazy_planner import LazyPlanner
+from agent.planner_choice import PlannerChoice
+from agent.planner_settings import is_loopback
 from tests.support.fakes import FakePlanner
 
 _SCRIPT = """

@@ -12,9 +12,12 @@ from agent.planner.offline.answers import Answerer, Surroundings
 from agent.planner.offline.goals import last_goal, split_pasted
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
+from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Plan, PlannerReply, Reply
 from agent.protocol.requests import PlannerRequest
+
+_USUAL = "find the 5 largest files in src and delete the copies"
 
 if TYPE_CHECKING:
     from agent.planner.offline.remembered import RememberedCommands
@@ -73,6 +76,14 @@ class OfflinePlanner:
         if self._answerer is None:
             self._answerer = Answerer()
 
+    def warm(self) -> None:
+        """Load, and read a goal that nobody gave, so that what most goals need is imported and compiled. Looks at nothing around."""
+        self.load()
+        assert self._answerer is not None
+        around = Surroundings(present=lambda name: True, today=self._today(), exists=lambda path: False)
+        goal = GoalItem(goal_id="warm", text=_USUAL, environment=EnvironmentFacts(os="Linux", cwd="/"))
+        self._answerer.answer(PlannerRequest(history=(goal,)), around)
+
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """Answer the last goal of the history. Never raises for what a person typed."""
         reply = self.answer(request)
@@ -110,7 +121,9 @@ class OfflinePlanner:
         if goal is None or remembered is None or split_pasted(goal)[1]:
             return reply
         cwd = goal.environment.cwd or os.getcwd()
-        return remembered.beside(reply, goal.text, cwd, today=around.today, present=around.present)
+        return remembered.beside(
+            reply, goal.text, cwd, today=around.today, present=around.present, exists=around.exists
+        )
 
 
 def _exists(path: str) -> bool:

@@ -1,0 +1,90 @@
+"""What the settings say of planners: which one is configured, where it answers, and with which key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.config.load import Loaded
+from agent.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.providers.catalog import Catalog, ProviderEntry
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_AUTO_ORDER = ("openrouter", "anthropic", "openai")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL is of this machine."""
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(url).hostname in _LOOPBACK
+    except ValueError:
+        return False
+
+
+class PlannerSettings:
+    """What `loaded` says; another one may take its place while the program runs."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+
+    def configured_name(self) -> str:
+        """What `auto` means here: an endpoint that was given, else the first provider with a key, else offline."""
+        settings = self.loaded.settings
+        if settings.planner not in ("auto", ""):
+            return settings.planner
+        if settings.base_url:
+            return self._catalog().chosen("", settings.base_url).name
+        if settings.api_key_env:
+            return "openrouter"
+        return next((name for name in _AUTO_ORDER if self.key(f"{name.upper()}_API_KEY")), "offline")
+
+    def cascades(self) -> bool:
+        """Whether planners are asked one after another; a planner of the command line is meant alone."""
+        return bool(self.loaded.settings.cascade) and self.loaded.origins.get("planner") != "command line"
+
+    def meant(self, word: str) -> tuple[str, str, str]:
+        """(planner, model, why it cannot be asked) of a word of the cascade: `local` and `remote` are what is configured."""
+        settings = self.loaded.settings
+        configured = settings.planner if settings.planner not in ("auto", "", "offline", "cascade") else ""
+        if not configured and settings.base_url:
+            configured = self._catalog().chosen("", settings.base_url).name
+        if word == "cascade":
+            raise ConfigError("a cascade cannot hold a cascade")
+        if word not in ("local", "remote"):
+            name, _, model = word.partition(":")
+            return (word, "", "") if name == "scripted" else (name, model, "")
+        if configured:
+            here = configured == "local" or configured.startswith("scripted:") or self.is_here(configured)
+            if here == (word == "local"):
+                return configured, settings.model or "", ""
+        if word == "local":
+            return "", "", "no model of this machine is chosen; `agent-shell models use NAME` chooses one"
+        name = next((name for name in _AUTO_ORDER if self.key(f"{name.upper()}_API_KEY")), "")
+        return (name, "", "") if name else ("", "", "no provider has a key")
+
+    def is_here(self, name: str) -> bool:
+        """Whether a provider of the catalogue answers on this machine. Raises NotFound."""
+        entry = self.entry(name)
+        return is_loopback(self.base_url(entry) or entry.base_url)
+
+    def _catalog(self) -> Catalog:
+        from agent.providers.catalog import load_catalog
+
+        return load_catalog()
+
+    def entry(self, name: str) -> ProviderEntry:
+        """An entry of the catalogue. Raises NotFound."""
+        return self._catalog().entry(name)
+
+    def base_url(self, entry: ProviderEntry) -> str:
+        """A base URL goes with the planner it was configured for, never with another one chosen later."""
+        given = self.loaded.settings.base_url
+        own = given and entry.name == self.entry(self.configured_name()).name
+        return given if own and given else ""
+
+    def key(self, variable: str) -> str:
+        """A key from the environment or the file of secrets, "" for none."""
+        return (self.loaded.environ.get(variable) or self.loaded.secrets.get(variable, "")).strip()
