@@ -9,7 +9,8 @@ from pathlib import Path
 
 from agent.recording.integrity.chain import NO_LINE, line_hash
 from tests.support.each import each
-from tests.support.record_replays import REPLAYS, SITUATIONS
+from tests.support.record_replays import SITUATIONS
+from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import checked, todays_app
 
 LOGS = sorted(REPLAYS.glob("*.jsonl"))

@@ -29,7 +29,7 @@ from agent.protocol.outcomes import CapturedStream
 from agent.replaying.cases import Aside
 from agent.replaying.check import Checked
 from tests.support.each import each
-from tests.support.record_replays import REPLAYS
+from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import all_of, changed, checked, records_of, todays_app
 
 APP = todays_app()

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from agent.protocol.events import CommandFinished, CommandStarted
 from agent.replaying.steps import Step, steps
-from tests.support.record_replays import REPLAYS
+from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import records_of
 
 

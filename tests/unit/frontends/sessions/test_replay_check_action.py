@@ -19,7 +19,7 @@ from agent.frontends.sessions.replay_check import run_check
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.recording.integrity.chain import NO_LINE, line_hash
-from tests.support.record_replays import REPLAYS
+from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import services_at
 
 HOSTILE = "\x1b]0;owned\x07\u202e"

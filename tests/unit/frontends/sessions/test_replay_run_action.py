@@ -218,7 +218,7 @@ def test_a_person_is_asked_for_each_and_may_edit_skip_or_stop(world: World, some
 
 
 def test_what_was_rehearsed_and_made_real_is_so_again(world: World, somebody: list[FakeReviewer]) -> None:
-    from tests.support.record_replays import REPLAYS
+    from tests.support.replay_stage import REPLAYS
     from tests.support.replaying import records_of
 
     records = records_of(REPLAYS / "rehearsals.jsonl")
