@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent.frontends.services import Services
     from agent.recording.index.database import Database
     from agent.recording.index.purpose import Purpose
+    from agent.recording.reader import SessionFile
 
 T = TypeVar("T")
 
@@ -48,9 +49,10 @@ def ask_index(
     purpose: Purpose,
     *,
     seconds: float | None = None,
+    enough: Callable[[T, list[SessionFile]], bool] | None = None,
 ) -> T:
     """What `question(database, folder)` finds in the index, brought up to date first, for `seconds` at most (None: as long as it takes).
-    `purpose` is what the question needs.
+    `purpose` is what the question needs, and whether an answer is `enough` is asked where it may not be.
 
     Raises IoError where logs cannot be read.
     """
@@ -64,12 +66,27 @@ def ask_index(
     progress = _Progress(sink_of(sys.stderr))
     with LogIndex(folder, state_dir(services.loaded.environ), told=progress.told) as index:
         answer = index.ask(
-            lambda database: question(database, folder), rebuild=options.rebuild, seconds=seconds, purpose=purpose
+            lambda database: question(database, folder),
+            rebuild=options.rebuild,
+            seconds=seconds,
+            purpose=purpose,
+            enough=enough,
         )
         progress.end()
         for note in index.notes:
             say(shown_line(note, 500))
     return answer
+
+
+FIRST_READ = 40
+"""How many sessions are read first where no index is kept and the answer is of a limited length."""
+
+
+def all_older(unread: list[SessionFile], at: int) -> bool:
+    """Whether all these sessions ended before a time (microseconds since the epoch), so that nothing of them comes before it."""
+    from agent.recording.index.purpose import ended_before
+
+    return all(ended_before(session, at) for session in unread)
 
 
 def say(text: str) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.finding import (
+    FIRST_READ,
     STATUSES,
     add_rebuild,
+    all_older,
     ask_index,
     folder_asked,
     money,
@@ -104,12 +106,14 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return listed(database, folder, wanted, most)
 
     in_order = not narrow and (quick or wanted == Conditions())  # those written last are the answer, read or not
+    by_time = options.goals and limit
     found = ask_index(
         services,
         options,
         question,
-        Purpose(since=wanted.since, newest=most if in_order else 0),
+        Purpose(since=wanted.since, newest=most if in_order else FIRST_READ if by_time else 0),
         seconds=_QUICK_SECONDS if quick else None,
+        enough=lambda rows, unread: in_order or (len(rows) == most and all_older(unread, rows[-1]["began"])),
     )
     more = bool(limit) and len(found) > limit
     found = found[:limit] if limit else found

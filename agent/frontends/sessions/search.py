@@ -11,9 +11,11 @@ from agent.emitters.paint import paint, safe
 from agent.emitters.report import cell_width, cut_to_width, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.finding import (
+    FIRST_READ,
     LEVELS,
     STATUSES,
     add_rebuild,
+    all_older,
     ask_index,
     folder_asked,
     risk_style,
@@ -120,7 +122,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         lambda database, folder: search(
             database, folder, words, wanted, pattern=pattern, limit=limit, seconds=SECONDS, numbered=not json
         ),
-        Purpose(since=wanted.since, texts=True, words=words[:MOST_WORDS]),
+        Purpose(since=wanted.since, texts=True, words=words[:MOST_WORDS], newest=FIRST_READ if limit else 0),
+        enough=lambda found, unread: found.late or (found.more and all_older(unread, found.hits[-1].at)),
     )
     out = sink_of(sys.stdout)
     if json:

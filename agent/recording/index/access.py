@@ -9,6 +9,7 @@ from typing import TypeVar
 from agent.recording.index.database import Database, discard, in_memory, may_be_damage, open_database
 from agent.recording.index.purpose import Purpose
 from agent.recording.index.update import Told, unread, update
+from agent.recording.reader import SessionFile
 
 T = TypeVar("T")
 
@@ -48,26 +49,28 @@ class LogIndex:
         stop: Callable[[], bool] | None = None,
         seconds: float | None = None,
         purpose: Purpose | None = None,
+        enough: Callable[[T, list[SessionFile]], bool] | None = None,
     ) -> T:
         """The answer to `question`, after the index took in what is new (`fresh`). Raises IoError where the logs cannot be read.
 
         Where that takes longer than `seconds`, the answer comes from what was read by then; `database.left` says what was not.
         `purpose` says what the question needs, so that no more is read where no index can be kept (None: it needs all).
+        Where that are the newest sessions, and the answer is not `enough` with those unread that it is called with, more are read.
         `question` may be asked again after a repair, so it must give all of its answer at the end.
         """
         try:
-            return self._ask(self._open(purpose, rebuild=rebuild), question, fresh, stop, seconds)
+            return self._ask(self._open(purpose, rebuild=rebuild), question, fresh, stop, seconds, enough=enough)
         except sqlite3.Error as error:
             place, damaged, why = self.place, may_be_damage(error), f"{self.place}: {error}"
             self.close()
         # It is damaged below the surface: once more from nothing, and if that does not help, without a file.
         try:
             if damaged and discard(place):
-                return self._ask(self._open(purpose), question, True, stop, seconds)
+                return self._ask(self._open(purpose), question, True, stop, seconds, enough=enough)
         except sqlite3.Error:
             self.close()
         self._database = in_memory(purpose, why)
-        return self._ask(self._database, question, True, stop, seconds)
+        return self._ask(self._database, question, True, stop, seconds, enough=enough)
 
     def close(self) -> None:
         """Give up the file; it is opened again when it is asked again."""
@@ -89,6 +92,24 @@ class LogIndex:
         fresh: bool,
         stop: Callable[[], bool] | None,
         seconds: float | None = None,
+        *,
+        enough: Callable[[T, list[SessionFile]], bool] | None = None,
+    ) -> T:
+        answer = self._once(database, question, fresh, stop, seconds)
+        while enough is not None and database.purpose is not None and database.left and fresh:
+            if not database.purpose.newest or (stop is not None and stop()) or enough(answer, database.left):
+                break
+            database.purpose = database.purpose.widened()  # what was read before is not read again
+            answer = self._once(database, question, fresh, stop, seconds)
+        return answer
+
+    def _once(
+        self,
+        database: Database,
+        question: Callable[[Database], T],
+        fresh: bool,
+        stop: Callable[[], bool] | None,
+        seconds: float | None,
     ) -> T:
         database.left = []
         if fresh:

@@ -6,7 +6,7 @@ import os
 import re
 from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.recording.index.asking import is_looked_up
 from agent.recording.index.line import microseconds
@@ -32,10 +32,14 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
         """Whether words are looked up by SQLite: else its index of words would be made for nothing."""
         return any(is_looked_up(word) for word in self.words)
 
+    def widened(self) -> Purpose:
+        """The same for more sessions."""
+        return structs.replace(self, newest=self.newest * 4)
+
     def chosen(self, sessions: list[SessionFile]) -> tuple[list[SessionFile], list[SessionFile]]:
         """The sessions that have to be read, in their order, and those that are left unread but may be listed."""
         if self.since:
-            sessions = [session for session in sessions if not _ended_before(session, self.since)]
+            sessions = [session for session in sessions if not ended_before(session, self.since)]
         if not self.newest or len(sessions) <= self.newest:
             return sessions, []
         newest = sorted(sessions, key=lambda session: session.by_writing)[-self.newest :]
@@ -59,8 +63,10 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
         return tuple({part for word in plain for part in re.findall("[a-z0-9]+", word)})
 
 
-def _ended_before(session: SessionFile, since: int) -> bool:
-    """Whether nothing in it is as late as that, by the time of its files and by what stands at its end: either may be wrong alone."""
+def ended_before(session: SessionFile, since: int) -> bool:
+    """Whether nothing in it is as late as that (microseconds since the epoch), by the time of its files and by what stands at its end:
+    either may be wrong alone.
+    """
     if session.modified * 1e6 >= since:
         return False
     try:

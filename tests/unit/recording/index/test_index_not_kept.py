@@ -16,7 +16,7 @@ from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.line import read_line
+from agent.recording.index.line import microseconds, read_line
 from agent.recording.index.purpose import Purpose
 from agent.recording.index.search import search
 from agent.recording.index.values import Session
@@ -140,6 +140,47 @@ def test_only_what_a_question_needs_is_read(folder: str, tmp_path: Path, monkeyp
         with unkept(folder, tmp_path) as index:
             index.ask(lambda database, w=wanted: listing.sessions(database, folder, w, 4), purpose=purpose)
         assert len(read) == expected, purpose
+
+
+@pytest.mark.parametrize("touched", [0, 1_000_000_000, 2_000_000_000])
+def test_a_limited_search_reads_on_until_nothing_newer_can_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], touched: int
+) -> None:
+    """Also where the times of files say nothing: then all is read."""
+    made = SessionFolder(tmp_path)
+    write_sessions(str(made.path), goals=200, seed=8, goals_per_session=4)
+    sessions = list_sessions(str(made.path))
+    for session in sessions:
+        last = max(read.time for line in Path(session.path).read_bytes().splitlines() if (read := read_line(line)))
+        at = touched or (microseconds(last) or 0) / 1e6
+        os.utime(session.path, (at, at))
+    asked = (
+        ["search", "e", "--limit", "4"], ["search", "docker", "--limit", "2"], ["search", "nosuchword"],
+        ["search", "--exit", "nonzero", "--limit", "3"], ["list", "--goals", "--limit", "5"],
+        ["list", "--goals", "--limit", "3", "--status", "failed"], ["list", "--limit", "3", "--since", "2000-01-01"],
+    )  # fmt: skip
+    expected = [(made.run(*words), capfd.readouterr().out) for words in asked]
+    (made.path / ".index.sqlite3").unlink()
+    made.path.chmod(0o777)
+    monkeypatch.setattr("agent.frontends.sessions.finding.state_dir", lambda environ: "/dev/null/state")
+    for module in ("search", "list"):
+        monkeypatch.setattr(f"agent.frontends.sessions.{module}.FIRST_READ", 1)
+    read: set[str] = set()
+    whole = update._read
+    monkeypatch.setattr(
+        update,
+        "_read",
+        lambda piece, number, gatherer, state: read.add(state.path) or whole(piece, number, gatherer, state),
+    )
+    counts = []
+    for words, answer in zip(asked, expected, strict=True):
+        read.clear()
+        assert (made.run(*words), capfd.readouterr().out) == answer, words
+        counts.append(len(read))
+    if touched == 2_000_000_000:
+        assert counts[0] == len(sessions)
+    else:
+        assert counts[0] < 20 and counts[2] == len(sessions) and counts[4] < 20
 
 
 def test_old_files_with_late_records_are_read(folder: str, tmp_path: Path) -> None:
