@@ -6,6 +6,7 @@ It is a proposal like any other. What changed something comes back only for the 
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -48,24 +49,46 @@ class RememberedCommands:
         self._read = read
 
     def beside(
-        self, reply: Reply, goal: str, cwd: str, *, today: datetime.date, present: Callable[[str], bool]
+        self,
+        reply: Reply,
+        goal: str,
+        cwd: str,
+        *,
+        today: datetime.date,
+        present: Callable[[str], bool],
+        exists: Callable[[str], bool] = os.path.lexists,
     ) -> Reply:
-        """The reply of the recipes to a new goal, with what is remembered before it or as alternatives."""
+        """The reply of the recipes to a new goal, with what is remembered before it or as alternatives.
+
+        What changes something is judged as what recipes propose: the same words may now be a question, and words that are nearly the
+        same need not order it. What a person accepted for these very words need not be in them.
+        """
         if not isinstance(reply, (Chat, Command)):
             return reply
         words = self._read(goal)
         if not words.key:
             return reply
+        # With the first goal that may be remembered, not while the planner loads.
+        from agent.planner.offline.grammar.guards import no_plain_order, refusal, resolver
+
         self._recall.refresh(WAIT_SECONDS)
         same, others = self._recall.for_goal(words, cwd)
+        same = [item for item in same if not no_plain_order(goal, item.command)]
+        there = resolver(cwd, exists)
+
+        def asked_for(command: str) -> bool:
+            return not refusal(goal, command, there)
+
         first = next((item for item in same if _may_come_first(item) and present(_program(item.command))), None)
         if first is not None and _stands_back(first, reply):
             first = None
         here = _Here(cwd, today)
-        near = self._near(words, cwd, same, others)
+        near = [found for found in self._near(words, cwd, same, others) if asked_for(found[1])]
         if first is not None:
             return _command((first, first.command), reply, near, here)
-        filled = next(((item, command) for item in others if (command := _filled(item, words))), None)
+        filled = next(
+            ((item, command) for item in others if (command := _filled(item, words)) and asked_for(command)), None
+        )
         if filled is not None and isinstance(reply, Chat) and present(_program(filled[1])):
             return _command(filled, reply, near, here)
         if isinstance(reply, Command):

@@ -142,6 +142,15 @@ def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
     )
 
 
+def no_plain_order(goal: str, command: str) -> str:
+    """Why a goal orders no change though `command` makes one; "" for an order, and for what only reads. Less than `refusal`: whether the
+    words ask for just this change is not looked at."""
+    does = operations(command)
+    said = masked(goal)
+    why = no_order(said) if does and not does <= _NEW_ONLY else ""
+    return f"the goal {why}" if why and not _does_so(why, said, command) else ""
+
+
 def _does_so(why: str, said: str, command: str) -> bool:
     """Whether a command does justice to what makes its goal no plain order."""
     if why == "is about undoing something":
@@ -276,6 +285,8 @@ def _bad_change(said: str, command: str) -> str:
 
 
 def _bad_repository(said: str, command: str) -> str:
+    if "stash pop" in command and re.search(r"\bkeep|\bstay|\bleave", said):
+        return "a stash that is popped is not kept"
     if "--amend" in command and not re.search(r"\b(?:amend|last|previous|latest|reword|fix ?up|most recent)\w*", said):
         return "nothing in the goal says to change a commit"
     if re.search(r"\bpush\b.*(?:--force|-f\b)", command) and not re.search(r"\bforc", said):

@@ -149,3 +149,28 @@ def test_goals_that_are_the_same(a: str, b: str) -> None:
 )
 def test_goals_that_are_not_the_same(a: str, b: str) -> None:
     assert READ(a).key != READ(b).key
+
+
+def test_the_same_words_as_a_question_propose_no_change() -> None:
+    item = known("delete the build folder", "rm -r build", level=2)
+    assert isinstance(answer(NO, "delete the build folder", item), Command)
+    for question in (
+        "can I delete the build folder?",
+        "should I delete the build folder",
+        "don't delete the build folder",
+    ):
+        reply = answer(NO, question, known(question, "rm -r build", level=2))
+        assert isinstance(reply, Chat), question
+
+
+def test_own_words_for_a_change_come_back_as_they_are() -> None:
+    reply = answer(NO, "tidy up", known("tidy up", "rm -r build", level=2))
+    assert isinstance(reply, Command)
+    assert reply.command == "rm -r build"
+
+
+def test_what_comes_near_is_judged_by_what_this_goal_orders() -> None:
+    near = known("list the log files", "sed -i s/a/b/ app.log", level=1)
+    reply = answer(RECIPE, "list the old log files", near)
+    assert isinstance(reply, Command)
+    assert all("sed -i" not in other.command for other in reply.alternatives)
