@@ -15,7 +15,7 @@ import pyte
 
 ROOT = Path(__file__).resolve().parents[2]
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
-PATIENCE = 15.0
+PATIENCE = 30.0
 
 
 class Terminal:
