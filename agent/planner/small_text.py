@@ -21,13 +21,13 @@ from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallD
 PROMPT = "$ "
 LONGEST_COMMAND = 2_000
 """Characters: what is longer is no command of one line but a model that does not stop."""
-_FENCED = re.compile(r"\A```[a-z]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
+_FENCED = re.compile(r"\A```[a-z]*\n(?P<inside>.*?)\n?```(?P<after>.*)\Z", re.DOTALL)
 _SHELLS = ("```sh", "```bash", "```shell", "```console", "```zsh")
 _HERE = re.compile(r"<<-?\s*(['\"]?)(?P<end>\w+)\1")
 
 
 class SmallText:
-    """Reads leniently: a reply that is one fenced block of shell, or JSON as `mode-json` has it, counts as what it is."""
+    """Reads leniently: a reply that begins with a fenced block of shell, or is JSON as `mode-json` has it, counts as what it is."""
 
     name = "small-text"
     native = False
@@ -96,8 +96,11 @@ def _command(said: str) -> str | None:
     fence = _FENCED.match(said)
     if fence is not None:
         inside = fence["inside"].strip()
+        of_shell = said.startswith(_SHELLS)
         if not inside.startswith(PROMPT):
-            return inside if said.startswith(_SHELLS) and inside else None
+            return inside if of_shell and inside else None
+        if fence["after"].strip() and not of_shell:
+            return None
         said = inside
     if not said.startswith(PROMPT):
         return None

@@ -152,6 +152,8 @@ def test_what_a_line_with_a_dollar_is() -> None:
         "$ echo a\\ ": "echo a\\ ",
         "```bash\nls\n```": "ls",
         "```\n$ ls -a\n```": "ls -a",
+        "```bash\nls -b\n```\n\nThis lists.": "ls -b",
+        "```\n$ 5\n```\nis what it cost": Chat(message="```\n$ 5\n```\nis what it cost"),
         "<think>$ rm x</think>$ ls": "ls",
         '{"mode": "command", "command": "ls"}': "ls",
         "You have 3 files.": Chat(message="You have 3 files."),
