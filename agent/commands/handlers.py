@@ -24,7 +24,7 @@ _OF_THEIR_OWN = {"rehearse": "auto|ask|off", "tty": "on|off|auto"}
 def set_model(app: Services, session: Session, command: core.SetModel) -> DispatchOutcome:
     """Another model of the same planner (`name`), or of another one (`planner:name`)."""
     planner_name, separator, model = command.model.partition(":")
-    known = separator and planner_name.isidentifier()
+    known = separator and planner_name.replace("-", "_").isidentifier()
     try:
         planner = app.make_planner(planner_name, model or None) if known else None
     except NotFound:

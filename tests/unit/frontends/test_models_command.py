@@ -94,6 +94,8 @@ async def test_what_leaves_the_machine_and_a_missing_key_are_said(
     await models(world, desk, "use groq:some-model")
     assert "what you ask leaves this machine from now on: it goes to groq" in world.told
     assert "it needs a key in GROQ_API_KEY, which is not set" in world.told
+    await models(world, desk, "use gemini-openai:some-model")
+    assert (desk.ctx.planner.name, desk.ctx.planner.model) == ("gemini-openai", "some-model")
     await desk.close()
 
 
