@@ -52,6 +52,10 @@ class Reading(Struct, frozen=True, kw_only=True):
     composed: Composed | None = None
 
 
+# Steps on lines for which recipes have a command of their own that is as good.
+_RECIPES_KNOW = frozenset({"agg", "cols", "longest", "shortest", "expand", "nocr", "crlf", "count", "skip"})
+
+
 class Matcher:
     """Reads goals with one book."""
 
@@ -160,7 +164,7 @@ def prefers_grammar(reading: Reading) -> bool:
         return True  # what was asked, and no more
     if mine != theirs or best.recipe.area not in ("find", "text"):
         return mine > theirs
-    if best.recipe.area == "text":
+    if best.recipe.area == "text" and not _as_well(reading.composed):
         return True  # which lines, and what of them, is said by the order of the words
     if best.recipe.entry.defaults.keys() - best.binding.values.keys() and reading.composed.intent.stages:
         return True  # the recipe supposes what nobody said ("the last line" is one, not ten)
@@ -168,6 +172,12 @@ def prefers_grammar(reading: Reading) -> bool:
     steps = best.recipe.entry.command.count(" | ") + 1
     composed = len(intent.stages) > steps or intent.sink.path is not None or intent.source == "content"
     return best.recipe.entry.filters or composed
+
+
+def _as_well(composed: Composed) -> bool:
+    """Whether recipes say as well what was composed: one column, a sum, a frequency, a conversion of whole files."""
+    ops = {stage.op for stage in composed.intent.stages}
+    return bool(composed.intent.action) or ops <= _RECIPES_KNOW or "uniq_c" in ops
 
 
 def _no_lines(value: Value, scene: Scene) -> bool:

@@ -21,6 +21,7 @@ _ABOUT_FILES = frozenset({"file", "dir", "subdir", "both", "link", "broken", "sc
 _ABOUT_LINES = frozenset({"line", "word", "char", "content", "entry", "number"})
 # Pieces that say less than the file does.
 _GIVES_WAY = frozenset({"noun", "free", "verb", "form", "super", "kinds"})
+_TOLD = frozenset({"listed", "shown", "reported", "displayed"})
 _CONNECTIVES = frozenset({"and", "then", "afterwards", "finally", "next", "also"})
 
 
@@ -109,6 +110,8 @@ class PieceReader:
 
     def _piece(self, sentence: Sentence, lemmas: list[str], at: int, about: str, gates: frozenset[str]) -> Piece | None:
         token = sentence.tokens[at]
+        if at and token.low in _TOLD and not token.quoted:
+            return Piece(meaning="free", values={}, start=at, end=at + 1)  # "the names listed in x" orders nothing
         best = self._book.longest(sentence, lemmas, at, about, gates)
         if best is None or best.op in _GIVES_WAY:
             told = _told_by_table(sentence, at)

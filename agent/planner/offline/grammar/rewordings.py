@@ -93,7 +93,7 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("change modify touch alter edit changing modifying touching altering editing", r",? (?:but |and )?(?:do not|don't|without) (?:chang|modify|touch|alter|edit)\w* (?:the |that )?(?:file|original|it)(?: itself)?", " on the terminal"),
     Rewording("print show display screen", r",? ?\(? ?(?:just |only )?(?:print|show|display|output)(?:ed)? only\)?(?=\s*\.?\Z)", " on the terminal"),
     Rewording("print show display screen", r",? ?\( ?(?:just |only )?(?:print|show|display|output)(?: it| the result)?\)(?=\s*\.?\Z)", " on the terminal"),
-    Rewording("tab tabs csv comma commas", r"convert (FILE) (?:in)?to (?:a )?(?:tsv|tab[- ](?:separated|delimited))(?: values| file| form| format)?", r"convert commas to tabs in \1"),
+    Rewording("tab tabs csv comma commas", r"convert (FILE) (?:in)?to (?:a )?(?:tab[- ](?:separated|delimited))(?: values| file| form| format)?", r"convert commas to tabs in \1"),
     Rewording("semicolon semicolons", r"convert (FILE) (?:in)?to (?:a )?semicolon[- ](?:separated|delimited)(?: values| file| form| format)?", r"convert commas to semicolons in \1"),
     Rewording("caps capitals capital", r"(?:in|into|to) (?:all )?(?:caps|capitals|capital letters|block letters|big letters)", "to uppercase"),
     # Tables.
@@ -110,7 +110,7 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("space", r"how much (?:disk )?space (?:do|does) ((?:all |the |all the )?[\w.]+ files(?: (?:in|under|below) [\w./]+)?) (?:take up|take|use|occupy|need|consume)(?: up)?(?: together| in total| altogether| combined| in all)?", r"total size of \1"),
     Rewording("files", r"(\w+) (?:source|source code|program) files", r"\1 files"),
     Rewording("images pictures photos files videos documents", r"(?:images|pictures|photos|files|videos|documents)\s*[:(]\s*((?:\.?\w{2,4}(?:, or |, | or | and ))+\.?\w{2,4})\)?", r"\1 files"),
-    Rewording("keep keeping", r",? (?:but|and|while) (?:keep|keeping|leave|leaving) (?:it|the file)(?: itself| there)?(?=\s*\.?\Z)", ""),
+    Rewording("keep keeping", r"\A((?:empty|clear|truncate|blank) .*?),? (?:but|and|while) (?:keep|keeping|leave|leaving) (?:it|the file)(?: itself| there)?(?=\s*\.?\Z)", r"\1"),
     Rewording("end beginning start", r"(show|print|display|see) (?:me )?the end of (FILE),? (?:only |just )?(?:the last )?(NUM) lines", r"\1 the last \3 lines of \2"),
     Rewording("beginning start top", r"(show|print|display|see) (?:me )?the (?:beginning|start|top) of (FILE),? (?:only |just )?(?:the first )?(NUM) lines", r"\1 the first \3 lines of \2"),
     Rewording("find search look grep", r"(?P<verb>find|search for|look for|grep for|grep) (?!(?:files?|folders?|lines?|words?|duplicates?|it|them|what|everything|anything|text|names?|directories|links?|all|any|the|out|where|how|images?|photos?|pictures?|columns?|numbers?|scripts?|documents?|users?|processes|ip|email|emails|addresses|executables?|symlinks?|videos?|music|comments?|functions?|classes)\b)([A-Za-z]\w*) in (?=(?:all |every |each |any |the )*(?:\.?\w+ )?files?\b)", r"find '\2' in "),
@@ -208,7 +208,7 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("date", r"\A(?:the )?date (\d+ (?:days?|weeks?|months?|years?)) (after|before) ", r"what date is \1 \2 "),
     # Searching.
     Rewording("hunt track dig fish spot pick root ferret", r"(?:hunt|track|dig|fish|root|ferret)(?: down| out| up)|\b(?:spot|pick out)", "find"),
-    Rewording("every all each any", r"find (?:every|all|each|any|all the) ((?-i:[A-Z]{3,}))s?(?= |,|\Z)", r"search for '\1'"),
+    Rewording("every all each any", r"find (?:every|all|each|any|all the) ((?-i:TODO|FIXME|XXX|HACK|BUG|NOTE|ERROR|WARN|WARNING|FATAL|INFO|DEBUG))s?(?= (?!\w* ?files?)|,|\Z)", r"search for '\1'"),
     Rewording("file", r"with (?:the )?file(?: name)? and line numbers?", "with line numbers"),
     Rewording("look inside through", r"(?:look|peek|search|grep) (?:inside|into|through|in) (FILE) for (WORD)(?: without (?:unpacking|extracting|decompressing|unzipping) it)?", r"search \1 for \2"),
     Rewording("which mentioned recorded used found noted present contained", r"in which (?:an? |the )?(WORD) (?:is|are|was|were) (?:mentioned|recorded|used|found|noted|present|contained|named|defined|imported|logged)", r"that contain \1"),

@@ -127,7 +127,7 @@ TESTS = {
     "test mode -perm -4000": "setuid / suid / with|have setuid|suid bit set? / set uid / setuid|suid bit set",
     "test mode -perm -2000": "setgid / sgid / with|have setgid|sgid bit set? / setgid|sgid bit set",
     "test mode -perm -1000": "sticky / with|have sticky bit set? / sticky bit set",
-    "test name -not -name '* *'": "whose? name lack space|whitespace|blank|blanks / without|except space|whitespace|blank|blanks in their? name / name without|except space|whitespace|blank|blanks",
+    "test name -not -name '* *'": "whose? name lack space|whitespace|blank / without|except space|whitespace|blank in their? name / name without|except space|whitespace|blank",
     "test empty -empty": "empty / zero size|length|byte / with|have zero size|length|byte / zero-length / zero-byte / of zero size|length / of size zero|0 / contain nothing / with no|not content / contain no file / with|have no content / size of? zero|0 byte?",
     "test empty -not -empty": "nonempty / not empty / non-empty / have content / except empty one|file|dir?",
     "test links -links +{NUM}": "with|have larger than? NUM hard? link / larger NUM hard? link",

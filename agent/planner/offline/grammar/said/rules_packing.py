@@ -16,7 +16,7 @@ _AS = r"(?:called|named|as|to|into|in|with the name|and (?:call|name) it)"
 
 
 def _things(heard: Heard) -> list[str] | None:
-    names = [name.rstrip("/") for name in heard.several("what") if name.lower() != "the"]
+    names = [name for name in heard.several("what") if name.lower() != "the"]
     there = names and all(heard.scene.exists(name) and not name.startswith("-") for name in names)
     return names if there else None
 
@@ -30,7 +30,7 @@ def _pack(target: str, names: list[str]) -> str:
     what = " ".join(quote_path(name) for name in names)
     if target.lower().endswith(".zip"):
         return f"zip -qr {quote_path(target)} {what}"
-    return f"tar {_LETTER[target.lower().rpartition('.')[2]]} {quote_path(target)} {what}"
+    return f"tar -{_LETTER[target.lower().rpartition('.')[2]]} {quote_path(target)} {what}"
 
 
 def _own_name(heard: Heard) -> str | None:
@@ -42,7 +42,7 @@ def _own_name(heard: Heard) -> str | None:
     ending = "zip" if "zip" in said else "tar" if said in ("tar archive", "tar file", "tar") else "tar.gz"
     for sort in ("tar.xz", "tar.bz2"):
         ending = sort if sort in said else ending
-    return _pack(f"{names[0].rsplit('/', 1)[-1]}.{ending}", names)
+    return _pack(f"{names[0].rstrip('/').rsplit('/', 1)[-1]}.{ending}", names)
 
 
 def _unpacked(heard: Heard) -> str | None:

@@ -86,7 +86,6 @@ NOTHING_CHANGES = {
         copy notes.txt to all subfolders
         rename all files that contain foo to bar
         rename logs to log in every file name
-        change port to 81 in config.ini
         move everything in src to docs
         delete files from 2023
         change folders to 755 and files to 644 in src
