@@ -11,6 +11,7 @@ from agent.risk import knowledge_build
 from agent.risk.classifier import classify
 from agent.risk.judge import handler
 from agent.risk.knowledge_store import COMPILED, CaseRule, LevelRow, Program, level_row, program, program_names
+from tests.support.each import each
 
 TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
@@ -33,7 +34,7 @@ def test_the_compiled_file_is_what_the_tables_say() -> None:
         assert file.read() == knowledge_build.build(), "run: python -m agent.risk.knowledge_build"
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_examples(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):
@@ -45,7 +46,7 @@ def test_examples(file: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_every_table_shows_two_levels_and_says_what_its_program_is_for(file: str) -> None:
     """A table that is only ever seen at one level is not known to see anything: a counter-example belongs to it."""
     wrong = []
@@ -59,7 +60,7 @@ def test_every_table_shows_two_levels_and_says_what_its_program_is_for(file: str
     assert wrong == []
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_every_level_that_a_table_names_has_an_example(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):
@@ -92,7 +93,7 @@ def fixed_level(effect: str) -> str:
     return CELL[row.level] if row is not None and row.level else ""
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):
@@ -111,7 +112,7 @@ def test_other_names_of_a_program_are_rated_like_it(file: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_every_option_and_sub_command_has_its_effect(file: str) -> None:
     """One command is made for each option and phrase in a table, unless an example has it already."""
     wrong = []
@@ -184,7 +185,7 @@ def test_every_program_can_be_loaded_and_its_handler_found() -> None:
             assert callable(handler(table.handler))
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_a_bare_call_of_every_program_has_an_answer(file: str) -> None:
     for name, _ in tables_of(file):
         for arguments in ("", " --help", " -x", " something", " a b c"):
@@ -192,7 +193,7 @@ def test_a_bare_call_of_every_program_has_an_answer(file: str) -> None:
             assert "could not be rated" not in (report.findings[0].reason if report.findings else "")
 
 
-@pytest.mark.parametrize("file", FILES)
+@each("file", FILES)
 def test_help_texts_are_short_and_name_what_they_explain(file: str) -> None:
     wrong = []
     for name, table in tables_of(file):
