@@ -125,17 +125,22 @@ def turns(line: Lineage) -> Turns:
     return _Turns().over(_steps(line))
 
 
-def goals_in(part: Part) -> int:
-    """How many goals begin in a part. Only their own lines are read whole. Raises IoError."""
+def goals_in(part: Part, *, most: int = 0) -> int:
+    """How many goals begin in a part; where there are more than `most`, that many (0: all). Only their own lines are read whole. Raises
+    IoError.
+    """
     count = 0
     for line in _raw(part.session.files):
-        begins = (
-            b"goal.started" in line and (record := _record(line)) is not None and isinstance(record.event, GoalStarted)
-        )
-        keys = read_line(line) if part.upto is not None else None
-        if keys is not None and part.upto is not None and keys.seq >= part.upto:
-            return count + (begins and keys.seq == part.upto)
-        count += begins
+        keys = read_line(line)
+        if keys is None:
+            continue
+        if part.upto is not None and keys.seq > part.upto:
+            break
+        if keys.type == "goal.started":
+            record = _record(line)
+            count += record is not None and isinstance(record.event, GoalStarted)
+        if keys.seq == part.upto or 0 < most == count:
+            break
     return count
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from agent.config.paths import default_session_dir
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
-from agent.protocol.events import GoalStarted, Record
+from agent.protocol.events import Record
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.recording.reader import SessionFile, list_sessions
 from agent.sizes import counted
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ def goal_number(
     """
     if wanted is None:
         return 0
-    from agent.recording.story_lineage import whole_records
+    from agent.recording.branching import Part, goals_in, lineage_beside
 
     count = 0
-    for record in read_session(session) if own else whole_records(session, beside):
-        count += isinstance(record, Record) and isinstance(record.event, GoalStarted)
+    for part in [Part(session, "")] if own else lineage_beside(session, beside).parts:
+        count += goals_in(part, most=max(wanted - count, 0))
         if 0 < wanted == count:
             return wanted
     if wanted < 0 <= count + wanted:
