@@ -198,6 +198,8 @@ def _stages(draft: Forms, source: str, kinds: list[str]) -> tuple[Stage, ...]:
         plural = bool(lows & {"files", "folders", "directories", "ones"})
         if not any(step.stage.op == "head" for step in stages.steps):
             stages.add("limit", "head", number or ("10" if plural else "1"), clause=99)
+    if draft.topped and stages.order is not None and stages.order.key in ("size", "count") and not stages.order.then:
+        stages.sort(stages.order_clause, reverse=True)  # the top of sizes are the largest
     separator = separator_of(draft)
     if any(step.stage.op == "uniq_keep" for step in stages.steps):
         stages.steps = [step for step in stages.steps if step.stage.op != "unique"]

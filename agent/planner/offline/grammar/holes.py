@@ -182,6 +182,8 @@ def _text(sentence: Sentence, at: int) -> Found:
         return None
     if not token.quoted and (token.low in _NO_NAMES or token.raw.startswith("/") or not re.search(r"\w", token.raw)):
         return None
+    if not token.quoted and "." in token.raw.strip(".") and sentence.scene.exists(token.raw):
+        return None  # a file that is here is no text
     return 1, text_value(token.raw)
 
 

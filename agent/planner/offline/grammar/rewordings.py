@@ -181,6 +181,8 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("throw toss chuck wipe", r"(?:throw|toss|chuck|wipe)(?: out| away| off)?(?= )", "delete"),
     Rewording("split", "split up", "split"),
     Rewording("glued pasted put joined merged", r"(FILE) and (FILE) (?:glued|pasted|put|joined|merged)(?: together)? (?:line by line|side by side|next to each other)", r"paste \1 and \2 side by side"),
+    Rewording("dropping removing", r",? (?:dropping|removing|skipping|omitting) (?:all |the |any )?(?:duplicates|duplicate lines|doublets|doubles)", " without duplicates"),
+    Rewording("everything", r"everything (?=(?:over|above|larger|bigger|smaller|older|newer|under|below|exceeding|modified|changed) (?:than )?\d)", "files "),
     Rewording("doublets doubles repetitions repeats", "(?:doublets|doubles|repetitions|repeats)", "duplicates"),
     Rewording("once", r",? (?:but |and |with )?(?:each|every)(?: one| value| number| line| name| word| message| entry| item| of them)? (?:only |just |listed |shown )?once(?: only)?(?=\s*[,.?]|\Z)", " without duplicates"),
     Rewording("best", r"(?:the )?(NUM) best ([a-z]+) by (?:their |the )?([a-z]+)(?: mark| score| points| grade)?", r"\1 \2 with the highest \3"),

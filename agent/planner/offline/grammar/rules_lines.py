@@ -51,7 +51,7 @@ LINES = {
     "add end sep": "add|append|put SEP at|to|after end? of? each|every|all line of|in PATH",
     "add start sep": "add|append|put SEP at|to|before|in? begin|front of each|every|all line of|in PATH",
     "sumof": "total count of? HEAD / sum of? all? HEAD col? / total HEAD col / how much HEAD altogether|total? / total|overall HEAD / total amount of? HEAD",
-    "cell": "in|from|of? CELL HEAD",
+    "cell": "in|from|of? CELL HEAD / with|have|where|whose HEAD CELL",
     "where equal head": "with|have HEAD NUM / whose HEAD NUM / HEAD NUM",
     "frequency common": "NUM? requested|used|visited|called|seen|accessed|downloaded|ordered|bought|listed|read|watched|sold most frequency? / most requested|used|visited|called|seen|accessed|downloaded|ordered|bought|active|popular HEAD / HEAD most frequency|common / occur most frequency? / most popular|active HEAD / frequency HEAD",
     "maxof max": "large|highest|max|top|high HEAD",

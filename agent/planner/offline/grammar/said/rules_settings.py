@@ -96,6 +96,7 @@ RULES = [
     Said("set change update switch modify", rf"in {_FILE},? (?:set|change|update|switch|modify) {_A_KEY} (?:to|=|as) {_VALUE}", _set, "a setting"),
     Said("turn switch", rf"(?:turn|switch) (?P<state>on|off) {_A_KEY} in {_FILE}", _switched, "a setting on or off"),
     Said("turn switch", rf"(?:turn|switch) {_A_KEY} (?P<state>on|off) in {_FILE}", _switched, "a setting on or off"),
+    Said("turn switch", rf"in {_FILE},? (?:turn|switch) (?P<state>on|off) {_A_KEY}", _switched, "a setting on or off"),
     Said("turn switch enable disable", rf"in {_FILE},? (?:turn|switch) {_A_KEY} (?P<state>on|off)", _switched, "a setting on or off"),
     Said("enable disable activate deactivate", rf"(?P<state>enable|disable|activate|deactivate) {_A_KEY} in {_FILE}", _switched, "a setting on or off"),
     Said("comment", rf"comment(?: out)? {_LINE}(?: out)? (?:in|of|from) {_FILE}", _commented, "lines made comments"),

@@ -41,6 +41,7 @@ class Draft:
         self.lost: list[Piece] = []
         self.has_kinds = False
         self.group = ""
+        self.topped = False
         self.pending: tuple[Value, int] | None = None
 
     def _joined(self, piece: Piece) -> bool:

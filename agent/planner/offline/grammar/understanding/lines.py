@@ -68,15 +68,7 @@ class Lines(Things):
         if kept == "random":
             number = piece.values["NUM"].text if "NUM" in piece.values else "1"
             return self.stages.add("limit", "sample", number, clause=clause)
-        order = self.stages.order
-        if (
-            kept == "head"
-            and "top" in self._lows(piece)
-            and order is not None
-            and order.key == "size"
-            and not order.reverse
-        ):
-            self.stages.sort(self.stages.order_clause, reverse=True)  # the top of sizes are the largest
+        self.topped = self.topped or (kept == "head" and "top" in self._lows(piece))
         if (
             kept in ("skip", "drop")
             and clause in self.deleting
