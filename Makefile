@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# One test process more than there are processors: many tests wait for processes of theirs.
-WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
+# Twice as many test processes as processors: many tests wait for processes of theirs.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 )))
 STAMP  := $(VENV)/.stamps
 
 .PHONY: run test check bench docs real-model clean
@@ -34,10 +34,16 @@ $(STAMP)/check: pyproject.toml constraints.txt | $(BIN)/python
 run: $(STAMP)/run
 	@if [ -n "$$GOAL" ]; then exec $(BIN)/python agent_shell.py $(ARGS) -- "$$GOAL"; else exec $(BIN)/python agent_shell.py $(ARGS); fi
 
-# Hundreds of tests start the program: compiled once, whatever PYTHONDONTWRITEBYTECODE says, and also for other users than this one.
-test: $(STAMP)/test
+# What is compiled is kept, whatever PYTHONDONTWRITEBYTECODE says: hundreds of tests start the program, also as another user.
+test: export PYTHONDONTWRITEBYTECODE =
+test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+# In a new checkout each test process would compile all tests for itself. Collecting does it once, in two halves; errors are the tests' to tell.
+$(STAMP)/compiled: | $(STAMP)/test
+	@$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/contracts tests/e2e tests/scenarios tests/unit/[a-f]* >/dev/null 2>&1 & \
+		$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/unit/[g-z]* >/dev/null 2>&1; wait; touch $@
 
 check: $(STAMP)/check
 	$(BIN)/ruff format --check .
