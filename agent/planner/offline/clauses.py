@@ -21,7 +21,7 @@ _STRONG = re.compile(
       | \s*[,;.]\s*(?:and\s+)?next\b\s*,?\s*
       | \s*,?\s+and\s+(?=(?:tell\s+me|print|show(?:\s+me)?|say|report)\s+how\s+many\s+(?:there\s+are|they\s+are|lines\s+it\s+has)\s*\.?\Z)
       | \s*;\s+
-      | (?<=[\w)\x01])\.\s+(?=[A-Za-z])""",
+      | (?<=[\w)\x01])(?<!\bi\.e)(?<!\be\.g)(?<!\betc)\.\s+(?=[A-Za-z])""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WEAK = re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+", re.IGNORECASE)

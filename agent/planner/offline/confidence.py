@@ -12,7 +12,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from agent.meanings.words import Token
-from agent.planner.offline.evidence import missing, names_no_folder, names_nothing
+from agent.planner.offline.evidence import missing, names_no_folder, names_nothing, unasked
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.grammar.saying import literals, masked, undone
 
@@ -37,8 +37,29 @@ _PLACE = re.compile(
     r"((?<![\w./'\"*-])[\w-]{2,})(?![\w/'\"*-]|\.\w)"
 )
 _CALLED_SO = re.compile(
-    r"(?i)(?<![\w./-])([\w-]{2,}) (?:folder|directory)\b|\b(?:folder|directory) ([\w-]{2,})(?![\w.])"
+    r"(?i)(?:\b(?:each|every|per|any|no|which) [\w-]+ (?:folder|directory)\b)"  # of a kind, with no name
+    r"|(?<![\w./-])([\w-]{2,}) (?:folder|directory)\b|\b(?:folder|directory) ([\w-]{2,})(?![\w.])"
 )
+_SEARCHED = re.compile(r"\bgrep (?:-\S+ )*'?([A-Za-z]{4,})'?(?= |\Z)")
+_NO_TEXT = frozenset(
+    (
+        "everything",
+        "anything",
+        "something",
+        "whatever",
+        "others",
+        "unique",
+        "distinct",
+        "several",
+        "contents",
+        "columns",
+    )
+)
+_TEXT_CUES = (
+    r"contain\w*|with|words?|text|string|mention\w*|phrase|say\w*|match\w*|for|of|pattern|named|called|is|are|have|has|having|in"
+    r"|grep|status"
+)
+_ASKS_A_HOST = re.compile(r"(?:ping|ssh|dig|host|nslookup|traceroute|nmap|whois|mtr|telnet)\b")
 
 
 class Read(Struct, frozen=True, kw_only=True):
@@ -70,18 +91,35 @@ def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]
     for names though they name nothing."""
     goal = read.goal
     said = masked(goal)
-    lost = missing(said, command)
+    lost = missing(said, command) + [f"that it would {what}" for what in unasked(said, command)]
     order = undone(said, command)
-    if order and not operations(command):  # of changing commands `guards` speaks
+    if order and order.upper() not in goal and not operations(command):  # of changing commands `guards` speaks
         lost.append(f"to {order}")
     plain = _plain(command)
     lost += [f"{text!r}" for text in literals(goal) if _plain(text) and _plain(text) not in plain]
     lost += [number for number in _NUMBER.findall(goal) if not _has_number(number, command)]
-    lost += [path for path in _PATH.findall(goal) if not _has_path(path, command)]
+    lost += [path for path in _PATH.findall(goal) if path not in ("i.e", "e.g") and not _has_path(path, command)]
     lost += [place for place in _places(goal, exists) if not _has_word(place, command)]
+    lost += [repr(word) for word in _SEARCHED.findall(command) if _only_says_which(word, said)]
+    lost += [word for word in _hosts(command) if "." in word and exists(word)]  # a file is no machine
     lost += [repr(name) for name in read.names if names_nothing(name)]
     lost += [repr(name) for name in read.paths if names_nothing(name, path=True) and not exists(name)]
     return lost
+
+
+def _only_says_which(word: str, said: str) -> bool:
+    """Whether a text that is searched for is a word like "coldest", and nothing in the masked goal announces it as a text."""
+    low = word.lower()
+    if not (low in _NO_TEXT or (low.endswith("est") and len(low) > 5)) or not re.search(rf"\b{low}\b", said):
+        return False
+    return not re.search(rf"\b(?:{_TEXT_CUES}) (?:the )?(?:word |text |string )?{low}\b", said)
+
+
+def _hosts(command: str) -> list[str]:
+    """What a command takes for machines."""
+    if not _ASKS_A_HOST.match(command):
+        return []
+    return [word for word in command.split()[1:] if not word.startswith("-")]
 
 
 def _plain(text: str) -> str:
@@ -116,7 +154,8 @@ def _has_number(number: str, command: str) -> bool:
     same = {value * factor + step for factor in factors for step in (-1, 0, 1)} | {
         value / factor + step for factor in factors for step in (-1, 0, 1)
     }
-    return bool(there & same) or (value < 13 and ("date" in command or "$(" in command)) or value in (0, 1)
+    of_a_date = "date" in command and (value < 13 or 1900 <= value <= 2100)
+    return bool(there & same) or of_a_date or (value < 13 and "$(" in command) or value in (0, 1)
 
 
 def _has_path(path: str, command: str) -> bool:
@@ -132,8 +171,8 @@ def _has_path(path: str, command: str) -> bool:
 def _places(goal: str, exists: Callable[[str], bool]) -> list[str]:
     """Plain words that are folders or files here, said as places; and what is called a folder."""
     found = [word for word in _PLACE.findall(goal) if not names_no_folder(word) and exists(word)]
-    named = [a or b for a, b in _CALLED_SO.findall(goal)]
-    return found + [word for word in named if not names_no_folder(word) and not word.endswith("s")]
+    named = [a or b for a, b in _CALLED_SO.findall(goal) if a or b]
+    return found + [word for word in named if not names_no_folder(word) and not word.endswith(("s", "est"))]
 
 
 def _has_word(word: str, command: str) -> bool:

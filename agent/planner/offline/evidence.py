@@ -35,10 +35,19 @@ class _Wish(Struct, frozen=True):
     wanted: bool
 
 
+class _Unasked(Struct, frozen=True):
+    """What a command does, how that looks, and one of the words that have to be said for it."""
+
+    what: str
+    sign: re.Pattern[str]
+    said: re.Pattern[str]
+
+
 class _Evidence(Struct, frozen=True):
-    """The data file: all wishes, what names no folder, what names nothing at all, and what names files and folders only."""
+    """The data file: all wishes, what nobody does unasked, and words that name no folder, nothing at all, or files and folders only."""
 
     wishes: tuple[_Wish, ...]
+    unasked: tuple[_Unasked, ...]
     no_folder: frozenset[str]
     no_name: frozenset[str]
     no_proper_name: frozenset[str]
@@ -54,7 +63,8 @@ def _evidence() -> _Evidence:
         for row in data["wish"]
     )
     words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name"))
-    return _Evidence(wishes, *words)
+    unasked = (_Unasked(row["what"], re.compile(row["sign"]), re.compile(row["said"])) for row in data["unasked"])
+    return _Evidence(wishes, tuple(unasked), *words)
 
 
 def names_no_folder(word: str) -> bool:
@@ -68,6 +78,11 @@ def names_nothing(word: str, *, path: bool = False) -> bool:
     if not path and low in _evidence().no_proper_name:
         return True
     return low in _evidence().no_name or (len(low) > 5 and low.endswith("ly") and low not in _NAMES_IN_LY)
+
+
+def unasked(said: str, command: str) -> list[str]:
+    """What a command does though no word of a masked goal asks for it."""
+    return [row.what for row in _evidence().unasked if row.sign.search(command) and not row.said.search(said)]
 
 
 def missing(said: str, command: str) -> list[str]:

@@ -110,7 +110,7 @@ _NO_NAMES = frozenset(
 )
 _SUPERLATIVES = LazyPattern(r"-name '?\*?(?:newest|oldest|latest|largest|biggest|smallest|first|last|rest|others?)\b'?")
 _ATTRIBUTE = LazyPattern(
-    r"sed -i[^|;]*?s(.)(?:extension|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
+    r"sed -i[^|;]*?s(.)(?:extension|ending|suffix|prefix|headers?|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
     r"|columns?|size|date)\1"
 )
 
@@ -203,6 +203,8 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
     for kind, target in redirections(command):
         if not _ANNOUNCES.search(said) or re.fullmatch(r"[\x02 ]*(?:to|into|as|in)?[\x02 ]*", said):
             return f"nothing in the goal says that output goes to {target}"
+        if exists(target.rstrip("/") + "/."):
+            return f"{target} is a folder"
         if target in _NO_NAMES:
             return f"{target!r} does not look like a name"
         before = command.rsplit(">", 1)[0]

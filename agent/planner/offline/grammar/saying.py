@@ -168,7 +168,7 @@ DOERS = {
         r"push|curl|scp|rsync|sftp|mail|nc "
         "|kill",
     ),
-    "commit": ("commit|commits", r"commit|git (?:revert|reset|stash|cherry|merge|am\b)"),
+    "commit": ("commit", r"commit|git (?:revert|reset|stash|cherry|merge|am\b)"),
     "pack": (
         "zip|compress|gzip|archive|tar|pack",
         r"zip|tar|\bxz\b|7z|zst|gz|ffmpeg|\bgs\b|magick|convert|qpdf|optipng|jpegoptim|mogrify|gc\b",
@@ -183,12 +183,17 @@ DOERS = {
         r"| -d|branch|unset|unlink"
         r"|deluser|groupdel|delgroup|atrm|magick|qpdf|ffmpeg|exiftool|crontab|ssh-keygen|mogrify|DROP|flush|userdel|chmod|setfacl|jq|autoremove|zip|git|perl|sort|comm|\brev\b|shred|rmi|clean|DELETE|drop|-k",
     ),
+    "merge": (
+        "merge|combine|concatenate|join|unite",
+        r"cat\b|paste|join|merge|pdfunite|qpdf|-m\b|concat|\bjq\b|ffmpeg|awk|\btr\b|gs\b|rebase|magick|csvstack|sed|git|xargs|python|sort|nmcli|\bls\b.*tr",
+    ),
+    "compare": ("compare|diff", r"diff|cmp|comm\b|sum\b|join|==|git|hash|-nt|uniq|stat|grep|tar -\w*d"),
     "mode": ("chmod|chown|chgrp", r"chmod|chown|chgrp|setfacl"),
     "stop": (
         "stop|stops|halt",
         r"stop|kill|down|cancel|abort|disable|suspend|mask|quit|pause|-STOP|exit|\brm -f|q\b|-9|nmcli|off\b|git",
     ),
-    "tag": ("tag|tags", r"\btag\b|exif|docker|id3|ctags"),
+    "tag": ("tag", r"\btag\b|exif|docker|id3|ctags"),
     "install": (
         "install|installs|reinstall",
         r"install|ssh-copy-id|\badd\b|npm|pip|cargo|brew|pacman|\bget\b|clone|curl|snap|make|dpkg|apk|sync|bundle|poetry|uv|go ",

@@ -1,0 +1,111 @@
+"""Goals that were, or are easily, taken for something else: the command that mistakes them is not offered."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agent.planner.offline.confidence import OFFERED
+from agent.protocol.replies import Command, Plan
+from tests.support.each import each
+from tests.unit.planner.offline.offline_support import answer, goal_item
+
+_FOLDERS = ("src", "docs", "logs", "photos", "backup", "build", "tests")
+_FILES = (
+    "a.py", "src/main.py", "tests/test_a.py", "notes.txt", "todo.txt", "data.csv", "sales.csv", "data.json", "events.jsonl", "package.json",
+    "requirements.txt", "app.log", "report.pdf", "photo.jpg", "config.yml", "archive.tar.gz", "backup.tgz", "x.zip",
+)  # fmt: skip
+
+
+def _rows() -> list[tuple[str, str]]:
+    path = os.path.join(os.path.dirname(__file__), "misread_goals.txt")
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file.read().splitlines() if line and not line.startswith("#")]
+    return [(goal, mistake) for goal, _, mistake in (line.partition(" => ") for line in lines)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> str:
+    for folder in _FOLDERS:
+        (tmp_path / folder).mkdir()
+    for name in _FILES:
+        (tmp_path / name).write_text("x = 1\n")
+    return str(tmp_path)
+
+
+def test_no_goal_gets_the_command_that_mistakes_it(world: str) -> None:
+    rows = _rows()
+    assert len(rows) >= 70
+
+    @each(("goal", "mistake"), rows, ids=lambda row: row[0])
+    def is_not_mistaken(goal: str, mistake: str) -> None:
+        reply = answer(goal_item(goal, world))
+        commands = [step.command for step in reply.steps] if isinstance(reply, Plan) else []
+        if isinstance(reply, Command):
+            commands = [reply.command]
+            assert reply.confidence is not None
+            assert OFFERED <= reply.confidence <= 1
+        assert not [command for command in commands if re.search(mistake, command)], commands
+
+    is_not_mistaken()
+
+
+# What has to be right, since what is wrong with it was known.
+_RIGHT = {
+    "revert the last commit": "git revert --no-edit HEAD",
+    "revert the last 2 commits": "git revert --no-edit HEAD~2..HEAD",
+    "undo the last commit but keep the changes": "git reset --soft HEAD~1",
+    "install the requirements": "python3 -m pip install -r requirements.txt",
+    "install the dependencies": "python3 -m pip install -r requirements.txt",
+    "run the tests": "npm test",
+    "link notes.txt to docs": "ln -s ../notes.txt docs/",
+    "make a link to notes.txt in docs": "ln -s ../notes.txt docs/",
+    "create a symlink from notes.txt to docs/n.txt": "ln -s ../notes.txt docs/n.txt",
+    "unpack x.zip into a new folder": "unzip x.zip -d x",
+    "extract archive.tar.gz into its own directory": "mkdir -p archive && tar -xf archive.tar.gz -C archive",
+    "upload src to bob@example.com": "scp -r src bob@example.com:",
+    "stop and remove all containers": "docker ps -aq | xargs -r docker rm -f",
+    "remove unused packages": "sudo apt-get autoremove",
+}
+
+
+def test_what_was_mistaken_is_right_now(world: str) -> None:
+    @each(("goal", "command"), list(_RIGHT.items()), ids=lambda row: row[0])
+    def is_right(goal: str, command: str) -> None:
+        reply = answer(goal_item(goal, world))
+        assert isinstance(reply, Command), reply
+        assert reply.command == command
+
+    is_right()
+
+
+def test_a_step_takes_the_order_of_the_one_before(world: str) -> None:
+    reply = answer(goal_item("delete a.py and the folder src", world))
+    assert isinstance(reply, Plan)
+    assert [step.command for step in reply.steps] == ["rm a.py", "rm -r src"]
+
+
+@pytest.mark.skipif(shutil.which("ln") is None, reason="no ln")
+def test_links_point_to_what_was_named(world: str) -> None:
+    import subprocess
+
+    for goal, link in (("link notes.txt to docs", "docs/notes.txt"), ("link src/main.py as docs/m.py", "docs/m.py")):
+        reply = answer(goal_item(goal, world))
+        assert isinstance(reply, Command)
+        subprocess.run(["sh", "-c", reply.command], cwd=world, check=True, timeout=10)
+        assert Path(world, link).is_symlink()
+        assert Path(world, link).read_text() == "x = 1\n"
+
+
+def test_confidence_falls_with_what_speaks_against_a_command() -> None:
+    plain = answer(goal_item("count the lines of notes.txt"))
+    aside = answer(goal_item("count the lines of notes.txt (all of them)"))
+    assert isinstance(plain, Command)
+    assert plain.confidence is not None
+    if isinstance(aside, Command):
+        assert aside.confidence is not None
+        assert aside.confidence < plain.confidence
