@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from agent.meanings.exit_answers import answer_of, deciding_programs
 from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, shortened_lines, shown
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
+from agent.planner.offline.installing import HasPrograms, install_advice
 from agent.planner.offline.recipes import RecipeEntry, read_toml
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command, Reply
@@ -21,14 +22,6 @@ _GENERIC_ERROR = re.compile(
 )
 # A fixed command would run in another folder than the one that failed.
 _ELSEWHERE = re.compile(r"(?:^|[;&(]\s*)(?:cd|pushd)\s|\s-C\s|\s--git-dir|\s--work-tree|\bssh\s")
-
-
-class HasPrograms(Protocol):
-    @property
-    def present(self) -> Callable[[str], bool]: ...
-
-    @property
-    def is_root(self) -> bool: ...
 
 
 class Aftermath:
@@ -120,7 +113,7 @@ class Aftermath:
             first = found[0]
             text = f"it failed (exit code {code}): {_with_note(first.sentence, fix)}"
             if first.rule.id == "program.missing":
-                text += f". {self.install_advice(first.caught.get('name', ''), around)}"
+                text += f". {install_advice(first.caught.get('name', ''), around)}"
             return text
         meaning = self.exit_meaning(item)
         if code is not None and 128 < code <= 192:
@@ -171,22 +164,6 @@ class Aftermath:
             lines = "\n".join(f"  {shown(line)}" for line in errors[:3])
             return f"I do not know this error; these lines look like the reason:\n{lines}"
         return "I see no error in that text that I know; a model could read it in full"
-
-    def install_advice(self, program: str, around: HasPrograms) -> str:
-        """How a missing program can be had."""
-        from agent.planner.offline.fixing.programs import tables
-
-        if program == "sudo":
-            return "As root it works without `sudo`." if around.is_root else "It needs the rights of root: try `su -`."
-        table = tables()
-        package = table["package"].get(program, program)
-        if not re.fullmatch(r"[\w.+-]{1,60}", package):
-            return "Check the spelling."
-        for manager, install in table["install"].items():
-            if around.present(manager):
-                words = install.removeprefix("sudo ") if around.is_root else install
-                return f"If you want it: `{words} {package}`."
-        return "No package manager that I know is here to install it with."
 
 
 def _said(item: CommandItem) -> str:

@@ -8,8 +8,9 @@ import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.planner.offline.answers import Answerer, Surroundings
+from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
+from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
 from agent.protocol.messages import EnvironmentFacts, GoalItem

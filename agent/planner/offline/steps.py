@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from msgspec import structs
 
-from agent.planner.offline.answers import Answerer, Surroundings
+from agent.planner.offline.answers import Answerer
 from agent.planner.offline.clauses import MOST_CLAUSES, clauses, halves, without_lead
 from agent.planner.offline.goals import MAX_GOAL
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.grammar.ordering import order_of, starts_with_order
 from agent.planner.offline.referring import Told, after, resolved, says_them
+from agent.planner.offline.surroundings import Surroundings
 from agent.protocol.messages import GoalItem
 from agent.protocol.replies import Chat, Command, Plan, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest

@@ -7,8 +7,9 @@ import re
 from msgspec import Struct, structs
 
 from agent.meanings.exit_answers import succeeded
-from agent.planner.offline.answers import Answerer, Surroundings
+from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal
+from agent.planner.offline.surroundings import Surroundings
 from agent.protocol.messages import GoalItem, HistoryItem, NoteItem, StepItem
 from agent.protocol.replies import Chat, Reply
 from agent.protocol.requests import PlannerRequest

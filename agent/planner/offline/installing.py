@@ -1,0 +1,32 @@
+"""How a program that is missing can be had here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+
+class HasPrograms(Protocol):
+    @property
+    def present(self) -> Callable[[str], bool]: ...
+
+    @property
+    def is_root(self) -> bool: ...
+
+
+def install_advice(program: str, around: HasPrograms) -> str:
+    """How a missing program can be had."""
+    from agent.planner.offline.fixing.programs import tables
+
+    if program == "sudo":
+        return "As root it works without `sudo`." if around.is_root else "It needs the rights of root: try `su -`."
+    table = tables()
+    package = table["package"].get(program, program)
+    if not re.fullmatch(r"[\w.+-]{1,60}", package):
+        return "Check the spelling."
+    for manager, install in table["install"].items():
+        if around.present(manager):
+            words = install.removeprefix("sudo ") if around.is_root else install
+            return f"If you want it: `{words} {package}`."
+    return "No package manager that I know is here to install it with."

@@ -1,0 +1,172 @@
+"""Which commands fit a goal, in which order, and how sure each of them is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from agent.planner.offline.grammar.grammar import Composed
+from agent.planner.offline.grammar.programs import programs
+from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
+from agent.planner.offline.recipes import Form, Recipe
+from agent.planner.offline.rendering import render, usable_forms, without_sudo
+from agent.planner.offline.sentences import Scene
+from agent.planner.offline.surroundings import Surroundings
+from agent.protocol.messages import GoalItem
+
+if TYPE_CHECKING:
+    from agent.planner.offline.confidence import Read
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """One command that fits a goal, with the match and form it came from, or with what the grammar composed.
+
+    `sure` is 0..1: how sure it is that it does what the goal says. See `confidence`.
+    """
+
+    command: str
+    sure: float = 1.0
+    match: Match | None = None
+    form: Form | None = None
+    composed: Composed | None = None
+
+    @property
+    def filters(self) -> bool:
+        """Whether filters of the goal are in the command."""
+        return self.match is None or self.match.recipe.entry.filters
+
+
+class Offers:
+    """Reads goals with one matcher, and makes commands of what was read."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+
+    def read(self, text: str, goal: GoalItem, around: Surroundings, also: str = "") -> Reading:
+        """A text as it is read where the goal was given; `also` is a remark on it."""
+        cwd = goal.environment.cwd or os.curdir
+
+        def there(name: str) -> str:
+            return os.path.join(cwd, os.path.expanduser(name) if name.startswith("~/") else name)
+
+        looked_at: dict[str, str] = {}  # a file is read once for a goal, however many rules ask
+
+        def peek(name: str) -> str:
+            if name not in looked_at:
+                looked_at[name] = around.peek(there(name))
+            return looked_at[name]
+
+        scene = Scene(
+            lexicon=self._matcher.book.lexicon,
+            today=around.today,
+            exists=lambda name: around.exists(there(name)),
+            running=around.running,
+            peek=peek,
+        )
+        reading = self._matcher.read(text, scene, also=also)
+        return structs.replace(reading, goal=f"{text} {also}") if also else reading
+
+    def offers(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
+        """Every distinct command that fits, that nothing in the goal speaks against, and that is sure enough, the best first.
+
+        Where the best is refused there is none: what fits less well was not meant.
+        """
+        # With the first goal, not while the planner loads.
+        from agent.planner.offline.confidence import OFFERED, confidence
+        from agent.planner.offline.grammar.guards import refusal, resolver
+
+        exists = resolver(goal.environment.cwd, around.exists)
+        offers = []
+        for offer in self.every(reading, goal, around):
+            refused = refusal(reading.goal, offer.command, exists)
+            sure = 0.0 if refused else confidence(how_read(reading, offer), offer.command, exists)
+            if sure >= OFFERED:
+                offers.append(structs.replace(offer, sure=sure))
+            elif not offers:
+                return []
+        return offers
+
+    def every(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
+        """Every distinct command that fits, the best first."""
+        offers: list[Offer] = []
+        composed = self._composed(reading, around)
+        if composed is not None and prefers_grammar(reading):
+            offers.append(composed)
+        for match in reading.matches:
+            for form in self.usable(match.recipe, goal, around):
+                template = without_sudo(form.command) if around.is_root else form.command
+                try:
+                    command = render(template, match).strip()
+                except KeyError:  # "." has no name to make `NAME.zip` of
+                    if not offers:
+                        return []  # what fits less well is not what was meant
+                    continue
+                if all(offer.command != command for offer in offers):
+                    offers.append(Offer(command=command, match=match, form=form))
+        if composed is not None and all(offer.command != composed.command for offer in offers):
+            offers.append(composed)
+        return offers
+
+    def usable(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> list[Form]:
+        """The forms of a recipe that can be had here."""
+        return usable_forms(
+            recipe,
+            goal.environment.os,
+            around.present,
+            is_root=around.is_root,
+            flavour=around.flavour,
+            here=lambda name: around.exists(os.path.join(goal.environment.cwd or os.curdir, name)),
+        )
+
+    def _composed(self, reading: Reading, around: Surroundings) -> Offer | None:
+        """What the grammar composed, where all its programs are there."""
+        composed = reading.composed
+        if composed is None or not all(around.present(name) for name in programs(composed.command)):
+            return None
+        return Offer(command=composed.command, composed=composed)
+
+
+def how_read(reading: Reading, offer: Offer) -> Read:
+    """How a goal was read for an offer, as `confidence` wants it."""
+    from agent.planner.offline.confidence import Read
+
+    match, composed = offer.match, offer.composed
+    score = match.score if match is not None else composed.score if composed is not None else 0.0
+    tied = match is not None and any(
+        other.recipe is not match.recipe
+        and (round(other.score, 3), other.weight) == (round(match.score, 3), match.weight)
+        for other in reading.matches
+    )
+    return Read(
+        goal=reading.goal,
+        score=score,
+        tokens=reading.tokens,
+        tied=tied,
+        names=_plain_names(reading, match, paths=False),
+        paths=_plain_names(reading, match, paths=True),
+    )
+
+
+def _plain_names(reading: Reading, match: Match | None, *, paths: bool) -> tuple[str, ...]:
+    """What a recipe takes for a name, and that is neither quoted nor announced as one."""
+    if match is None:
+        return ()
+    values = match.binding.values.values()
+    caught = {value.origin for value in values if value.origin and (value.kind == "path") is paths}
+    pairs = zip(["", *(token.low for token in reading.tokens)], reading.tokens, strict=False)
+    return tuple(
+        token.raw
+        for before, token in pairs
+        if token.raw in caught and not token.quoted and not token.is_path and before not in ("called", "named")
+    )
+
+
+def is_best(offer: Offer, reading: Reading) -> bool:
+    """Whether nothing fits the goal better than an offer does."""
+    match = offer.match
+    if match is None:
+        return prefers_grammar(reading)
+    best = reading.matches[0]
+    return (round(match.score, 3), match.weight) == (round(best.score, 3), best.weight)
