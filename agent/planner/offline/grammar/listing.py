@@ -147,13 +147,12 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
         "absolute" in form and not files.roots
     ):
         return f"{find} -exec realpath {{}} \\;" + tail, False
-    if order is not None and "super" in form and not intent.shown and not form & {"basename", "relative", "absolute"}:
-        if files.type == "d" and order.key == "size":
+    sized = order is not None and order.key == "size" and "super" in form
+    if order is not None and sized and not intent.shown and not form & {"basename", "relative", "absolute"}:
+        if files.type == "d":
             return f"du -h {root_words(files)} | sort -{'r' if order.reverse else ''}h", True
-        # What is largest or newest is shown with its size or time, which is what makes it so.
-        shape, letters = ("%s\\t%p", "n") if order.key == "size" else ("%T+ %p", "")
-        flags = ("r" if order.reverse else "") + letters
-        return f"{find} -printf '{shape}\\n' | sort{' -' + flags if flags else ''}", True
+        # What is largest is shown with its size, which is what makes it so. Of the newest the name is wanted.
+        return f"{find} -printf '%s\\t%p\\n' | sort -{'r' if order.reverse else ''}n", True
     if order is not None and order.key in _SORT_FIELDS:
         key = _SORT_FIELDS[order.key]
         reverse = "r" if order.reverse else ""
