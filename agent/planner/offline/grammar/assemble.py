@@ -212,8 +212,9 @@ def _summed(stages: list[Stage]) -> list[Stage]:
     out: list[Stage] = []
     for stage in stages:
         if stage.op == "agg" and out and out[-1].op == "cols" and len(out[-1].args) == 2:
-            stage = structs.replace(stage, args=(stage.args[0], *out.pop().args))
-        out.append(stage)
+            out.append(structs.replace(stage, args=(stage.args[0], *out.pop().args)))
+        else:
+            out.append(stage)
     return out
 
 

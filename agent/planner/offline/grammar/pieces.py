@@ -95,9 +95,9 @@ class _Rule(Struct):
 
 def _compile(source: str) -> tuple[_Element, ...]:
     elements = []
-    for part in source.split():
-        optional = part.endswith("?")
-        part = part.removesuffix("?")
+    for written in source.split():
+        optional = written.endswith("?")
+        part = written.removesuffix("?")
         hole = part if part.rstrip("123") in HOLES else ""
         words = frozenset() if hole else frozenset(LEMMAS.get(word, word) for word in part.split("|"))
         elements.append(_Element(words, hole, optional))

@@ -120,21 +120,20 @@ class PieceReader:
         if best is not None and best.op in ("scope", "to", "name", "contain"):
             # "in Engineering" is no folder where that is a value of a column.
             told = _told_by_table(sentence, best.end - 1)
-            if told is not None and told.op == "cell" and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
-                if best.op in ("scope", "to") and best.end - at <= 2:
-                    return structs.replace(told, start=at)
+            is_cell = told is not None and told.op == "cell" and best.op in ("scope", "to") and best.end - at <= 2
+            if told is not None and is_cell and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
+                return structs.replace(told, start=at)
         if best is not None and best.op == "scope":
             # "in all log files here": the kind is said between the preposition and the place.
             for inner in range(at + 1, best.end - 1):
                 if read_kinds(sentence.tokens, inner, sentence.scene) is not None:
                     return Piece(meaning="free", values={}, start=at, end=inner)
-        if best is not None and best.op in _GIVES_WAY:
-            if best.op == "form":
-                # "just the names" of a table are a column of it.
-                for inner in range(at + 1, best.end):
-                    told = _told_by_table(sentence, inner)
-                    if told is not None and told.op == "colname" and told.end >= best.end:
-                        return structs.replace(told, start=at)
+        if best is not None and best.op == "form":
+            # "just the names" of a table are a column of it.
+            for inner in range(at + 1, best.end):
+                told = _told_by_table(sentence, inner)
+                if told is not None and told.op == "colname" and told.end >= best.end:
+                    return structs.replace(told, start=at)
         if lemmas[at] in ("not", "except"):
             after = at + 1
             while after < len(lemmas) and lemmas[after] in SKIPPED:

@@ -227,7 +227,8 @@ class StagesDraft(Struct, kw_only=True):
             self.steps = [step for step in self.steps if step.stage.op != "nonewline"]
         ordered = [step.stage for step in sorted(self.steps, key=lambda step: (step.clause, step.rank))]
         filled: list[Stage] = []
-        for stage in _together(ordered):
+        for one in _together(ordered):
+            stage = one
             if stage.order is not None and stage.order.key == "col":
                 stage = structs.replace(
                     stage, order=structs.replace(stage.order, column=f"{stage.order.column}:{separator}")

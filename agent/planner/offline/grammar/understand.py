@@ -32,7 +32,8 @@ class Understanding(Forms, Deeds):
 
     def run(self) -> Understood:
         """Apply every piece, then put the intent together."""
-        for piece, clause in zip(self.row.pieces, self.row.clauses, strict=True):
+        for read, clause in zip(self.row.pieces, self.row.clauses, strict=True):
+            piece = read
             first = self.row.lemmas[piece.start]
             if piece.op not in ("verb", "seek", "free") and first in _VERB_WORDS:
                 self.verbs.append((first, clause))
