@@ -158,6 +158,8 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("somebody someone anybody", r"(?:that |which )?(?:somebody|someone|anybody|anyone|people) (?:has |have )?(modified|changed|edited|touched)", r"\1"),
     Rewording("i we", r"(?:that |which )?(?:i|we) (?:have not|haven't|did not|didn't) (modified|changed|edited|touched|modify|change|edit|touch)(?:ed)?", "not modified"),
     Rewording("longer more", r"(?:no|not) (?:longer|more|earlier) than (.{1,20}?) ago", r"less than \1 ago"),
+    Rewording("last", r"(?:(?:which|that) (?:were|was|are|have been|has been) )?last (modified|changed|edited|updated|touched) (?=(?:between|in|before|after|on|more|less|over|within|during|since|\d))", r"\1 "),
+    Rewording("so", r"so that (?:it|they|their names?|its name) ends? (?:in|with) (\.?\w{1,6})(?=\s*[,.]?\Z)", r"to \1"),
     # What sort of files.
     Rewording("dotfiles dot", r"(?:dotfiles|dot files|dot-files)", "hidden files"),
     Rewording("python php javascript js css html java ruby rust shell perl", r"(python|php|javascript|js|css|html|java|ruby|rust|perl) (?:modules|sources|source code|programs|pages|scripts|source files|program files|sheets)", r"\1 files"),

@@ -8,6 +8,9 @@ from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.understanding.counts import Counts
 from agent.planner.offline.grammar.understanding.edits import Edits
 
+# Words of superlatives that do not end like one.
+_MOST = frozenset({"most", "recent", "recently", "last", "least", "ago", "space"})
+
 
 class Forms(Counts, Edits):
     """How the result is shown."""
@@ -68,6 +71,9 @@ class Forms(Counts, Edits):
 
     def on_super(self, piece: Piece, clause: int) -> bool:
         kind = piece.param.split()[0]
+        lows = {token.low for token in self.row.sentence.tokens[piece.start : piece.end]}
+        if not lows & _MOST and not any(low.endswith("est") for low in lows):
+            return False  # "old logs" are not the oldest
         number = piece.values["NUM"].text if "NUM" in piece.values else ""
         lemmas = self.row.lemmas[piece.start : piece.end]
         for noun, letter in (("dir", "dir"), ("file", "file")):

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from agent.planner.offline.grammar.pieces import Piece
 from agent.planner.offline.grammar.understanding.things import Things
+from agent.planner.offline.values import Value
 
 
 class Lines(Things):
@@ -24,6 +25,8 @@ class Lines(Things):
     def on_seek(self, piece: Piece, clause: int) -> bool:
         if piece.param == "for" and not self._seeks_now():
             return False
+        if piece.param == "line" and not self._is_in_the_files(next(iter(piece.values.values()))):
+            return False
         self.seeks = True
         if piece.param == "line":
             self.on_noun(structs.replace(piece, meaning="noun line"), clause)
@@ -35,6 +38,14 @@ class Lines(Things):
         kind = "either" if piece.param == "either" else ""
         self.stages.contain(kind, self._as_written(piece), clause)
         return all([self._place(place, clause, "") for place in places])  # noqa: C419 - each must be taken up
+
+    def _is_in_the_files(self, value: Value) -> bool:
+        """Whether a word before "lines" can be a text: one in capitals, or one that a file of the goal has."""
+        if not value.text.islower():
+            return True
+        texts = [self.scene.peek(token.raw) for token in self.row.sentence.tokens if token.raw != value.origin]
+        known = [text for text in texts if text]
+        return not known or any(value.text in text.lower() for text in known)
 
     def _seeks_now(self) -> bool:
         """Whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
