@@ -18,6 +18,7 @@ $(BIN)/python:
 $(STAMP)/run: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV) ..." >&2
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e . >&2
+	@$(BIN)/python -m agent.planner.offline.book_build
 	@mkdir -p $(STAMP) && touch $@
 
 $(STAMP)/test: pyproject.toml constraints.txt | $(BIN)/python
@@ -38,6 +39,7 @@ run: $(STAMP)/run
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
+	@$(BIN)/python -m agent.planner.offline.book_build
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # In a new checkout each test process would compile all tests for itself. Collecting does it once, in two halves; errors are the tests' to tell.

@@ -9,14 +9,13 @@ import contextlib
 import os
 import re
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable
 
 import msgspec
 
 from agent.meanings.words import Lexicon, read_lexicon
-from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, read_source, sources
+from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, load_tables, read_source, sources
 from agent.planner.offline.recipes import load_entries, read_toml
 
 # Optional parts and slots.
@@ -106,9 +105,8 @@ def keep(tables: Tables, started: int) -> None:
 
 
 def main() -> None:
-    """Compile, for those who cannot write there later."""
-    started = time.time_ns()
-    keep(build(), started)
+    """Compile where it is not compiled yet, for those who cannot write there later."""
+    load_tables()
 
 
 if __name__ == "__main__":

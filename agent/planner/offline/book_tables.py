@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -65,8 +64,7 @@ def load_tables() -> Tables:
 
     started = time.time_ns()
     tables = build()
-    if not sys.dont_write_bytecode:
-        keep(tables, started)
+    keep(tables, started)
     return tables
 
 

@@ -107,10 +107,6 @@ def test_what_others_may_write_is_not_used(elsewhere: Path, monkeypatch: pytest.
 def test_it_is_kept_where_it_can_be(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = elsewhere / "_book.msgpack"
     compiled.unlink()
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert book_tables.load_tables().areas
-    assert not compiled.exists()
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     built = book_tables.load_tables()
     assert stat.S_IMODE(compiled.stat().st_mode) == 0o644
     assert is_used(monkeypatch)
