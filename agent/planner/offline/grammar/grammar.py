@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.planner.offline.grammar import rules_files, rules_lines, rules_output, rules_text
+from agent.planner.offline.grammar.asked.answer import asked_of_lines
 from agent.planner.offline.grammar.checks import coherent
 from agent.planner.offline.grammar.explain import explain
 from agent.planner.offline.grammar.intent import Intent
@@ -91,6 +92,9 @@ class Grammar:
         said = self._hearing.hear(sentence)
         if said is not None:
             return Composed(intent=Intent(source="said"), command=said[0], score=1.0, reading=said[1])
+        asked = asked_of_lines(sentence)
+        if asked is not None:
+            return Composed(intent=Intent(source="said"), command=asked[0], score=1.0, reading=asked[1])
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()
@@ -115,6 +119,12 @@ class Grammar:
         )
 
 
+def _asks_where(intent: Intent) -> bool:
+    """Whether lines with a text are asked for by their numbers, wherever they are."""
+    numbered = "linenumber" in intent.form or any(stage.op == "number" for stage in intent.stages)
+    return numbered and bool(intent.stages) and intent.stages[0].op in ("match", "anchored", "regex")
+
+
 def _has_object(intent: Intent) -> bool:
     """Whether the goal says on what to work at all."""
     files = intent.files
@@ -126,4 +136,5 @@ def _has_object(intent: Intent) -> bool:
         or files.names
         or (files.roots and (intent.stages or intent.action or files.narrow))
         or (intent.source == "content" and "recursive" in intent.form and intent.stages)
+        or (intent.source == "content" and _asks_where(intent))
     )

@@ -35,6 +35,7 @@ _LS_MODE = re.compile(r"[-dl]?([r-][w-][xsS-])([r-][w-][xsS-])([r-][w-][xtT-])\Z
 _USER = re.compile(r"[A-Za-z_][\w.-]*\$?\Z")
 _GLOB = re.compile(r"[^/]*[*?\[][^/]*\Z")
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
+_LEAVES_OUT = frozenset({"except", "lack"})
 # Never taken for a name or a text unless quoted.
 _NO_NAMES = frozenset(
     [
@@ -215,7 +216,7 @@ def _name(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     if token.is_path or not token.raw or "/" in token.raw or "\0" in token.raw:
         return None
-    if not token.quoted and token.low in _NO_NAMES:
+    if not token.quoted and (token.low in _NO_NAMES or LEMMAS.get(token.low) in _LEAVES_OUT):
         return None
     return 1, Value(text=token.raw, origin=token.raw)
 
@@ -227,7 +228,8 @@ def _known_extension(word: str) -> bool:
 def _extension(sentence: Sentence, at: int) -> Found:
     token = sentence.tokens[at]
     raw = token.raw.removeprefix("*")
-    if token.is_path or not _EXTENSION.match(raw) or (token.low in _NO_NAMES and not token.quoted):
+    no_name = not token.quoted and (token.low in _NO_NAMES or LEMMAS.get(token.low) in _LEAVES_OUT)
+    if token.is_path or not _EXTENSION.match(raw) or no_name:
         return None
     if not _known_extension(raw.lstrip(".")) and not raw.startswith("."):
         return None

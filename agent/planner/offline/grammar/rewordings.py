@@ -116,6 +116,9 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("find search look grep", r"(?P<verb>find|search for|look for|grep for|grep) (?!(?:files?|folders?|lines?|words?|duplicates?|it|them|what|everything|anything|text|names?|directories|links?|all|any|the|out|where|how|images?|photos?|pictures?|columns?|numbers?|scripts?|documents?|users?|processes|ip|email|emails|addresses|executables?|symlinks?|videos?|music|comments?|functions?|classes)\b)([A-Za-z]\w*) in (?=(?:all |every |each |any |the )*(?:\.?\w+ )?files?\b)", r"find '\2' in "),
     Rewording("status code", r"(requests|lines|entries|hits|responses)(?: (?:in|of|from) (FILE))? (?:that |which )?(?:have |has |had )?(?:ended|ending|end|answered|returned|returning|resulted|resulting|finished|responded|were answered|got|had|returns?)(?: with| in)? (?:a |an |the )?(?:http )?(?:status(?: code)?|code|response code) (\d{3})", r"\1 in \2 with status \3"),
     Rewording("upper lower case", r"(?<= )\((?:in )?any case\)", "ignoring case"),
+    Rewording("which", r"which (\w+) (?:occur|appear|are used|are there|exist|come up|are listed|are mentioned) in (FILE)(?:,? (?:every|each|list(?:ed)?|show(?:n)?|name)(?: \w+)? (?:only )?once)?", r"different \1 in \2"),
+    Rewording("runs run", r"with (?:every |all |each )?runs? of (?:blanks|spaces) (?:squeezed|reduced|collapsed|turned|shrunk)(?: in)?to (?:a single one|one|a single blank|a single space|one blank|one space)", "with multiple spaces squeezed into one"),
+    Rewording("unix", r"(?:make|turn) (FILE) (?:in)?to? ?a (?:unix|linux) (?:text )?file(?: \(.*\))?", r"convert \1 to unix line endings"),
     # Counts.
     Rewording("each every", r"(?:and )?(print|show|tell me|list|display|say) how many (lines|words|characters|bytes) (?:each|every)(?: one| file| of them)? (?:has|contains|have)", r"and count the \2 in each"),
     Rewording("commonest", r"commonest", "most common"),

@@ -52,7 +52,7 @@ FORM = {
     "form group": "and|with|including? their? group / group owner / group name / group of / group ownership",
     "form mode": "and|with|including? their? permission / along with permission / permission of each? / permission in|as|with|using octal|number|num format|form|mode|notation? / octal permission / num permission / permission number? / file permission / access permission / access rights / permission and",
     "form octal": "in|as|using octal format|form|notation? / octal format|form|notation|mode? / num format|form|notation",
-    "form inode": "inode number? / with|and their? inode number? / and inode",
+    "form inode": "inode number|numbers? / with|and their? inode number|numbers? / and inode",
     "form depth": "and|with|including their depth",
     "form type": "file type / type of each? file? / type of content / mime type / kind of file / file type of / determine type / type / type of",
     "form details": "long listing / listing / details listing / with|in|and|including? detail|long|full|all? detail|format|listing|information|info|form / in? long format|listing|form / detail / long listing / detail information|list|listing / ls -l format? / with all? detail|information|attribute|metadata / in detail / list in long format / including permission owner size / permission owner size / all information|detail / with permission and? owner / long format listing",
