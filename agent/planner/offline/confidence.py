@@ -19,8 +19,12 @@ from agent.planner.offline.grammar.saying import literals, masked, undone
 OFFERED = 0.6
 LOST = 0.5  # what each thing leaves that the goal says and the command does not show
 _TIED = 0.92
-_LONG = 9  # words that mean something; more of them are read wrongly more often
-_PER_WORD = 0.985
+# Measured over 459 goals of people who did not know the planner: of commands without a pipe that were offered 9 in 10 were right, of those
+# that the grammar composed of three or more programs less than half; goals of 14 words and more were read rightly in 6 of 10.
+_PER_WORD = 0.988  # words that mean something
+_LONG = 10
+_PER_WORD_OF_LONG = 0.96
+_COMPOSED_OF = (0.97, 0.92, 0.72, 0.68)  # by the number of pipes
 _PER_FILLER = 0.98
 _ASIDE = 0.8
 # Fillers that often say something after all.
@@ -63,13 +67,14 @@ _ASKS_A_HOST = re.compile(r"(?:ping|ssh|dig|host|nslookup|traceroute|nmap|whois|
 
 
 class Read(Struct, frozen=True, kw_only=True):
-    """How a goal was read: the score of the words alone, its tokens, whether another command fits as well, and the plain words that were
-    taken for names, or for names of files and folders."""
+    """How a goal was read: the score of the words alone, its tokens, whether another command fits as well, whether the grammar put the
+    command together, and the plain words that were taken for names, or for names of files and folders."""
 
     goal: str
     score: float
     tokens: list[Token]
     tied: bool = False
+    composed: bool = False
     names: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
@@ -79,7 +84,9 @@ def confidence(read: Read, command: str, exists: Callable[[str], bool]) -> float
     sure = read.score * (_TIED if read.tied else 1.0)
     sure *= LOST ** len(unseen(read, command, exists))
     meant = sum(not token.filler and not token.weak for token in read.tokens)
-    sure *= _PER_WORD ** max(0, meant - _LONG)
+    sure *= _PER_WORD**meant * _PER_WORD_OF_LONG ** max(0, meant - _LONG)
+    if read.composed:
+        sure *= _COMPOSED_OF[min(command.count(" | "), len(_COMPOSED_OF) - 1)]
     sure *= _PER_FILLER ** sum(token.low in _SPEAKING and token.filler for token in read.tokens)
     if _ASIDES.search(masked(read.goal)):
         sure *= _ASIDE

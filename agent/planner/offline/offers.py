@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from agent.planner.offline.grammar.grammar import Composed
-from agent.planner.offline.grammar.programs import programs
+from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
 from agent.planner.offline.recipes import Form, Recipe
 from agent.planner.offline.rendering import render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.surroundings import Surroundings
+from agent.planner.offline.system_tools import GNU
 from agent.protocol.messages import GoalItem
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class Offers:
     def every(self, reading: Reading, goal: GoalItem, around: Surroundings) -> list[Offer]:
         """Every distinct command that fits, the best first."""
         offers: list[Offer] = []
-        composed = self._composed(reading, around)
+        composed = self._composed(reading, goal, around)
         if composed is not None and prefers_grammar(reading):
             offers.append(composed)
         for match in reading.matches:
@@ -120,10 +121,12 @@ class Offers:
             here=lambda name: around.exists(os.path.join(goal.environment.cwd or os.curdir, name)),
         )
 
-    def _composed(self, reading: Reading, around: Surroundings) -> Offer | None:
-        """What the grammar composed, where all its programs are there."""
+    def _composed(self, reading: Reading, goal: GoalItem, around: Surroundings) -> Offer | None:
+        """What the grammar composed, where all its programs are there, and are those that know what it says."""
         composed = reading.composed
         if composed is None or not all(around.present(name) for name in programs(composed.command)):
+            return None
+        if any(around.flavour(name, goal.environment.os) != GNU for name in only_gnu(composed.command)):
             return None
         return Offer(command=composed.command, composed=composed)
 
@@ -144,6 +147,7 @@ def how_read(reading: Reading, offer: Offer) -> Read:
         score=score,
         tokens=reading.tokens,
         tied=tied,
+        composed=composed is not None and composed.intent.source != "said",
         names=_plain_names(reading, match, paths=False),
         paths=_plain_names(reading, match, paths=True),
     )
