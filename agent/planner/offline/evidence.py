@@ -13,6 +13,8 @@ from functools import cache
 
 from msgspec import Struct
 
+from agent.risk.lazy_pattern import LazyPattern
+
 # Line tools take a record for a line, and a comma for a letter.
 _TEXT_OF_JSON = re.compile(
     r"\b(?:awk|sort|cut|sed -n|uniq)\b[^|;&]* \S+\.jsonl?\b|\bgrep\b[^;&]*\.jsonl? \||&& grep\b[^|;&]*\.json"
@@ -30,8 +32,8 @@ class _Wish(Struct, frozen=True):
     """What is wished for, how it is said, and how a command looks that grants it, or with `wanted` false, that does not."""
 
     what: str
-    said: re.Pattern[str]
-    sign: re.Pattern[str]
+    said: LazyPattern
+    sign: LazyPattern
     wanted: bool
 
 
@@ -39,8 +41,8 @@ class _Unasked(Struct, frozen=True):
     """What a command does, how that looks, and one of the words that have to be said for it."""
 
     what: str
-    sign: re.Pattern[str]
-    said: re.Pattern[str]
+    sign: LazyPattern
+    said: LazyPattern
 
 
 class _Evidence(Struct, frozen=True):
@@ -59,11 +61,11 @@ def _evidence() -> _Evidence:
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "evidence.toml"), "rb") as file:
         data = tomllib.load(file)
     wishes = tuple(
-        _Wish(row["what"], re.compile(row["said"]), re.compile(row.get("done") or row["never"]), "done" in row)
+        _Wish(row["what"], LazyPattern(row["said"]), LazyPattern(row.get("done") or row["never"]), "done" in row)
         for row in data["wish"]
     )
     words = (frozenset(data[key].split()) for key in ("no_folder", "no_name", "no_proper_name"))
-    unasked = (_Unasked(row["what"], re.compile(row["sign"]), re.compile(row["said"])) for row in data["unasked"])
+    unasked = (_Unasked(row["what"], LazyPattern(row["sign"]), LazyPattern(row["said"])) for row in data["unasked"])
     return _Evidence(wishes, tuple(unasked), *words)
 
 
