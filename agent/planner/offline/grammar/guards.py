@@ -257,7 +257,8 @@ def _bad_change(said: str, command: str) -> str:
     if words and words[0] in ("rm", "mv", "cp", "mkdir", "touch", "chmod", "chown", "ln", "truncate"):
         operands = [word for word in words[1:] if not word.startswith("-")]
         for word in operands:
-            if word in _NO_NAMES:
+            named = rf"\b(?:called|named|as|name|let|make|point|redirect|switch|link) (?:the link )?['\"]?{re.escape(word)}\b"
+            if word in _NO_NAMES and not (words[0] == "ln" and re.search(named, said)):
                 return f"{word!r} does not look like a name"
             nameless = re.search(
                 r"\b(?:the|my|all|each|every|any|another|some) "

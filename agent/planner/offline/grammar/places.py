@@ -77,10 +77,15 @@ def _wrong_way(goal: str, command: str) -> str:
         if named and operands and all(named[1].rstrip(".") not in word for word in operands):
             return "that is not the name that was said"
         return ""
-    if re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from)\b", goal) and not {"-t", "*"} & {
-        *words,
-        *command,
-    }:
+    if (
+        re.search(r"(?i)\b(?:everything|all|contents) (?:\w+ ){0,3}(?:in|of|from)\b", goal)
+        and not {"-t", "*"}
+        & {
+            *words,
+            *command,
+        }
+        and not re.search(r"\w/\. |-mindepth 1 ", command)
+    ):
         return "what is in a folder is not the folder"
     if "-t" not in words and last and re.search(rf"(?<!\S){last}", goal):
         after = rf"(?i)\b{_TARGET_AFTER}\s+(?:the\s+|a\s+|new\s+|folder\s+|file\s+|directory\s+|called\s+|named\s+)*['\"./]*{last}"

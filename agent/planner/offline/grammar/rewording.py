@@ -1,6 +1,6 @@
 """Ways to say a thing that are put into the words that rules know, before anything is read: "all but" and "apart from" are "except".
 
-Tables of patterns (`rewordings.py`), each with words of which one must be there before it is tried. What is quoted is never touched. The goal as it was
+Tables of patterns (`rewordings*.py`), each with words of which one must be there before it is tried. What is quoted is never touched. The goal as it was
 typed stays what guards and confidence look at.
 """
 
@@ -65,6 +65,6 @@ def reworded(text: str) -> str:
 
 @cache
 def _rows() -> tuple[Rewording, ...]:
-    from agent.planner.offline.grammar.rewordings import ROWS  # with the first goal
+    from agent.planner.offline.grammar import rewordings, rewordings_files  # with the first goal
 
-    return ROWS
+    return (*rewordings.ROWS, *rewordings_files.ROWS)

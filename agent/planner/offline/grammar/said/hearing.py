@@ -24,11 +24,14 @@ _TABLES = {
         "go change switch touch left rename folder directory put move copy each every replace collect gather save write"
         " concatenate join merge combine cat header permissions only"
     ),
-    "rules_making": "timestamp epoch delete remove erase rid zero zeros zeroes null write put save folder folders directory directories dirs path files copy cp backup back duplicate clone link symlink hardlink softlink time date timestamp",
+    "rules_making": "set change backdate modification timestamp epoch delete remove erase rid zero zeros zeroes null write put save folder folders directory directories dirs path files copy cp backup back duplicate clone link symlink hardlink softlink time date timestamp",
     "rules_rights": "give grant add let allow permit enable make take remove revoke withdraw strip deny forbid nobody none no only permissions permission mode rights private",
     "rules_settings": "set change update switch modify turn enable disable activate deactivate comment uncomment",
     "rules_packing": ".gz .bz .xz tar tgz zip gz xz bz tarball archive pack compress bundle put unpack extract untar unzip decompress",
     "rules_where": "how size space usage locate where path list show ls display",
+    "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing",
+    "rules_links": "link links symlink shortcut point points pointing lead leads names hardlink target same leading softlink",
+    "rules_ranges": "folder folders directory directories file files",
     "rules_places": "edited updated written read opened modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
 }
 

@@ -101,7 +101,10 @@ def _dated(heard: Heard) -> str | None:
     when = heard.low("when")
     if when in ("now", "the current time", "the present", "today"):
         return f"touch {heard.path('file')}"
-    return f"touch -d {shlex.quote(heard.text('when'))} {heard.path('file')}"
+    clock = {"noon": "12:00", "midnight": "00:00"}
+    when = re.sub(r"noon|midnight", lambda found: clock[found[0]], when.replace(" at ", " "))
+    when = re.sub(r"(\d\d?:\d\d) (?:of |on )?(\d{4}-\d\d-\d\d|yesterday|today)", r"\2 \1", when)
+    return f"touch -d {shlex.quote(when)} {heard.path('file')}"
 
 
 def _removed(heard: Heard) -> str | None:
@@ -126,7 +129,7 @@ def _spoken(heard: Heard) -> str | None:
 
 _SOFT = r"(?:symbolic link|symlink|sym link|soft ?link|symbolic soft link)"
 _LINK = rf"(?:(?P<hard>hard[- ]?link)|{_SOFT})"
-_WHEN = r"(?P<when>now|today|the current time|\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)"
+_WHEN = r"(?P<when>now|today|the current time|yesterday|tomorrow|last (?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?:noon|midnight) (?:yesterday|today)|yesterday (?:noon|at noon|at \d\d?:\d\d|\d\d?:\d\d)|\d{1,4} (?:minutes?|hours?|days?|weeks?|months?|years?) ago|(?:noon|midnight|\d\d?:\d\d) (?:of|on) \d{4}-\d\d-\d\d|\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)"
 
 RULES = [
     Said("folder folders directory directories dirs", rf"(?:make|create|add|set up) {_NEW}(?:sub)?(?:folders|directories|dirs) {_NAMED}<names:paths>(?: (?:in|inside|under) (?:the )?(?:folder |directory )?<dir:path>(?: folder| directory)?)?", _folders, "make folders"),
@@ -146,4 +149,6 @@ RULES = [
     Said("write put save", r"(?:write|put|save) (?:the )?(?:text|words?|string|line|sentence) <text:text> (?:in)?to (?:a )?new file (?:called |named )?<file:path>", _spoken, "a file with a text"),
     Said("timestamp epoch", r"(?:convert |turn |translate |show |print |what (?:date|time|date and time|day|moment) is |which date is )?(?:the )?(?:unix |epoch |posix )*(?:time ?stamp|time|epoch) (?P<stamp>\d{8,11})(?: (?:to|into|as|in) (?:a |an )?(?:human )?(?:readable )?(?:date|time|date and time|form|format))?(?P<utc>,? (?:in|as) utc)?", lambda h: f"date {'-u ' if h.has('utc') else ''}-d @{h.text('stamp')}", "a time stamp as a date"),
     Said("date touch", rf"(?:date|touch) {_THE}<file:path> (?:with|to|at|back to) (?:the )?(?:date |time )?{_WHEN}", _dated, "time of a file"),
+    Said("set change put modification date time age", rf"(?:set|change|put|turn|move) (?:the )?(?:last )?(?:modification |modified |file |access )?(?:date|time|time ?stamp|date and time|mtime)s? (?:of|on|for) {_THE}<file:path> (?:back )?(?:to|at) {_WHEN}", _dated, "time of a file"),
+    Said("backdate make", rf"(?:backdate {_THE}<file:path> to {_WHEN}|make {_THE}<file2:path> look (?:as if it was |as if |like it was )?(?:modified|changed|edited|written) (?:on |at )?{_WHEN.replace('<when>', '<when2>')})", lambda h: _dated(h) if h.has("file") else None, "time of a file"),
 ]  # fmt: skip

@@ -78,7 +78,6 @@ NOTHING_CHANGES = {
         write 'x' to app.db""",
     "another thing is meant": """
         clean up the photos folder
-        remove all but the newest log file
         change the owner of all files in src to bob but not the folders
         add a column to data.csv
         add a line to notes.txt
@@ -86,7 +85,6 @@ NOTHING_CHANGES = {
         copy notes.txt to all subfolders
         rename all files that contain foo to bar
         rename logs to log in every file name
-        move everything in src to docs
         delete files from 2023
         change folders to 755 and files to 644 in src
         sort notes.txt, remove duplicates and save the result to notes.txt
