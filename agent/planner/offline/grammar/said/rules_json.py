@@ -12,7 +12,7 @@ from agent.planner.offline.grammar.said.sentence_rules import Heard, Said
 _IN = r"(?: (?:in|from|of|inside|within|out of|stored in|listed in) (?:the )?(?:json )?(?:file |document )?)"
 # What stands for any element.
 _GENERIC = {"entries", "elements", "items", "objects", "records", "rows", "values", "lines", "entry", "element", "item", "object", "record", "row", "line", "things", "events"}  # fmt: skip
-_EACH = r"(?: (?:of|for|from|in) (?:all |each |every |all of |the |all the |every one of )*(?P<who>[a-z][\w-]*))?"
+_EACH = r"(?: (?:of|for|from|in|over|across) (?:all |each |every |all of |the |all the |every one of )*(?P<who>[a-z][\w-]*))?"
 _LESS = r"(?:less|smaller|lower|fewer|younger|cheaper|earlier) than|under|below|<"
 _MORE = r"(?:more|greater|larger|higher|bigger|older|later) than|over|above|>|exceeds|exceeding"
 _SIGN = rf"(?P<sign>is not|isn't|is not equal to|does not equal|!=|is at least|at least|>=|is at most|at most|<=|(?:is |are |was )?(?:{_MORE})|(?:is |are |was )?(?:{_LESS})|is equal to|equals|equal to|==?|is|are|was|of|contains|containing)"
@@ -276,11 +276,11 @@ RULES = [
     Said(_J, rf"(?:{{ASK}}|select |filter )<field:words>{_EACH}{_IN}<file:json>{_WHERE}", _selected, "things of a JSON file by a condition"),
     Said(_J, rf"(?:{{ASK}}|select |filter )<field:words>{_EACH}{_WHERE}{_IN}<file:json>", _selected, "things of a JSON file by a condition"),
     Said(_J, rf"(?:{{ASK}}|calculate |compute )?(?P<how>sum|total|average|mean|add up|sum up|add|largest|highest|maximum|max|greatest|smallest|lowest|minimum|min|biggest|oldest|youngest)(?: of)?(?: all)?(?: of)?(?: the)? <field:words>(?: field| values?)?{_EACH}{_IN}<file:json>", _computed, "a number of a JSON file"),
-    Said(_J, rf"(?:sort|order) (?:the )?(?:<field:words>{_IN})?<file:json> by (?:the |their )?(?:field )?<key:words>(?P<back>,? (?:in reverse|descending|in descending order|from (?:high to low|highest to lowest)|(?:highest|largest|oldest|newest) first))?(?:,? ascending| in ascending order)?", _ordered, "a JSON file in order"),
+    Said(_J, rf"(?:sort|order) (?:the )?(?:<field:words>{_IN})?<file:json> by (?:the |their )?(?:field )?<key:words>(?P<back>,? (?:in reverse|descending|in descending order|from (?:high to low|highest to lowest)|(?:highest|largest|oldest|newest) first))?(?:,? ascending| in ascending order|,? (?:youngest|lowest|smallest|least) first)?", _ordered, "a JSON file in order"),
     Said(_J, rf"{{ASK}}<field:words>{_IN}<file:json>,? (?:sorted|ordered|in order) (?:by|of) (?:the |their )?<key:words>(?P<back>,? (?:in reverse|descending|in descending order|(?:highest|largest|oldest|newest) first))?", _ordered, "a JSON file in order"),
     Said(_J, rf"(?:count|(?:{{ASK}})?number of|how many) (?:the )?(?P<what>[a-z]+) (?:by|per|for each|of each|grouped by) <key:words>{_IN}<file:json>|how many (?P<what2>zzz)", _grouped, "counts by a field"),
     Said(_J, rf"{{ASK}}<field:words> and (?:the )?<other:words>{_EACH}{_IN}<file:json>(?:,? as (?P<form>csv|tsv|tab-separated values))?", _two_values, "two fields of a JSON file"),
-    Said(_J, rf"(?:{{ASK}}|extract |select )?(?P<unique>unique |distinct |different )?<field:words>{_EACH}{_IN}<file:json>(?P<unique2>,? without duplicates)?(?P<sorted>,? (?:sorted|in order|in alphabetical order)(?: alphabetically| numerically)?(?P<back> in reverse(?: order)?)?)?", lambda h: _values(h) if not h.has("unique2") else None, "a field of a JSON file"),
+    Said(_J, rf"(?:{{ASK}}|extract |select )?(?P<unique>unique |distinct |different )?<field:words>{_EACH}{_IN}<file:json>(?:,? (?:without|with no) (?:the )?(?:quotes|quotation marks))?(?P<unique2>,? without duplicates)?(?P<sorted>,? (?:sorted|in order|in alphabetical order)(?: alphabetically| numerically)?(?P<back> in reverse(?: order)?)?)?", lambda h: _values(h) if not h.has("unique2") else None, "a field of a JSON file"),
     Said(_J, rf"{{ASK}}<field:words> of (?:the )?(?:[a-z]+ )?(?:named |called |with (?:the )?(?:name|id|sku) )?(?P<one>'[^']*'|\"[^\"]*\"|[\w.@-]+){_IN}<file:json>", _of_one, "a field of one thing in a JSON file"),
     Said(_J, rf"(?:(?P<count>how many |count (?:the )?|number of )|{{ASK}})(?P<value>[\w.-]+) (?P<what>[a-z]+)(?: are(?: there)?)?{_IN}<file:json>", _with_value, "lines of a JSON file by a value"),
     Said(_J, r"(?:pretty[- ]print|format|indent|beautify)(?: the)?(?: file| json| json file)? <file:json>(?: (?:with|using) indentation| nicely)?", lambda h: _jq(".", h), "JSON in readable form"),

@@ -60,11 +60,7 @@ def _unpacked(heard: Heard) -> str | None:
 def _searched(heard: Heard) -> str | None:
     text, name = heard.text("text"), heard.text("file")
     program = {"gz": "zgrep", "bz2": "bzgrep", "xz": "xzgrep"}[name.rpartition(".")[2].lower()]
-    return (
-        f"{program} -e {shlex.quote(text)} {quote_path(name)}"
-        if text.startswith("-")
-        else f"{program} {shlex.quote(text)} {quote_path(name)}"
-    )
+    return f"{program} -F -e {shlex.quote(text)} {quote_path(name)}"
 
 
 _BARE = r"(?P<bare>,? (?:but )?(?:without|dropping|leaving out|stripping|skipping|minus) (?:the |its )?(?:leading|top|top-level|first|outer)(?: [\w.-]+)? (?:directory|folder|component|level|path component|part))?"
