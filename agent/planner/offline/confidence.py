@@ -27,6 +27,8 @@ _PER_WORD_OF_LONG = 0.96
 _COMPOSED_OF = (0.97, 0.92, 0.72, 0.68)  # by the number of pipes
 _PER_FILLER = 0.98
 _ASIDE = 0.8
+# Written as several programs, but one idea: the first or last so many by a number that is left out again.
+_ONE_IDEA = re.compile(r" \| cut -d' ' -f2-| \| (?:head|tail) -n \d+(?= \||\Z)")
 # Fillers that often say something after all.
 _SPEAKING = frozenset((
     "each", "every", "out", "over", "under", "below", "through", "than", "via", "them", "they", "their", "it", "within", "so",
@@ -86,7 +88,8 @@ def confidence(read: Read, command: str, exists: Callable[[str], bool]) -> float
     meant = sum(not token.filler and not token.weak for token in read.tokens)
     sure *= _PER_WORD**meant * _PER_WORD_OF_LONG ** max(0, meant - _LONG)
     if read.composed:
-        sure *= _COMPOSED_OF[min(command.count(" | "), len(_COMPOSED_OF) - 1)]
+        pipes = _ONE_IDEA.sub("", command).count(" | ")
+        sure *= _COMPOSED_OF[min(pipes, len(_COMPOSED_OF) - 1)]
     sure *= _PER_FILLER ** sum(token.low in _SPEAKING and token.filler for token in read.tokens)
     if _ASIDES.search(masked(read.goal)):
         sure *= _ASIDE
@@ -108,6 +111,8 @@ def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]
     lost += [path for path in _PATH.findall(goal) if path not in ("i.e", "e.g") and not _has_path(path, command)]
     lost += [place for place in _places(goal, exists) if not _has_word(place, command)]
     lost += [repr(word) for word in _SEARCHED.findall(command) if _only_says_which(word, said)]
+    denied = re.findall(r"\b(?:not|isn't|aren't) (?:being )?([a-z]{4,})\b", said)
+    lost += [f"not {word}" for word in denied if re.search(rf"\bgrep (?:-[a-uw-z]+ )*'?{word}\b", command)]
     lost += [word for word in _hosts(command) if "." in word and exists(word)]  # a file is no machine
     lost += [repr(name) for name in read.names if names_nothing(name)]
     lost += [repr(name) for name in read.paths if names_nothing(name, path=True) and not exists(name)]

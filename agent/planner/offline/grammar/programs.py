@@ -26,6 +26,7 @@ _GNU_ONLY = (
     ("ls", r"\bls\b[^|]* --\w"),
     ("du", r"\bdu\b[^|]* --\w"),
     ("cp", r"\bcp\b[^|]* --\w"),
+    ("ln", r"\bln (?:-\S+ )*-\w*r"),
     ("mv", r"\bmv\b[^|]* --\w"),
     ("chmod", r"\bch(?:mod|own)\b[^|]* --reference"),
 )

@@ -62,9 +62,6 @@ _RIGHT = {
     "install the requirements": "python3 -m pip install -r requirements.txt",
     "install the dependencies": "python3 -m pip install -r requirements.txt",
     "run the tests": "npm test",
-    "link notes.txt to docs": "ln -s ../notes.txt docs/",
-    "make a link to notes.txt in docs": "ln -s ../notes.txt docs/",
-    "create a symlink from notes.txt to docs/n.txt": "ln -s ../notes.txt docs/n.txt",
     "unpack x.zip into a new folder": "unzip x.zip -d x",
     "extract archive.tar.gz into its own directory": "mkdir -p archive && tar -xf archive.tar.gz -C archive",
     "upload src to bob@example.com": "scp -r src bob@example.com:",
@@ -93,7 +90,12 @@ def test_a_step_takes_the_order_of_the_one_before(world: str) -> None:
 def test_links_point_to_what_was_named(world: str) -> None:
     import subprocess
 
-    for goal, link in (("link notes.txt to docs", "docs/notes.txt"), ("link src/main.py as docs/m.py", "docs/m.py")):
+    for goal, link in (
+        ("link notes.txt to docs", "docs/notes.txt"),
+        ("link src/main.py as docs/m.py", "docs/m.py"),
+        ("make a link to todo.txt in docs", "docs/todo.txt"),
+        ("create a symlink from notes.txt to docs/n.txt", "docs/n.txt"),
+    ):
         reply = answer(goal_item(goal, world))
         assert isinstance(reply, Command)
         subprocess.run(["sh", "-c", reply.command], cwd=world, check=True, timeout=10)
