@@ -1,0 +1,27 @@
+"""A sentence about the lines of one file, as a command."""
+
+from __future__ import annotations
+
+from agent.planner.offline.grammar.asked.subject import subject_of
+from agent.planner.offline.sentences import Sentence
+
+_MOST = 300  # characters
+
+
+def asked_of_lines(sentence: Sentence) -> tuple[str, str] | None:
+    """The command and how the sentence was read; None where a word of it is not understood."""
+    if len(sentence.text) > _MOST or "." not in sentence.text or "\0" in sentence.text or "\x02" in sentence.text:
+        return None
+    subject = subject_of(sentence.text, sentence.scene)
+    if subject is None or subject.inplace:
+        return None
+    from agent.planner.offline.grammar.asked.command import command_of
+    from agent.planner.offline.grammar.asked.request import Peeling
+
+    asked = Peeling(subject).run()
+    if asked is None:
+        return None
+    command = command_of(asked)
+    if not command:
+        return None
+    return command, f"{asked.mode} · {asked.head} · {subject.path}"

@@ -1,0 +1,168 @@
+"""What is asked for: lines, words, a column, or things that are known by their shape."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.planner.offline.grammar.asked import words as w
+from agent.planner.offline.grammar.asked.conditions import _seen
+from agent.planner.offline.grammar.asked.shapes import shape_named
+
+if TYPE_CHECKING:
+    from agent.planner.offline.grammar.asked.request import Peeling
+
+_NTH = {
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+    "last": -1,
+}
+
+
+def take_head(peel: Peeling) -> None:
+    """Find the noun of the sentence and what stands before it."""
+    asked = peel.asked
+    peel.take(rf"(?:\A|(?<=[;,\x02])) *(?:{w.ASK})\b(?=[ ;,]|\Z)")
+    if peel.take(w.DISTINCT):
+        asked.unique = True
+    if asked.head in ("column", "moment"):
+        _row_noun(peel)
+        return
+    if asked.mode == "count" and peel.take(r"\b(?:columns|fields)\b"):
+        asked.head = "fields"
+        return
+    if _shape(peel) or _columns(peel) or _words(peel):
+        return
+    if _row_noun(peel) or asked.nouned or asked.rows_meant:
+        asked.head = "lines"
+    elif asked.head:
+        return
+    elif asked.order or asked.unique or asked.repeated or asked.single or asked.mode == "freq":
+        # "fruits.txt in alphabetical order", "everything in fruits.txt once"
+        peel.take(r"\b(?:everything|anything|all of it|all|it)\b")
+        asked.head = "lines"
+
+
+def _row_noun(peel: Peeling) -> bool:
+    from agent.planner.offline.grammar.asked.request import row_noun
+
+    asked = peel.asked
+    for found in re.finditer(r"(?<![\w'-])([A-Za-z]+)(?![\w'-])", peel.rest):
+        said = found[1]
+        if said.lower() in w.GLUE or not (row_noun(said, peel) or _unknown_rows(peel, said)):
+            continue
+        before = re.search(r"([\w./-]+) \Z", peel.rest[: found.start()])
+        adjective = before[1] if before and before[1].lower() not in w.GLUE else ""
+        start = found.start()
+        if adjective:
+            text = _seen(peel, adjective)
+            if not text:
+                continue
+            asked.texts.append(("any", text))
+            start = before.start() if before else start
+        peel.rest = f"{peel.rest[:start]} ;{peel.rest[found.end() :]}"
+        asked.rows_meant = asked.rows_meant or not re.fullmatch(r"(?i)lines?", said)
+        return True
+    return False
+
+
+def _unknown_rows(peel: Peeling, said: str) -> bool:
+    """A plural that nothing explains stands for the rows of a table, for the lines of a list, and for whatever is put into groups."""
+    low = said.lower()
+    if not low.endswith("s") or len(low) < 4 or low.endswith("ss") or low in peel.names:
+        return False
+    unspoken = low.rstrip("s") not in peel.subject.text.lower()
+    if low in (
+        "words",
+        "letters",
+        "characters",
+        "bytes",
+        "columns",
+        "fields",
+        "files",
+        "folders",
+        "paragraphs",
+        "sentences",
+        "functions",
+        "classes",
+        "links",
+        "numbers",
+        "values",
+        "spaces",
+        "tabs",
+        "digits",
+        "commas",
+        "times",
+        "years",
+        "dates",
+        "days",
+        "hours",
+        "sums",
+        "totals",
+        "averages",
+        "vowels",
+        "comments",
+    ):
+        return False
+    return (
+        peel.asked.grouped
+        or peel.columns.list_like
+        or (peel.columns.table.header and unspoken)
+        or (
+            # "failed logins": what is said before it is in the text
+            re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest) is not None
+            and bool(_seen(peel, re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest)[1]))  # type: ignore[index]
+            and re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest)[1].lower() not in w.GLUE  # type: ignore[index]
+            and unspoken
+        )
+    )
+
+
+def _shape(peel: Peeling) -> bool:
+    """ "email addresses", "years", "functions"."""
+    said = list(re.finditer(r"(?<![\w'-])[A-Za-z][\w-]*(?![\w'-])", peel.rest))
+    for size in (3, 2, 1):
+        for at in range(len(said) - size + 1):
+            start, end = said[at].start(), said[at + size - 1].end()
+            called = peel.rest[start:end]
+            if ";" in called or called.lower() in peel.names or re.fullmatch(w.LINE, called.lower()):
+                continue
+            shape = shape_named(called, peel.subject.path, peel.subject.text)
+            if shape is not None:
+                peel.rest = f"{peel.rest[:start]} ;{peel.rest[end:]}"
+                peel.asked.head, peel.asked.shape = "shape", shape
+                peel.take(r"\b(?:lines?|definitions?|statements?)\b")
+                return True
+    return False
+
+
+def _columns(peel: Peeling) -> bool:
+    """One or several columns by name."""
+    one = rf"{peel.named}"
+    found = peel.take(rf"\b{one}(?:(?:, (?:and )?| and | & ){one})*(?: only)?\b")
+    if found is None:
+        return False
+    numbers = [peel.column(part) for part in re.split(r", (?:and )?| and | & ", found[0])]
+    if not all(numbers):
+        peel.rest += " unknown-column"
+        return False
+    peel.asked.head, peel.asked.cols = "column", numbers
+    _row_noun(peel)  # "the cities of the employees"
+    return True
+
+
+def _words(peel: Peeling) -> bool:
+    found = peel.take(r"\b(?:single )?words?\b")
+    if found is None:
+        return False
+    peel.asked.head = "lines" if peel.columns.list_like else "words"
+    if peel.asked.end == "top" and peel.asked.mode == "list":
+        peel.asked.mode, peel.asked.order, peel.asked.reverse = "freq", "count", True  # "the top 5 words"
+    return True
