@@ -21,6 +21,26 @@ if TYPE_CHECKING:
     from agent.planner.offline.confidence import Read
 
 
+# Behind these even "old" is what something is called.
+_ANNOUNCE_NAMES = frozenset(
+    (
+        "called",
+        "named",
+        "branch",
+        "container",
+        "service",
+        "package",
+        "image",
+        "tag",
+        "user",
+        "volume",
+        "folder",
+        "directory",
+        "file",
+    )
+)
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """One command that fits a goal, with the match and form it came from, or with what the grammar composed.
 
@@ -163,7 +183,7 @@ def _plain_names(reading: Reading, match: Match | None, *, paths: bool) -> tuple
     return tuple(
         token.raw
         for before, token in pairs
-        if token.raw in caught and not token.quoted and not token.is_path and before not in ("called", "named")
+        if token.raw in caught and not token.quoted and not token.is_path and before not in _ANNOUNCE_NAMES
     )
 
 
