@@ -10,10 +10,17 @@ _MOST = 300  # characters
 
 def asked_of_lines(sentence: Sentence) -> tuple[str, str] | None:
     """The command and how the sentence was read; None where a word of it is not understood."""
-    if len(sentence.text) > _MOST or "." not in sentence.text or "\0" in sentence.text or "\x02" in sentence.text:
+    if len(sentence.text) > _MOST or "\0" in sentence.text or "\x02" in sentence.text:
         return None
     subject = subject_of(sentence.text, sentence.scene)
-    if subject is None or subject.inplace:
+    if subject is None:
+        return None
+    from agent.planner.offline.grammar.asked.edits import edited
+
+    command = edited(subject)
+    if command:
+        return command, f"change · lines · {subject.path}"
+    if subject.inplace:
         return None
     from agent.planner.offline.grammar.asked.command import command_of
     from agent.planner.offline.grammar.asked.request import Peeling

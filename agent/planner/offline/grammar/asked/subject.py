@@ -27,6 +27,7 @@ _ON_SCREEN = re.compile(
     r"|(?:only )?(?:on|to) (?:the |my )?(?:screen|terminal|console)(?: only)?|output only|as output"
     r"|(?:and )?leav(?:e|ing) the (?:file|original)(?: itself)? (?:alone|as it is|unchanged|untouched))\)?\Z"
 )
+_MIDDLE = re.compile(r"(?i) (?:only )?(?:on|to) (?:the |my )?(?:screen|terminal|console)(?: only)?(?=[,;:. ]|\Z)")
 _IN_PLACE = re.compile(
     r"(?i)[,;]? ?\(?(?:right |directly )?(?:in[- ]place|in the file(?: itself)?|in the file directly|and save (?:it|the file|the change)"
     r"|permanently|for good)\)?\Z"
@@ -48,9 +49,12 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 def subject_of(text: str, scene: Scene) -> Subject | None:
     """The one text file that a sentence names; None for none, several, or one that cannot be read."""
-    said = plain(text)
+    said = re.sub(r"(?i),? ?\b(?:i\.e\.?|that is to say|in other words)[,:]? ?", ", ", plain(text))
     sink = ""
     shown = inplace = False
+    on_screen = _MIDDLE.search(said)
+    if on_screen:
+        shown, said = True, said[: on_screen.start()] + said[on_screen.end() :]
     for _ in range(3):
         cut = _ON_SCREEN.search(said)
         if cut and cut.start():
