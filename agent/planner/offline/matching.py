@@ -9,6 +9,7 @@ from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.grammar.rewording import reworded
+from agent.planner.offline.located import with_paths
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
@@ -67,7 +68,7 @@ class Matcher:
 
     def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
-        sentence = Sentence.read(reworded(goal), scene)
+        sentence = Sentence.read(reworded(with_paths(goal, scene)), scene)
         tokens = sentence.tokens
         frames: dict[tuple[str, ...], Frame] = {}
 

@@ -85,6 +85,7 @@ class Offers:
             exists=lambda name: around.exists(there(name)),
             running=around.running,
             peek=peek,
+            below=lambda name: around.below(cwd, name) if goal.environment.cwd else "",
         )
         reading = self._matcher.read(text, scene, also=also)
         return structs.replace(reading, goal=f"{text} {also}") if also else reading

@@ -6,6 +6,8 @@ import re
 
 from agent.planner.offline.grammar.rewording import Rewording
 
+_SIGN = {"underscores": "_", "dots": ".", "dashes": "-"}
+_DIGITS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "ten": "10", "twelve": "12"}  # fmt: skip
 _COUNTED = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 _MADE = r"(?:(?:new |empty |symbolic |soft |hard |compressed |gzipped |backup |zip |tar )*(?:folders?|director(?:y|ies)|files?|links?|symlinks?|shortcuts?|tarballs?|archives?|zip|tar|backups?))"
 _WISH = r"\A(?:(?:so|well|ok|okay|hi|hey|hello|now),? )*(?:i|we)(?:'d| would| really| just| only| do)* (?:want|need|like|love)"
@@ -71,9 +73,6 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("anybody anyone everybody everyone others", r"(?:that |which )?(?:may )?(?:anybody|anyone|everybody|everyone|others|all users|other users) (?:can|may|could|is allowed to|are allowed to|is able to|are able to) (read|write)(?: to)?", lambda found: "readable by others" if found[1].lower() == "read" else "writable by others"),
     Rewording("may can", r"(files|folders|directories|scripts)((?: (?:in|under|below) \S+)?) (?:may|can) (?:anybody|anyone|everybody|everyone|others) (read|write)(?: to)?", lambda found: f"{found[1]}{found[2]} {'readable' if found[3].lower() == 'read' else 'writable'} by others"),
 )  # fmt: skip
-
-_SIGN = {"underscores": "_", "dots": ".", "dashes": "-"}
-_DIGITS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "ten": "10", "twelve": "12"}  # fmt: skip
 
 
 def _in_folder(said: str) -> str:

@@ -29,6 +29,8 @@ _TABLES = {
     "rules_settings": "set change update switch modify turn enable disable activate deactivate comment uncomment",
     "rules_packing": ".gz .bz .xz tar tgz zip gz xz bz tarball archive pack compress bundle put unpack extract untar unzip decompress",
     "rules_where": "how size space usage locate where path list show ls display",
+    "rules_facts": "weekday day after before days leap logged login user processors cpus cores kernel path numbers count seconds epoch timestamp variables shell home open zone timezone bytes architecture",
+    "rules_fields": "each every all",
     "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing",
     "rules_links": "link links symlink shortcut point points pointing lead leads names hardlink target same leading softlink",
     "rules_ranges": "folder folders directory directories file files",
