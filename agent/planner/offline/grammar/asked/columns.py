@@ -146,3 +146,20 @@ def _guess(table: Table, lines: tuple[str, ...], names: dict[str, str], numeric:
                 names.setdefault(word + " number", numbers[0])
         if "1" not in numeric and "name" not in names:
             names["name"] = "1"
+    if (
+        regular
+        and width == 2
+        and not table.separator
+        and all(re.fullmatch(r"[A-Z][\w'-]+", word) for row in rows for word in row)
+    ):
+        names.update(
+            {
+                "first name": "1",
+                "given name": "1",
+                "last name": "2",
+                "surname": "2",
+                "family name": "2",
+                "second name": "2",
+            }
+        )
+        names.pop("name", None)

@@ -37,6 +37,12 @@ def _sensible(asked: Request) -> bool:
             return False
         if asked.order == "column" and asked.order_cols != asked.cols:
             return False  # the order is lost with the column
+    if asked.numbered and (
+        asked.mode != "list" or asked.head != "lines" or not asked.texts or asked.order or asked.limit
+    ):
+        return False
+    if asked.order == "any" and asked.head == "lines" and asked.mode == "list" and not _ordered_by_itself(asked):
+        return False
     if asked.columns.table.settings and asked.head not in ("lines", "shape"):
         return False
     if asked.head == "fields" and (
@@ -44,6 +50,21 @@ def _sensible(asked: Request) -> bool:
     ):
         return False
     return not (asked.grouped and asked.order == "column")
+
+
+def _ordered_by_itself(asked: Request) -> bool:
+    """Whether lines are to be sorted, rather than shown from the last to the first, or by something that was not understood."""
+    said = asked.subject.said
+    if re.search(r"(?i)\b(?:reversed?|backwards)\b", said):
+        return (
+            re.search(
+                r"(?i)\b(?:sort|rank|arrange)(?:ed|s|d)?\b|\border(?:ed)? (?!\W*\Z)",
+                re.sub(r"(?i)in (?:the )?reversed? order", "", said),
+            )
+            is not None
+        )
+    directed = re.search(r"(?i)\b(?:first|descending|ascending|from|top|decreasing|increasing)\b", said)
+    return not (asked.columns.table.header and directed)
 
 
 def _sent(command: str, asked: Request) -> str:
@@ -113,7 +134,7 @@ def _long_enough(asked: Request) -> list[str]:
 
 
 def _matching(asked: Request, kind: str, texts: list[str]) -> str:
-    letters = ("i" if asked.fold else "") + ("v" if kind == "not" else "")
+    letters = ("i" if asked.fold else "") + ("v" if kind == "not" else "") + ("n" if asked.numbered else "")
     option = f"-{letters} " if letters else ""
     if kind == "length":
         sign, number = texts
@@ -202,7 +223,9 @@ def _put_in_order(asked: Request) -> list[str] | None:
     if asked.head == "fields":
         return []
     limit = []
-    if asked.limit:
+    if asked.nth:
+        limit = [f"sed -n {asked.nth}p"]
+    elif asked.limit:
         limit = [f"{'head' if asked.end in ('first', 'top') else 'tail'} -n {asked.limit}"]
     if asked.order == "length":
         if asked.mode != "list":

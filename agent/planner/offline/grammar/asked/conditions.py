@@ -222,4 +222,22 @@ def _texts(peel: Peeling) -> bool:
     if found:
         peel.asked.texts.append(("any", found["t"]))
         return True
+    return not peel.columns.table.header and _about(peel)
+
+
+def _about(peel: Peeling) -> bool:
+    """A word of the text behind a preposition: "lines from worker-2 about the connection"."""
+    pattern = r"\b(?:from|about|of|on|regarding|concerning|involving|with) (?:the )?(?P<t>[\w@-]{4,})(?= |;|,|\Z)"
+    for found in w.compiled(pattern).finditer(peel.rest):
+        said = found["t"]
+        there = re.search(rf"(?<![\w-]){re.escape(said)}(?![\w-])", peel.subject.text)
+        if (
+            there
+            and said.lower() not in w.GLUE
+            and said.lower() not in peel.names
+            and not re.fullmatch(w.LINE, said.lower())
+        ):
+            peel.rest = f"{peel.rest[: found.start()]} ;{peel.rest[found.end() :]}"
+            peel.asked.texts.append(("any", said))
+            return True
     return False

@@ -47,7 +47,7 @@ Made = Callable[[Heard], Step | None]
 _BLANKS = r"(?:blanks?|spaces?|white ?space(?: characters?)?)"
 _GONE = r"(?:removed|stripped(?: off| away)?|deleted|gone|away|cut(?: off| away)?|left out|dropped|trimmed(?: off| away)?|taken (?:out|off|away)|thrown (?:out|away)|chopped off|filtered out|erased)"
 _DROP = r"(?:remove|delete|drop|strip(?: off| away| out)?|throw (?:out|away)|get rid of|take (?:out|off|away)|cut(?: off| out| away)?|kick out|erase|eliminate|trim(?: off| away)?|filter out|discard|clear(?: out| away)?|purge|clean(?: out| away)?|weed out|chop off)"
-_TEXT = rf"(?:{w.QUOTED}|[\w.@/+-]*[\w/+])"
+_TEXT = rf"(?:{w.QUOTED}|[\w.@/+-]*[\w/+]|[#;!?*>|%$&~+-]{{1,3}})"
 _EACH = r"(?:each|every|all|any|all the|each of the|every single|all of the)"
 _LINE = r"(?:lines?|rows?|entry|entries|names?|items?|records?|words?|one)"
 _ONE = r"(?:a |an |only |just )?(?:one|a single one|single|single one|a single)(?: {b})?".replace("{b}", _BLANKS)
@@ -124,7 +124,7 @@ def _rows_of(heard: Heard) -> Step | None:
     number = int(heard.number("n"))
     if not 2 <= number <= 20:
         return None
-    sep = (heard.match.groupdict().get("sep") or "tab").lower()
+    sep = (heard.match.groupdict().get("sep") or heard.match.groupdict().get("s2") or "tab").lower()
     option = (
         " -d," if "comma" in sep else " -d' '" if re.match("blank|space", sep) else " -d';'" if "semi" in sep else ""
     )
@@ -216,6 +216,14 @@ def _tabs(heard: Heard) -> Step | None:
     return Step(command=f"expand -t {heard.number('n')}")
 
 
+def _beyond(heard: Heard) -> Step | None:
+    """What comes after a line, or before it."""
+    number = int(heard.number("n"))
+    if heard.text("side").lower() in ("before", "above", "preceding"):
+        return Step(command=f"head -n {number - 1}") if number > 1 else None
+    return Step(command=f"tail -n +{number + 1}")
+
+
 def _columns_as_rows(heard: Heard) -> Step | None:
     separator = heard.columns.table.separator
     start = (
@@ -236,7 +244,7 @@ RULES: tuple[tuple[str, Made], ...] = (
     (_gone(r"(?:comments?(?: lines?)?|commented(?:[- ]out)? lines?|lines that are comments|lines with comments)"), _without_comments),
     (rf"(?:(?P<do>{_DROP}) |without |minus |with )?(?:the |any )?(?:text |prefix(?:es)? |word |words |label |labels )?(?P<list>{w.QUOTED}(?:(?:,| and| or|, and) {w.QUOTED})*) (?:at|from|in|on) the (?P<side>start|beginning|front|end|ends)s? of (?:the |its |each |every |all |any |the single )*{_LINE}(?: {_GONE})?", _affixes),
     (rf"{_EACH} (?P<w>words?|lines?) (?:(?:is |are )?(?:spelled|spelt|written|read|shown|printed) )?(?:backwards?|in reverse|reversed|mirrored|from right to left|right to left)|(?:spell|write|print|show|reverse) {_EACH} (?P<w2>word|line)s? (?:backwards?|in reverse)", lambda h: _backwards(h) if h.match["w"] else (Step(command="rev") if h.columns.list_like or h.match["w2"].lower() == "line" else None)),
-    (r"(?:in )?(?:backwards?|upside down|bottom up|from (?:the )?bottom (?:up|to (?:the )?top)|from (?:the )?end to (?:the )?(?:start|beginning)|in reverse(?: line)? order|(?:in )?reversed? order|reversed)?,? ?(?:(?:with |starting with |and )?(?:the )?(?:last|bottom)(?: line| one| entry| \w+)? (?:first|on top|at the top|comes first|to first)|backwards?|upside down|bottom up|from (?:the )?bottom (?:up|to (?:the )?top)|from (?:the )?end to (?:the )?(?:start|beginning))", _runs("tac")),
+    (r"(?:in )?(?:backwards?|upside down|bottom up|from (?:the )?bottom (?:up|to (?:the )?top)|from (?:the )?end to (?:the )?(?:start|beginning)|in reverse(?: line)? order|(?:in )?reversed? order|reversed)(?:,? ?(?:with |starting with |and )?(?:the )?(?:last|bottom) (?:line|one|entry|\w+) (?:first|on top|at the top|comes first))?|(?:with |starting with )?(?:the )?(?:last|bottom)(?: line| one| entry| row| item) (?:first|on top|at the top|comes first)", _runs("tac")),
     (rf"(?:split(?: up)?|broken up|break(?: up)?|cut up|with|as)? ?(?:(?:at|on|by) {_BLANKS}|into (?:single |separate |its )?words)?,? ?(?:one word (?:per|a|to a|on each|on every) line|(?:each|every) word on (?:a line of its own|its own line|a separate line|a new line|a line))(?:,? ?(?:split(?: up)?|broken)(?: up)? (?:at|on|by) (?:any )?{_BLANKS})?", _runs(r"tr -s '[:space:]' '\n'", feeds=True)),
     (rf"(?P<do>put|add|insert|prepend|write|place|set|stick) (?:the |a )?(?:text |word |prefix |string )?(?P<t>{_TEXT}) (?:in front of|before|ahead of|at (?:the )?(?:start|beginning|front) of|to (?:the )?(?:start|beginning|front) of|to|onto the front of) (?:the (?:start|beginning|front) of )?{_EACH} {_LINE}", lambda h: _before_each(h) if not re.search(r"(?i)(?<!start of)(?<!beginning of)(?<!front of) to (?:each|every|all)", h.match[0]) or re.match(r"(?i)prepend", h.match[0]) else None),
     (rf"(?:{_EACH} {_LINE} )?(?:prefixed|preceded|starting|beginning) (?:by|with) (?:the |a )?(?:text |word |string )?(?P<t>{w.QUOTED})|(?:with )?(?P<u>{w.QUOTED}) (?:in front of|before) {_EACH} {_LINE}", lambda h: Step(script=f"s/^/{quote_replacement(h.text('t') or h.text('u'))}/")),
@@ -244,7 +252,7 @@ RULES: tuple[tuple[str, Made], ...] = (
     (rf"(?:{_EACH} {_LINE} )?(?:suffixed|followed|ending) (?:by|with) (?:the |a )?(?:text |word )?(?P<t>{w.QUOTED})|(?:with )?(?P<u>{w.QUOTED}) (?:behind|after|at the end of) {_EACH} {_LINE}", lambda h: Step(script=f"s/$/{quote_replacement(h.text('t') or h.text('u'))}/")),
     (r"(?:turn|make|convert|change|swap|exchange|transform)?(?: the| its)? ?(?:rows (?:of it )?(?:in)?to columns|columns (?:in)?to rows|rows and columns (?:exchanged|swapped|interchanged)|rows as columns|columns as rows|rows (?:become|becoming) columns|columns (?:become|becoming) rows)|transposed?(?: the (?:table|matrix))?|(?:swap|exchange) (?:the )?rows and (?:the )?columns", _columns_as_rows),
     (rf"(?P<do>(?!))?(?:with |squeeze |collapse |reduce |replace |shrink |compress )?(?:all |the |any |every |each )*(?:runs? of|repeated|multiple|several|consecutive|double|many|more than one) {_BLANKS}(?: (?:in a row|characters?))?,? ?(?:is |are |being )?(?:squeezed|reduced|collapsed|replaced|shrunk|compressed|shortened|merged|cut down|made)? ?(?:in|to|into|by|with|as|down to)? ?{_ONE}", _runs("tr -s ' '", feeds=True)),
-    (rf"(?:{_gone(rf'(?:leading {_BLANKS}|indentation|indent(?:ing)?|{_BLANKS} at the (?:start|beginning|front) of (?:the |its |each |every )*lines?)')}|un-?indented|not indented|flush left)(?:,? ?with leading {_BLANKS} {_GONE})?", _sed("s/^[[:space:]]*//")),
+    (rf"(?:{_gone(rf'(?:leading {_BLANKS}|indentation|indent(?:ing)?|{_BLANKS} at the (?:start|beginning|front) of (?:the |its |each |every )*lines?)')}|indentation (?:away|gone|removed)|un-?indented|not indented|flush left)(?:,? ?with leading {_BLANKS} {_GONE})?", _sed("s/^[[:space:]]*//")),
     (_gone(rf"(?:trailing {_BLANKS}|{_BLANKS} at (?:the )?(?:(?:line|right|end) ?ends?|ends? of (?:the |its |each |every )*lines?|end|right))"), _sed("s/[[:space:]]*$//")),
     (rf"(?:a )?double[- ]?spac(?:ed?|ing)(?: it| copy| version)?(?: of)?(?:,? ?(?:with )?(?:an|one) (?:empty|blank) line (?:after|between|below|behind) (?:{_EACH} ?)+(?:{_LINE})?)?|(?:with )?(?:put |insert |add )?(?:an|one|a) (?:empty |blank )line (?:after|between|below|behind) (?:{_EACH} ?)+(?:{_LINE})?(?: and the next)?", _sed("G")),
     (_gone(r"(?:html |xml )?(?:tags|mark-?up|html)") + r"|(?:the )?(?:plain |bare |pure )?text (?:of it )?without (?:the |its |any )?(?:html )?(?:tags|mark-?up)(?:,? ?(?:strip|remove)(?: all)? (?:the )?(?:tags|mark-?up)(?: from)?)?", _sed("s/<[^>]*>//g")),
@@ -254,6 +262,8 @@ RULES: tuple[tuple[str, Made], ...] = (
     (r"(?:as (?:\"?first last\"?|'first last')[:,]? ?)?(?:with |swap |exchange |put )?(?:the |its |both )*(?:two |first and second |second and first |first and last )?(?:words?|names?|columns?|parts)(?: of| in| on)?(?: each| every| all)?(?: lines?)? ?(?:exchanged|swapped|interchanged|switched|the other way (?:round|around)|in reverse order)|(?:with )?(?:the )?(?:second|last) (?:word|name|column) (?:first|before the first|in front)|(?:swap|exchange|interchange|switch) the two (?:words|columns|names)(?: (?:in|of|on) (?:each|every) line)?", _swapped_words),
     (rf"(?:{_EACH} |the )*(?:numbers?|values?|lines?|entry|entries) (?:is |are )?(?P<how>doubled|halved|tripled|squared)(?:,? ?\(?(?:times (?:two|2)|divided by (?:two|2))\)?)?|(?:{_EACH} |the )*(?:numbers?|values?|lines?|entry|entries) (?:is |are )?(?P<op>times|multiplied by|divided by|plus|minus|increased by|lowered by|reduced by|added to) (?P<n>-?\d+(?:\.\d+)?|{w.NUM})", _times),
     (r"(?:the |a )?(?:running|cumulative|cumulated|accumulated|growing|rolling) (?:total|sum|totals|sums)s?(?:,? ?(?:one|a) (?:line|number|value|total) (?:per|for each|for every|after each) (?:entry|line|number|value|row))?", _running),
+    (r"(?:with )?(?:its |the |all )?(?:lines )?numbered|with (?:its |the )?line numbers(?: in front)?", _runs("cat -n")),
+    (rf"(?:everything|all|all that|the rest|the lines?|lines?|whatever|the part|what)(?: that| which)?(?: comes| stands| is| follows)? ?(?P<side>after|below|behind|past|following|before|above|preceding) (?:the )?line (?:number )?(?P<n>{w.NUM})", _beyond),
     (r"(?:the )?(?:difference|distance|span|gap|spread) (?:between|from) (?:the )?(?:largest|biggest|highest|maximum|max|greatest|top|smallest|lowest|minimum|min|least)(?: number| value| one)? (?:and|to) (?:the )?(?:largest|biggest|highest|maximum|max|greatest|top|smallest|lowest|minimum|min|least)(?: number| value| one| of the numbers)?|(?:the )?(?:range|spread) of (?:the )?(?:numbers|values)", _spread),
     (rf"(?P<do>insert|add|put|place|write) (?:a |the )?(?:new )?(?:line |text |setting )?(?P<t>{w.QUOTED})(?: as a (?:new )?line)? (?:right |directly |just )?(?P<side>below|after|under|behind|above|before|over) (?:the )?(?:line|one|entry|row)? ?(?P<how>starting with|beginning with|containing|with|that (?:says|contains|has|starts with|begins with)|which (?:says|contains|has|starts with|begins with)|saying|reading|mentioning) (?P<y>{_TEXT}=?)", _inserted),
     (rf"(?P<do>remove|delete|drop|take|strike|cross|kick|throw|erase) (?:the )?(?:(?:line|entry|row|name) (?:of |for |with )?)?(?P<t>{_TEXT})(?:'s (?:line|entry|row|name))?(?: out| off| from)?(?: of)?", _without_entry),
@@ -271,7 +281,7 @@ def edited(subject: Subject) -> str:
     core = re.sub(rf" *{MARK} *", f" {MARK} ", subject.said)
     leading = core.lstrip().startswith(MARK)
     core = re.sub(rf"\s*{MARK}\s*", " ", core).strip(" ,:;.")
-    core = re.sub(r"\s+([,;])", r"\1", core)
+    core = re.sub(r"\s+([,;])", r"\1", core.replace(": ", ", "))
     shown = subject.shown or _ORDER_OF_DOING.match(core) is not None
     core = re.sub(rf"(?i)\A(?:{w.ASK}) (?=\S)", "", core) if shown else core
     core = re.sub(r"(?i)\A(?:but |with (?=each |every |all |the ))", "", core).strip(" ,:;.")

@@ -12,19 +12,6 @@ from agent.planner.offline.grammar.asked.shapes import shape_named
 if TYPE_CHECKING:
     from agent.planner.offline.grammar.asked.request import Peeling
 
-_NTH = {
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-    "last": -1,
-}
-
 
 def take_head(peel: Peeling) -> None:
     """Find the noun of the sentence and what stands before it."""
@@ -32,6 +19,9 @@ def take_head(peel: Peeling) -> None:
     peel.take(rf"(?:\A|(?<=[;,\x02])) *(?:{w.ASK})\b(?=[ ;,]|\Z)")
     if peel.take(w.DISTINCT):
         asked.unique = True
+    peel.take(r"\bhuman[- ]readable(?= sizes?)")
+    if asked.nth or (asked.head == "lines" and asked.end and peel.columns.moments):
+        return
     if asked.head in ("column", "moment"):
         _row_noun(peel)
         return

@@ -53,6 +53,8 @@ class Request(Struct, kw_only=True):
     conditions: list[str] = []
     grouped: bool = False
     nouned: bool = False
+    nth: int = 0
+    numbered: bool = False
 
 
 class Peeling:
@@ -111,6 +113,7 @@ class Peeling:
         asked.ties = self.take(w.TIES) is not None
         asked.unique = self.take(w.ONCE) is not None
         self.take(w.BARE)
+        asked.numbered = self.take(w.NUMBERED) is not None
         if self.take(w.WHOLE_LINES):
             asked.rows_meant = True
 
@@ -147,6 +150,7 @@ class Peeling:
         if self.take(w.EACH_COUNTED) or self.take(w.STATISTICS):
             asked.mode = "freq"
             self.take(w.OCCURS)
+            self.take(r"\b(?:and )?how many (?:[a-z]+ )?each\b")
         elif self.take(w.HOW_MANY) or re.search(r"(?i)\bhow many (?:are|is) (?:there|they)", self.rest):
             asked.mode = "count" if asked.mode == "list" else asked.mode
         self.take(w.HOW_MANY_TAIL)
@@ -178,7 +182,11 @@ class Peeling:
             return
         if asked.mode == "list" or asked.head:
             self._sorted_by(col)
+        self._by_place()
         down, up = self.take(w.DESCENDING), self.take(w.ASCENDING)
+        column = self.names.get("temperature", "")
+        if (down or up) and not asked.order and column and re.search(r"(?i)warm|hot|cold", (down or up or [""])[0]):
+            asked.order, asked.order_cols = "column", [column]
         if self.take(w.NUMERICALLY):
             asked.order = asked.order or "number"
         if self.take(w.ALPHABETICAL):
@@ -187,7 +195,7 @@ class Peeling:
         if length:
             asked.order = "length"
             asked.reverse = (length["far"] or "").lower() == "longest"
-            self.take(r"\b(?:longest|shortest)(?: \w+)? first\b")
+            self.take(r"\b(?:longest|shortest)(?: \w+)?(?: ?[\x02;]+)* first\b")
         if down or up:
             if asked.order == "count" or asked.mode == "freq":
                 asked.order = "count"
@@ -198,6 +206,12 @@ class Peeling:
         limit = self.take(w.LIMIT)
         if limit:
             asked.limit, asked.end = int(w.number(limit["n"])), limit["end"].lower()
+
+    def _by_place(self) -> None:
+        """What is meant by its place: "the three cheapest", "the second largest number", "the newest entry"."""
+        from agent.planner.offline.grammar.asked.places import take_place
+
+        take_place(self)
 
     def _by_moment(self, part: str) -> None:
         asked = self.asked
@@ -289,6 +303,12 @@ def row_noun(said: str, peel: Peeling) -> bool:
     """Whether a word stands for the lines of the file."""
     low = said.lower()
     if re.fullmatch(w.LINE, low) or low in ROW_NOUNS:
+        return True
+    if (
+        low.rstrip("s") in ("message", "event", "notice", "complaint")
+        and not peel.columns.moments
+        and not peel.columns.table.header
+    ):
         return True
     stem = peel.subject.path.rsplit("/", 1)[-1].split(".")[0].lower()
     return len(low) > 3 and (stem in (low, low.rstrip("s")) or low.rstrip("s") == stem.rstrip("s"))

@@ -205,8 +205,21 @@ NUMERICALLY = re.compile(
     r"(?i)\b(?:numerically|in numeric(?:al)? order|as numbers|by (?:their )?(?:numeric(?:al)? )?value|by number|numeric(?:al)?(?: order)?|by size of number|by magnitude)\b"
 )
 BY_LENGTH = re.compile(
-    r"(?i)\b(?:sorted |ordered |ranked |sort (?:them |the distinct ones |it )?|in order of |by )+(?:their |the |its )?(?:length|number of (?:letters|characters))\b|\b(?P<far>longest|shortest)(?: \w+)? first\b"
+    r"(?i)\b(?:sorted |ordered |ranked |sort (?:them |the distinct ones |it )?|in order of |by )+(?:their |the |its )?(?:length|number of (?:letters|characters))\b|\b(?P<far>longest|shortest)(?: \w+)?(?: ?[\x02;]+)* first\b"
 )
+NUMBERED = re.compile(
+    r"(?i)\b(?:and |along |together )?(?:with|including|plus|and) (?:the |their |its )?line ?numbers?(?: in front)?\b"
+)
+NTH = {"second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}
+_PRICES, _PAY, _AGES, _HEAT = ("price", "cost"), ("salary", "wage", "pay", "income"), ("age",), ("temperature",)
+# Adjectives that say of which column they speak, and whether of its large values.
+DEGREES = {
+    "cheapest": (_PRICES, False), "most expensive": (_PRICES, True), "dearest": (_PRICES, True), "priciest": (_PRICES, True), "costliest": (_PRICES, True),
+    "best paid": (_PAY, True), "best-paid": (_PAY, True), "highest paid": (_PAY, True), "highest-paid": (_PAY, True), "top earning": (_PAY, True),
+    "worst paid": (_PAY, False), "worst-paid": (_PAY, False), "lowest paid": (_PAY, False), "lowest-paid": (_PAY, False), "least paid": (_PAY, False),
+    "oldest": (_AGES, True), "eldest": (_AGES, True), "youngest": (_AGES, False), "heaviest": (("weight",), True), "lightest": (("weight",), False),
+    "tallest": (("height",), True), "warmest": (_HEAT, True), "hottest": (_HEAT, True), "coldest": (_HEAT, False), "coolest": (_HEAT, False),
+}  # fmt: skip
 WHOLE_LINES = re.compile(
     r"(?i)\b(?:the )?(?:full|whole|complete|entire) (?:rows?|lines?|records?|entries|entry)(?: of)?\b|\bas (?:whole|full|complete) (?:lines|rows)\b"
 )
