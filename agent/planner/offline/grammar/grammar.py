@@ -11,6 +11,7 @@ from agent.planner.offline.grammar.explain import explain
 from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.pieces import Piece, RuleBook
 from agent.planner.offline.grammar.reader import PieceReader
+from agent.planner.offline.grammar.reckoned.answer import reckoned
 from agent.planner.offline.grammar.render import NoCommand, render
 from agent.planner.offline.grammar.said.hearing import Hearing
 from agent.planner.offline.grammar.understand import Understanding
@@ -92,7 +93,7 @@ class Grammar:
         said = self._hearing.hear(sentence)
         if said is not None:
             return Composed(intent=Intent(source="said"), command=said[0], score=1.0, reading=said[1])
-        asked = asked_of_lines(sentence)
+        asked = reckoned(sentence) or asked_of_lines(sentence)
         if asked is not None:
             return Composed(intent=Intent(source="said"), command=asked[0], score=1.0, reading=asked[1])
         row = self._reader.read(sentence)

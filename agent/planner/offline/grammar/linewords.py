@@ -146,10 +146,9 @@ def _where(separator: str, column: str, sign: str, text: str) -> str:
 def _group(kind: str, separator: str, column: str, value: str) -> str:
     """The sum or average of one column for each value of another."""
     key, number = _dollar(column), _dollar(value)
-    out = f" -v OFS={shlex.quote(separator)}" if separator and separator != " " else ""
     shown = "s[k]" if kind == "sum" else "s[k] / n[k]"
     more = "" if kind == "sum" else f"; n[{key}]++"
-    return f"{awk_start(separator)}{out} '{{s[{key}] += {number}{more}}} END {{for (k in s) print k, {shown}}}' | sort"
+    return f"{awk_start(separator)} '{{s[{key}] += {number}{more}}} END {{for (k in s) print k, {shown}}}'"
 
 
 def _awk_text(text: str) -> str:

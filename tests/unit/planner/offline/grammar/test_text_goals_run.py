@@ -35,7 +35,7 @@ PRINTS = [
     ("distinct towns in staff.csv", "Bern\nGraz\nLinz\n"),
     ("count the members per team in staff.csv", "      2 blue\n      2 red\n"),
     ("average wage in staff.csv", "302.5\n"),
-    ("sum of wage per team in staff.csv", "blue,710\nred,500\n"),
+    ("sum of wage per team in staff.csv, sorted by team", "blue 710\nred 500\n"),
     ("highest wage in staff.csv", "410\n"),
     ("members from Bern in staff.csv", "2,Leo,red,250,Bern\n3,Zoe,blue,410,Bern\n"),
     ("show parts.txt sorted by the second column", "belt 7 1.25\ngear 12 3.5\nlamp 30 9\n"),
