@@ -62,7 +62,7 @@ async def _told(server: LocalServer) -> dict[str, dict[str, Any]]:
     """By name: what the server's own way of listing says."""
     if server.provider == "ollama":
         tags, running = await _get(server, "/api/tags"), await _get(server, "/api/ps")
-        awake = {model.get("name") for model in _dicts(running, "models")}
+        awake = [model.get("name") for model in _dicts(running, "models")]  # no set: they may be anything
         return {
             str(model.get("name")): {
                 "size": model.get("size"),

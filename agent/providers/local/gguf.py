@@ -20,6 +20,7 @@ VERSIONS = (2, 3)
 MAX_ENTRIES = 10_000
 MAX_TENSORS = 200_000
 MAX_KEY = 1_000
+MAX_LISTED = 2_000_000  # texts and lists in lists, all together; vocabularies with their merges have some 100,000
 MAX_TEXT = 64 * 1024 * 1024  # chat templates and merges; skipped, not kept
 _KEPT_TEXT = 4_000
 _SMALLEST = 1024
@@ -107,6 +108,7 @@ class _Reader:
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = size
+        self._listed = 0
 
     def entry(self) -> tuple[str, object]:
         """A key and its value; None for a list, which is not kept."""
@@ -125,7 +127,12 @@ class _Reader:
         inner, count = self._number("I", 4), self._number("Q", 8)
         if inner in _SIZES:
             return self._few(inner, count)
-        for _ in range(self._bounded(count * 8) // 8):  # a text or a list takes 8 bytes at least
+        self._bounded(count * 8)  # a text or a list takes 8 bytes at least
+        # A file with holes can be of any size for nothing.
+        self._listed += count
+        if self._listed > MAX_LISTED:
+            raise _Broken(f"its header lists {self._listed:,} texts")
+        for _ in range(count):
             self._value(inner, depth=depth + 1)
         return None
 

@@ -131,6 +131,15 @@ def test_files_are_found_where_programs_put_them(tmp_path: Path) -> None:
             file_of(wrong, home)
 
 
+def test_a_file_with_holes_cannot_make_us_read_for_ever(tmp_path: Path) -> None:
+    size = 100 << 30  # takes no room; each eight of its zeros would be an empty text
+    with (tmp_path / "a.gguf").open("wb") as file:
+        file.write(gguf(entry("tokenizer.ggml.tokens", 9, struct.pack("<IQ", 8, size // 16)), padding=0))
+        file.truncate(size)
+    with pytest.raises(ConfigError, match="texts"):
+        read_header(str(tmp_path / "a.gguf"))
+
+
 @pytest.mark.parametrize(
     ("name", "size"),
     [

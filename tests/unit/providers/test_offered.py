@@ -87,6 +87,7 @@ def test_llama_cpp_and_vllm(model: dict[str, Any], parameters: str, context: int
         None, b"\xff\xfe", b"[" * 100_000, [], {"models": "x"}, {"models": [1, None]}, {"models": [{"name": 3, "details": []}]},
         {"models": [{"name": "q", "size": -1, "details": {"parameter_size": ["x"], "quantization_level": "a\x1b[2Jb\n" * 99}}]},
         {"models": [{"name": "q", "size": True, "details": {"parameter_size": 7}}]},
+        {"models": [{"name": ["q"]}, {"name": {"q": 1}}]},
     ],
 )  # fmt: skip
 def test_nonsense_is_left_out(page: Any) -> None:
