@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 
+from agent.planner.regular_file import beginning
 from agent.protocol.ports import Processes
 
 CONFIG_TIMEOUT, STATUS_TIMEOUT = 0.1, 0.2  # seconds; a goal does not wait longer for what is only nice to know
@@ -94,7 +94,7 @@ def workspace_of(cwd: str, home: str) -> str:
 
 def head_branch(top: str) -> str:
     """ "branch NAME" from the repository's HEAD file, "" where that says nothing."""
-    text = _beginning(os.path.join(top, ".git", "HEAD"), 512).decode("utf-8", "replace").strip()
+    text = beginning(os.path.join(top, ".git", "HEAD"), 512).decode("utf-8", "replace").strip()
     return f"branch {text[16:]}" if text.startswith("ref: refs/heads/") else ""
 
 
@@ -104,23 +104,9 @@ def _is_repository(path: str) -> bool:
         return os.path.lexists(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
     if not os.path.isfile(path):
         return False
-    name, _, target = os.fsdecode(_beginning(path, 4096)).partition(": ")
+    name, _, target = os.fsdecode(beginning(path, 4096)).partition(": ")
     folder = os.path.join(os.path.dirname(path), target.strip())
     return name == "gitdir" and "\0" not in folder and os.path.lexists(os.path.join(folder, "HEAD"))
-
-
-def _beginning(path: str, size: int) -> bytes:
-    """The first bytes of a regular file, nothing for anything else: a FIFO in a hostile folder would be waited for for ever."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except (OSError, ValueError):  # `.git` is a file in worktrees and submodules
-        return b""
-    try:
-        return os.read(handle, size) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)
 
 
 async def _without_filters(processes: Processes, cwd: str) -> bool:

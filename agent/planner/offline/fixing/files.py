@@ -11,6 +11,7 @@ from msgspec import structs
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.rewriting import replace_program
 from agent.planner.offline.values import quote_path
+from agent.planner.regular_file import beginning
 
 _UNITS = {"y": "year", "m": "month", "w": "week", "d": "day", "H": "hour", "M": "minute", "S": "second"}
 _INTERPRETERS = {".py": "python3", ".sh": "bash", ".pl": "perl", ".rb": "ruby", ".js": "node"}
@@ -105,9 +106,4 @@ def what_is_it(failure: Failure) -> Fix:
 
 
 def _head(path: str) -> bytes:
-    # Not through a FIFO or a device: the callers have seen that it is a regular file.
-    try:
-        with open(path, "rb") as file:
-            return file.read(4096)
-    except OSError:
-        return b""
+    return beginning(path, 4096)

@@ -26,6 +26,7 @@ _UNSAFE = re.compile(
     r"--(?:force|no-verify|delete|hard|purge|break|insecure|no-check|yes|all-|prune|remove|exec|no-preserve)"
 )
 _MAX_PROGRAMS = 20_000
+_LONGEST_PROGRAM = 100
 
 
 @cache
@@ -85,6 +86,9 @@ def suggested(failure: Failure) -> Fix:
     offered = _offered(failure, wrong)
     if len(offered) != 1:
         offered = nearest(wrong, [*offered, *known], known)
+    elif offered[0] not in known and not nearest(wrong, offered):
+        # Whoever printed it, it is no slip: what runs is not for an output to choose.
+        return Fix(note=f"what it suggests is {offered[0]}")
     return _instead(wrong, offered, failure)
 
 
@@ -105,8 +109,13 @@ def _offered(failure: Failure, wrong: str) -> list[str]:
 
 
 def _program_before(word: str, command: str) -> str:
-    match = re.search(rf"([\w.-]+)(?:\s+-\S+)*\s+{re.escape(word)}(?=\s|\Z)", command)
-    return match[1] if match else ""
+    """The word before the options that stand before `word`."""
+    match = re.search(rf"(?<=\s){re.escape(word)}(?=\s|\Z)", command)
+    before = command[: match.start()].split() if match is not None else []
+    while before and before[-1].startswith("-"):
+        before.pop()
+    program = re.search(r"[\w.-]+\Z", before[-1][-_LONGEST_PROGRAM:]) if before else None
+    return program[0] if program else ""
 
 
 def _instead(wrong: str, offered: list[str], failure: Failure) -> Fix:
@@ -123,17 +132,18 @@ def nearest_option(failure: Failure) -> Fix:
     wrong = failure.caught.get("name", "").split("=")[0]
     if not _OPTION.fullmatch(wrong):
         return NOTHING
-    part = re.search(rf"([\w./+-]+)(?:\s+[^\s|;&]+)*\s+{re.escape(wrong)}(?=[\s=]|\Z)", failure.command)
-    if part is None:
+    written = re.compile(rf"(?<=\s){re.escape(wrong)}(?=[\s=]|\Z)")
+    match = written.search(failure.command)
+    words = re.split(r"[|;&]\s*", failure.command[: match.start()])[-1].split() if match is not None else []
+    if not words:
         return NOTHING
-    words = re.split(r"[|;&]\s*", failure.command[: part.end() - len(wrong)])[-1].split()
     table: dict[str, str] = names_table()["options"]
-    known = table.get(" ".join(words[:2]), "") or table.get(words[0].rsplit("/", 1)[-1] if words else "", "")
+    known = table.get(" ".join(words[:2]), "") or table.get(words[0].rsplit("/", 1)[-1], "")
     listed = [word for word in _OPTION.findall(failure.said[-20_000:]) if word != wrong]
     near = nearest(wrong, _safe_options([*listed, *(f"--{name}" for name in known.split())]))
     if len(near) != 1:
         return Fix(note="it could be " + " or ".join(near[:4])) if near else NOTHING
-    return Fix(command=re.sub(rf"(?<=\s){re.escape(wrong)}(?=[\s=]|\Z)", lambda _: near[0], failure.command, count=1))
+    return Fix(command=written.sub(lambda _: near[0], failure.command, count=1))
 
 
 def _safe_options(options: Iterable[str]) -> set[str]:

@@ -14,6 +14,7 @@ from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.paths import nearest_path
 from agent.planner.offline.fixing.programs import names_table
 from agent.planner.offline.fixing.rewriting import is_destructive_word, replace_program, replace_written
+from agent.planner.regular_file import beginning
 
 _MAX_BYTES = 500_000
 _NAME = re.compile(r"[A-Za-z0-9_][\w.:@+-]{0,80}")
@@ -90,8 +91,4 @@ def node_script(failure: Failure) -> Fix:
 
 
 def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_MAX_BYTES)
-    except (OSError, ValueError):
-        return ""
+    return beginning(path, _MAX_BYTES).decode("utf-8", "replace")

@@ -10,6 +10,7 @@ from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.paths import nearest_path
 from agent.planner.offline.fixing.rewriting import destroys, replace_written
+from agent.planner.regular_file import beginning
 
 _REF = re.compile(r"[A-Za-z0-9_][\w./+@-]{0,120}")
 _MAX_REFS = 3000
@@ -70,7 +71,7 @@ def git_folder(cwd: str) -> str:
     if os.path.isfile(folder):
         match = re.match(r"gitdir: (.+)", _start_of(folder))
         folder = os.path.normpath(os.path.join(top, match[1].strip())) if match else ""
-        common = _start_of(os.path.join(folder, "commondir")).strip() if folder else ""
+        common = _start_of(os.path.join(folder, "commondir")).strip().replace("\0", "") if folder else ""
         folder = os.path.normpath(os.path.join(folder, common)) if common else folder
     return folder
 
@@ -95,8 +96,4 @@ def set_upstream(failure: Failure) -> Fix:
 
 
 def _start_of(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_MAX_BYTES)
-    except OSError:
-        return ""
+    return beginning(path, _MAX_BYTES).decode("utf-8", "replace")

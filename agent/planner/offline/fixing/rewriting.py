@@ -64,7 +64,7 @@ def replace_written(command: str, old: str, written: str) -> str:
 
 def replace_program(command: str, name: str, other: str) -> str:
     """The command with the program `name` replaced by shell text; "" where it is not the first word of a part."""
-    pattern = rf"(?:\A|[|&;(]|\n|\bdo\b|\bthen\b)\s*{_WRAPPERS}(?P<name>{re.escape(name)})(?=\s|\Z|[;|&)])"
+    pattern = rf"(?:\A|[|&;(]|\n|\bdo\b|\bthen\b)[^\S\n]*{_WRAPPERS}(?P<name>{re.escape(name)})(?=\s|\Z|[;|&)])"
     match = re.search(pattern, command)
     if match is None:
         return ""

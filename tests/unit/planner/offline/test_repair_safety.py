@@ -272,3 +272,49 @@ def test_words_of_a_command() -> None:
     assert replace_word("cat x", "y", "z") == ""
     assert replace_program("a; sudo gti x && b", "gti", "git") == "a; sudo git x && b"
     assert replace_program("echo gti", "gti", "git") == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("terraform src", 'Terraform has no command named "src". Did you mean "apply-all"?'),
+        ("pip wheels", 'ERROR: unknown command "wheels" - maybe you meant "payload"'),
+        ("git sttus", "git: 'sttus' is not a git command. See 'git --help'.\n\nThe most similar command is\n\tpwn\n"),
+    ],
+)
+def test_what_an_output_suggests_is_only_taken_where_it_is_near(command: str, said: str, tmp_path: Path) -> None:
+    reply = after(command, said, tmp_path)
+    assert isinstance(reply, Chat)
+    assert "what it suggests is" in reply.message
+
+
+def test_pipes_in_a_project_are_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for name in ("Makefile", "GNUmakefile", "package.json", ".git/packed-refs", ".git/commondir"):
+        os.mkfifo(tmp_path / name)
+    for command, said in (
+        ("make tset", "make: *** No rule to make target 'tset'.  Stop."),
+        ("git switch mian", "fatal: invalid reference: mian"),
+        ("npm run bild", 'npm ERR! Missing script: "bild"'),
+    ):
+        assert isinstance(after(command, said, tmp_path), Chat)
+
+
+def test_a_worktree_that_points_nowhere_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "real" / "objects").mkdir(parents=True)
+    (tmp_path / "real" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "real" / "commondir").write_bytes(b"..\0/x\n")
+    (tmp_path / ".git").write_text("gitdir: real\n")
+    assert isinstance(after("git switch mian", "fatal: invalid reference: mian", tmp_path), Chat)
+
+
+def test_corrections_of_endless_commands_come_at_once(tmp_path: Path) -> None:
+    """Each took minutes with an expression that goes back and forth; here the runner's time-out would end it."""
+    for command in ("x" * 200_000, "a/" * 100_000, "x " * 100_000, "\n" * 200_000, "x --y " * 30_000):
+        for said in (
+            "git: 'sttus' is not a git command.",
+            "unrecognized option '--fox'",
+            "bash: ./run: Permission denied",
+        ):
+            after(command, said, tmp_path)
