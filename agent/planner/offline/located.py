@@ -15,6 +15,7 @@ _MOST = 4000  # entries that are looked at
 _DEEPEST = 6
 _FILE = r"[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}"
 _SPACED = re.compile(r"(?<![\w./'\"`-])((?:[\w&+-]+ ){1,4}[\w+-]+\.[A-Za-z]\w{0,7})(?![\w/'\"`-])")
+_CALLED = re.compile(r"\b(named|called) ((?:[\w&+-]+ ){1,3}[\w+-]+)(?=\s*(?:[,;?!]|\.?\Z))")
 _IN_FOLDER = re.compile(
     rf"(?<![\w./'\"`*-])(?P<a>{_FILE}) (?:in|inside|under|of|from|below|out of|within) (?:the |my )?(?:folder |directory )?"
     r"(?P<dir>[\w.-]+(?:/[\w.-]+)*)/?(?: folder| directory)?(?=\s*(?:[,;?!]|\.?\Z|\.\s| and | to | with | by | into ))"
@@ -24,11 +25,14 @@ _PLACE = re.compile(r"\b(?:in|of|under|below|inside|from|within) (?:the )?(?P<a>
 _SEARCHES = re.compile(r"\b(?:find|search for|locate|where|look for|called|named|name)\b", re.I)
 # A program of that name elsewhere is not what somebody wants to run.
 _KEEPS_AS_SAID = re.compile(
-    r"\b(?:run|execut|start|launch|install|compil|edit|open|delet|remov|eras|rm\b|wip|throw|empt|clear|overwrit|truncat|get rid|trash|shred|destroy|purg)",
+    r"\b(?:run|execut|start|launch|install|compil|edit|open|delet|remov|eras|rm\b|wip|throw|empt|clear|overwrit|truncat"
+    r"|get rid|trash|shred|destroy|purg)",
     re.I,
 )
+# What is made, or a text that is looked for.
 _NEW = re.compile(
-    r"(?:\b(?:to|into|as|called|named|name|becomes?|create|make|touch|writes?|save|new file|file|new|at|by)|>)\s*\Z",
+    r"(?:\b(?:to|into|as|called|named|name|becomes?|create|make|touch|writes?|save|new file|file|new|at|by"
+    r"|contain(?:s|ing)?|mention(?:s|ing)?|includ(?:e|es|ing)|imports?|importing|uses?|using|says?|word|text|string)|>)\s*\Z",
     re.I,
 )
 _MADE = re.compile(r"\b(?:create|make|touch|write|save|new|download|generate|output)\b", re.I)
@@ -39,6 +43,7 @@ def with_paths(goal: str, scene: Scene) -> str:
     if len(goal) > 400 or re.search(r"['\"`“‘«]", goal):
         return goal
     goal = _SPACED.sub(lambda found: _longest(found[1], scene), goal)
+    goal = _CALLED.sub(lambda found: f"{found[1]} '{found[2]}'" if scene.exists(found[2]) else found[0], goal)
     if "'" in goal:
         return goal
     if not _SEARCHES.search(goal):

@@ -281,7 +281,7 @@ def edited(subject: Subject) -> str:
     core = re.sub(rf" *{MARK} *", f" {MARK} ", subject.said)
     leading = core.lstrip().startswith(MARK)
     core = re.sub(rf"\s*{MARK}\s*", " ", core).strip(" ,:;.")
-    core = re.sub(r"\s+([,;])", r"\1", core.replace(": ", ", "))
+    core = re.sub(r"\s+([,;])", r"\1", _outside_quotes(core))
     shown = subject.shown or _ORDER_OF_DOING.match(core) is not None
     core = re.sub(rf"(?i)\A(?:{w.ASK}) (?=\S)", "", core) if shown else core
     core = re.sub(r"(?i)\A(?:but |with (?=each |every |all |the ))", "", core).strip(" ,:;.")
@@ -291,6 +291,11 @@ def edited(subject: Subject) -> str:
         return ""
     ordered = any(done for _, done in steps) and not leading
     return _command([step for step, _ in steps], subject, inplace=subject.inplace or (ordered and not shown))
+
+
+def _outside_quotes(text: str) -> str:
+    """A sentence with commas for its colons; what is quoted stays as it is."""
+    return re.sub(rf"({w.QUOTED})|: ", lambda found: found[1] or ", ", text)
 
 
 def _steps(core: str, subject: Subject, columns: Columns) -> list[tuple[Step, bool]]:

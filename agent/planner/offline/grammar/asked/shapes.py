@@ -34,7 +34,7 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 SHAPES = (
-    Shape(called=r"(?:ip(?:v4)?|network|host|source|client|remote)(?: ip)? address(?:es)?|ip(?:v4)?s?|ip numbers?", looks=_IP),
+    Shape(called=r"(?:ip(?:v4)?|network|host|source|client|remote)(?: ip)? address(?:es)?|ip(?:v4)?s?|ip numbers?|(?:ip)?v?4? ?addresses|address", looks=_IP),
     Shape(called=r"(?:e-?mail|mail)(?: address(?:es)?)?|e-?mails|mail addresses", looks=r"[[:alnum:]._%+-]+@[[:alnum:].-]+\.[[:alpha:]]{2,}"),
     Shape(called=r"urls?|web addresses|web links|hyperlinks|links", looks=r"https?://[^ \"<>)]+"),
     Shape(called=r"years?(?: numbers?)?", looks=r"\b[12][0-9]{3}\b"),

@@ -31,9 +31,16 @@ _TABLES = {
     "rules_where": "how size space usage locate where path list show ls display",
     "rules_facts": "weekday day after before days leap logged login user processors cpus cores kernel path numbers count seconds epoch timestamp variables shell home open zone timezone bytes architecture",
     "rules_fields": "each every all",
+    "rules_modes": "read readonly unwritable write protected must should set make give gets get executable execute execution x permissions permission mode rights",
+    "rules_bundles": ".tar .zip .gz .bz2 .xz .tgz .tbz .txz tarball archive zip tar",
     "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing",
     "rules_links": "link links symlink shortcut point points pointing lead leads names hardlink target same leading softlink",
-    "rules_ranges": "folder folders directory directories file files",
+    "rules_ranges": "empty folder folders directory directories file files",
+    "rules_seeking": (
+        "files sources modules pages programs documents code scripts logs headers which what names todo todos fixme fixmes xxx hack note bug"
+        " function functions class classes import imports each every per before after around above below context shebang"
+    ),
+    "rules_pairs": "join match merge combine link joined matched merged combined linked difference differences compare diff differ same",
     "rules_places": "edited updated written read opened modified changed accessed created size big large duplicate duplicates identical usage space copy move put mv cp",
 }
 
