@@ -160,8 +160,11 @@ def _does_so(why: str, said: str, command: str) -> bool:
             )
         )
     if why == "says what not to do":
-        kept = re.search(r"\bkeep\w* (?:the |all |my |its |their )?(?:original|file|source)", said)
+        kept = re.search(r"\b(?:keep|leav)\w* (?:the |all |my |its |their )?(?:original|file|source)", said)
         alone = re.search(r"\bleave\b.*\b(?:files|folders|directories) (?:alone|untouched|unchanged|as)\b", said)
+        emptied = re.match(r"empty |clear |truncate |blank ", said) and re.match(r": > |truncate -s 0 |> ", command)
+        if emptied and re.search(r"\b(?:don't|do not) (?:delete|remove) (?:it|the file)\b", said):
+            return True
         return bool(
             (kept and re.search(r" -k| --keep|\bcp\b| -c\b|tar -|zip -r", command))
             or (alone and re.search(r" -type [df]", command))
@@ -178,8 +181,23 @@ def _without_verb(said: str, does: frozenset[str]) -> str:
     return ""
 
 
+_TO_GO = LazyPattern(
+    r"\b(?:can|should|must|are to|is to|have to|has to|shall) (?:all )?(?:be (?:deleted|removed|erased|thrown away)|go(?: away)?)\b|\bbe gone\b"
+)
+_COPIED = LazyPattern(r"\A[^,;?]{1,60}\b(?:copied|duplicated|cloned) (?:as|to|into)\b")
+
+
 def _stated(name: str, said: str) -> bool:
-    """Permissions and owners are also ordered by saying what is to be."""
+    """What is to go, or stands there as done, is ordered, too. Permissions and owners are also ordered by saying what is to be."""
+    if name in ("delete", "copy"):
+        return bool((_TO_GO if name == "delete" else _COPIED).search(said))
+    if name == "move":
+        return bool(
+            re.search(
+                r"\b(?:becomes?|should (?:end|become|be called|be named)|gets? the name|must become)\b|\A(?:file|stow|tidy) away\b",
+                said,
+            )
+        )
     return name in ("mode", "owner") and bool(re.search(r"\b(?:should|executable|readable|writable|able|must)\b", said))
 
 

@@ -87,7 +87,7 @@ def _wrong_way(goal: str, command: str) -> str:
         and not re.search(r"\w/\. |-mindepth 1 ", command)
     ):
         return "what is in a folder is not the folder"
-    if "-t" not in words and last and re.search(rf"(?<!\S){last}", goal):
+    if "-t" not in words and "--remove-destination" not in words and last and re.search(rf"(?<!\S){last}", goal):
         after = rf"(?i)\b{_TARGET_AFTER}\s+(?:the\s+|a\s+|new\s+|folder\s+|file\s+|directory\s+|called\s+|named\s+)*['\"./]*{last}"
         if not re.search(after, goal):
             return "where it is to go is not certain"

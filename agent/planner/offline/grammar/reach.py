@@ -83,7 +83,7 @@ def _wrong_link(words: list[str], command: str, exists: Callable[[str], bool]) -
         and soft
         and not any(re.match(r"-\w*r|--relative", word) for word in words)
     )
-    seen_from = link if is_folder else posixpath.dirname(link)
+    seen_from = link if is_folder and not re.match(r"-\w*n", words[1]) else posixpath.dirname(link)
     where = os.path.normpath(os.path.join(seen_from, target)) if relative and seen_from else target
     if exists(target) and not exists(where):
         return f"{target} is not where the link would point"

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from functools import cache, cached_property
 
+from agent.planner.offline.grammar.plainly import plainly
+
 _QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|«[^»\n]*»)(?!\w)")
 _MOST = 400  # characters: what is longer was pasted
 # A name of a file: with an ending, or a path, or quoted (then it is a number between \x01 and \x02).
@@ -50,7 +52,7 @@ def reworded(text: str) -> str:
         quotes.append(found[0])
         return f"\x01{len(quotes) - 1}\x02"
 
-    out = _QUOTED.sub(mask, text)
+    out = plainly(_QUOTED.sub(mask, text))
     words = set(re.findall(r"[a-z']+", out.lower()))
     for row in _rows():
         if row.triggers & words:
@@ -67,4 +69,4 @@ def reworded(text: str) -> str:
 def _rows() -> tuple[Rewording, ...]:
     from agent.planner.offline.grammar import rewordings, rewordings_files  # with the first goal
 
-    return (*rewordings.ROWS, *rewordings_files.ROWS)
+    return (*rewordings_files.FIRST, *rewordings.ROWS, *rewordings_files.ROWS)

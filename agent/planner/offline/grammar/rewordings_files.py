@@ -25,6 +25,22 @@ def _every_ending(found: re.Match[str]) -> str:
     return f"all .{found['a'].lstrip('*.')} files"
 
 
+# Read before all others, which would take a part of them for something else.
+FIRST: tuple[Rewording, ...] = (
+    Rewording("leave leaving keep keeping", r"\A((?:compress|squeeze|shrink|pack|gzip|xz|bzip2) \S+(?: with \w+)?),? (?:but|and) (?:leav(?:e|ing)|keep(?:ing)?) the original(?: alone| untouched| unchanged| there)?(?=\Z)", r"\1 keeping the original"),
+    Rewording("squeeze shrink", r"\A(?:squeeze|shrink) (\S+) with (gzip|xz|bzip2)", r"compress \1 with \2"),
+    Rewording("included too more longer", r"((?:by|for|to) (?:anyone|anybody|everyone|everybody))(?: any ?more| any longer)?(?:,? (?:me|myself|the owner|us) (?:included|too))?(?=\Z)", r"\1"),
+    Rewording("written modified changed edited", r"\b(move|copy|delete|list|find|show) (?:what|whatever|everything that|all that|anything that) (?:was|is|has been|were) (?:written|modified|changed|edited|touched) ", r"\1 files modified "),
+    Rewording("gone deleted removed go away", r"\A(?:the |all |all the |any |every )?((?:[\w.*-]+ )?(?:files?|folders?|director(?:y|ies)|links?)(?: (?:in|under|below|from|of) \S+)?(?: that are empty)?) (?:(?:can|should|must|are to|is to|have to|has to|shall|ought to|need to) (?:all )?(?:be (?:deleted|removed|erased|gone|thrown away)|go(?: away)?)|be gone|gone|out)(?=\Z)", r"delete all \1"),
+    Rewording("before after since until", r"\b(modified|changed|edited|written|touched|created) (before|after|since|until) (?:the year )?((?:19|20)\d\d)(?![\w./-])(?!-\d)", lambda found: f"{found[1]} since {int(found[3]) + 1}-01-01" if found[2].lower() == "after" else f"{found[1]} {found[2]} {found[3]}-01-01"),
+    Rewording("wherever", r",? wherever (?:it|they) (?:lies?|lives?|sits?|is|are)(?: located)?,?", ""),
+    Rewording("file tidy", r"\A(?:file|tidy|stow|put) away ", "move "),
+    Rewording("both", r"\bboth (?=(?:\w+ )?(?:files|folders|pdfs|logs|images|photos|scripts|archives)\b)", "all "),
+    Rewording("duplicated copied cloned", r"\A(?:the |folder )?(\S+) (?:duplicated|copied|cloned) (?:as|to|into) (\S+?)(?:,? (?:folder and all|with everything in it|completely|recursively))?(?=\Z)", r"copy \1 to \2"),
+    Rewording("nothing", r"\A(?:cut|shrink|bring|truncate|reduce) (FILE) (?:down )?to (?:nothing|zero(?: bytes)?|no content)(?=\Z)", r"empty \1"),
+    Rewording("ending extension suffix", r"\A(?:change|switch|turn) the (?:ending|extension|suffix) of (FILE) (?:in)?to \.?(\w{1,8})(?=\Z)", lambda found: f"rename {found[1]} to {found[1].rpartition('.')[0]}.{found[2]}"),
+    Rewording("copied kept", r"\A(?:the )?(?:folder |release )?(\S+) copied to (\S+),? (?:with )?(?:the )?(?:times|dates) (?:of the files )?kept(?=\Z)", r"copy \1 to \2 preserving the times"),
+)  # fmt: skip
 ROWS: tuple[Rewording, ...] = (
     # Wishes: what is made, or what is to be seen.
     Rewording("want need like love", rf"{_WISH} (?:to have )?(?:a|the|another) copy of (\S+) (?:in|inside|at|under)(?: the)?(?: folder| directory)? ", r"copy \1 to "),

@@ -69,6 +69,16 @@ def _same_file(heard: Heard) -> str | None:
 
 
 _ASKED_FULL = r"(?:[?;,]? (?:give me |show |print |tell me |as )?(?:the |its |an )?(?P<full2>absolute|full|real|canonical|final|complete)(?: path| target| name)?)?"
+
+
+def _real(heard: Heard) -> str | None:
+    """A link in whose place a copy of what it leads to comes."""
+    name = heard.text("name").rstrip("/")
+    if not heard.scene.exists(name) or heard.scene.exists(name + "/.") or name.startswith("-"):
+        return None
+    return f'cp --remove-destination "$(readlink -f {quote_path(name)})" {quote_path(name)}'
+
+
 RULES = [
     Said("link symlink shortcut hardlink softlink", rf"{_MAKE}{_ANY} {_CALLED} <name:path>(?: in (?:the )?(?:folder |directory )?<dir:path>)?,? {_TO} {_THE}<target:path>", _linked, "make a link"),
     Said("link symlink shortcut hardlink softlink", rf"{_MAKE}{_ANY} {_TO} {_THE}<target:path>(?: in (?:the )?(?:folder |directory )?<dir:path>)?,? {_CALLED} <name:path>", _linked, "make a link"),
@@ -82,6 +92,7 @@ RULES = [
     Said("same names links link hardlinks", r"(?:{ASK}|find )?(?:other |all (?:the )?|all other )?(?:names|paths|hard[- ]?links|files|file names)(?: (?:of|for|to|that are|which are))?(?: hard[- ]?links)?(?: (?:of|to))?(?: the)? same file as <name:path>", _same_file, "other names of a file"),
     Said("hard hardlinks", r"(?:{ASK}|find )?(?:other |all (?:the )?|all other )?hard[- ]?links (?:of|to|for) (?:the )?(?:file )?<name:path>", _same_file, "other names of a file"),
     Said("inode same", r"(?:{ASK}|find |which )?(?:all (?:the )?|other )?(?:files|names) (?:that |which )?(?:share|sharing|have|with|having|are) (?:the |an |its |their )?(?:same )?(?:inode|i-node|file)(?: number)? (?:with|as|of) <name:path>", _same_file, "other names of a file"),
+    Said("points leads target", rf"(?:turn|make|replace|convert|change) {_LINK}<name:path> (?:in)?(?:to|by|with) (?:a |the )?(?:real |true |proper |plain )*(?:copy|file) of (?:what it (?:points|leads|links|refers) to|its target|the target|the file it points to)", _real, "a copy in the place of a link"),
 ]  # fmt: skip
 
 

@@ -23,10 +23,11 @@ def _things(heard: Heard) -> list[str] | None:
 
 def _packed(heard: Heard) -> str | None:
     names = _things(heard)
-    return _pack(heard.text("name"), names) if names is not None else None
+    return pack(heard.text("name"), names) if names is not None else None
 
 
-def _pack(target: str, names: list[str]) -> str:
+def pack(target: str, names: list[str]) -> str:
+    """The command that makes the archive `target` of files and folders, by its ending."""
     what = " ".join(quote_path(name) for name in names)
     if target.lower().endswith(".zip"):
         return f"zip -qr {quote_path(target)} {what}"
@@ -42,7 +43,7 @@ def _own_name(heard: Heard) -> str | None:
     ending = "zip" if "zip" in said else "tar" if said in ("tar archive", "tar file", "tar") else "tar.gz"
     for sort in ("tar.xz", "tar.bz2"):
         ending = sort if sort in said else ending
-    return _pack(f"{names[0].rstrip('/').rsplit('/', 1)[-1]}.{ending}", names)
+    return pack(f"{names[0].rstrip('/').rsplit('/', 1)[-1]}.{ending}", names)
 
 
 def _unpacked(heard: Heard) -> str | None:
@@ -63,7 +64,7 @@ def _searched(heard: Heard) -> str | None:
     return f"{program} -F -e {shlex.quote(text)} {quote_path(name)}"
 
 
-_BARE = r"(?P<bare>,? (?:but )?(?:without|dropping|leaving out|stripping|skipping|minus) (?:the |its )?(?:leading|top|top-level|first|outer)(?: [\w.-]+)? (?:directory|folder|component|level|path component|part))?"
+_BARE = r"(?P<bare>,? (?:but )?(?:drop|strip|skip|leave out|remove|without|dropping|leaving out|stripping|skipping|minus) (?:the |its )?(?:leading|top|top-level|first|outer)(?: [\w.-]+)? (?:directory|folder|component|level|path component|part))?"
 RULES = [
     Said("search grep look find", r"(?:search|grep|look through|look in)(?: in| through)? (?:the )?(?:compressed |gzipped |packed |zipped )?(?:log |file |log file )?<file:packed> for (?:the |every |all )?(?:word |text |string |lines with |lines containing )?<text:word>", _searched, "search a packed file"),
     Said("search grep look find lines", r"(?:{ASK}lines (?:with|containing|that contain|mentioning|matching) |(?:search for|look for|grep for|grep|find) )(?:the |every |all )?(?:word |text |string |lines with |lines containing )?<text:word> (?:in|from|of) (?:the )?(?:compressed |gzipped |packed |zipped )?(?:log |file |log file )?<file:packed>", _searched, "search a packed file"),

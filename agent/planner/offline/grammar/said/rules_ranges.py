@@ -31,6 +31,12 @@ def _ranged(heard: Heard) -> str | None:
     if folder and not heard.scene.exists(folder + "/."):
         return None
     names = f"{quote_path(folder)}/{names}" if folder else names
+    if high - low < 12:  # few names are read more easily than what makes them
+        width = len(parts[2]) if parts[2].startswith("0") else 0
+        start = f"{folder}/" if folder else ""
+        names = " ".join(
+            quote_path(f"{start}{parts[1]}{number:0{width}d}{parts[3]}") for number in range(low, high + 1)
+        )
     if heard.low("what").startswith("file"):
         return f"touch {names}"
     return f"mkdir -p {names}"
@@ -49,7 +55,16 @@ def _calendar(heard: Heard) -> str | None:
     return f"mkdir -p {year}-q{{1..4}}" if unit == "quarter" else None
 
 
+def _filled(heard: Heard) -> str | None:
+    """A new folder with a new file in it."""
+    folder, name = heard.text("dir").rstrip("/"), heard.text("file")
+    if "/" in name or folder.startswith("-") or heard.scene.exists(folder) or "." in folder.rsplit("/", 1)[-1]:
+        return None
+    return f"mkdir -p {quote_path(folder)} && touch {quote_path(f'{folder}/{name}')}"
+
+
 RULES = [
-    Said("folder folders directory directories file files", rf"{_MAKE}{_WHAT}(?: (?:for each|for every|for|per) (?:[a-z]+)(?: of \d{{4}})?)?(?: (?:in|inside|under) (?:the )?(?:folder |directory )?<dir:path>)?(?: called| named|:| numbered|,)* (?:from )?<first:path> {_LINK} <last:path>", _ranged, "numbered names"),
+    Said("folder folders directory directories file files", rf"{_MAKE}{_WHAT}(?: (?:for each|for every|for|per) (?:[a-z]+)(?: of \d{{4}})?)?(?:,? please)?(?: (?:in|inside|under) (?:the )?(?:folder |directory )?<dir:path>)?(?: called| named|:| numbered|,)* (?:from )?<first:path> {_LINK} <last:path>", _ranged, "numbered names"),
     Said("folder directory folders directories", rf"{_MAKE}(?:folders?|director(?:y|ies)) (?:for|per) (?:each |every |all |the )*(?P<unit>month|quarter)s? (?:of|in) (?:the year )?(?:(?P<this>this|next|the current) year|(?P<year>(?:19|20)\d\d))", _calendar, "a folder for each month"),
+    Said("empty new file", r"(?:(?:make|create|add|i'd like|i would like|i want|i need|give me) )?(?:a |the )?(?:new )?(?:folder |directory )?(?:called |named )?<dir:path> with (?:a |an |the )?(?:new )?(?:empty )?(?:file )?(?:called |named )?<file:path> in(?:side)? (?:it|there)", _filled, "a folder with a file"),
 ]  # fmt: skip

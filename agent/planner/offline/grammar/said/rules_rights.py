@@ -10,7 +10,7 @@ from agent.planner.offline.values import quote_path
 
 _PERSON = r"(?:the )?(?:owner|user|group|others?|other users|other people|world|everyone|everybody|everyone else|everybody else|anyone|anyone else|all users|all|me|myself)"
 _WHO = rf"(?P<who>{_PERSON}(?:(?:, | and | or |, and )(?:the )?{_PERSON})*)"
-_DO = r"(?:read|write|execute|run|reading|writing|execution|modify|change|edit|executing)"
+_DO = r"(?:readable|writable|executable|read|write|execute|run|reading|writing|execution|modify|change|edit|executing)"
 _WHAT = rf"(?P<what>{_DO}(?:(?:, | and |, and |/){_DO})*)"
 _ABLE = r"(?P<what>(?:readable|writable|writeable|executable|runnable)(?:(?:, | and |, and )(?:readable|writable|writeable|executable))*)"
 _RIGHT = r"(?: (?:permissions?|access|rights?|permission bits?|bits?))?"
@@ -31,7 +31,8 @@ def _letters(said: str) -> str:
     return "".join(letter for letter in "rwx" if letter in found)
 
 
-def _who(said: str) -> str:
+def changed_who(said: str) -> str:
+    """The letters of chmod for people in words; "" where nobody was understood."""
     low = said.lower()
     if "else" in low or "other users" in low or "other people" in low:
         low = "group and others" if "else" in low else low
@@ -63,7 +64,7 @@ def _applied(heard: Heard, mode: str) -> str | None:
 
 def _changed(heard: Heard, sign: str) -> str | None:
     letters = _letters(heard.text("what"))
-    who = _who(heard.text("who")) if heard.has("who") else ""
+    who = changed_who(heard.text("who")) if heard.has("who") else ""
     if not letters or (heard.has("who") and not who):
         return None
     return _applied(heard, f"{who}{sign}{letters}")
