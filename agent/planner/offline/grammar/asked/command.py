@@ -139,6 +139,8 @@ def _matching(asked: Request, kind: str, texts: list[str]) -> str:
     if kind == "length":
         sign, number = texts
         return f"awk 'length {sign} {number}'"
+    if kind == "drop":
+        return f"grep -v {shlex.quote(texts[0])}"
     if kind == "regex":
         return f"grep {shlex.quote(texts[0])}"
     if len(texts) > 1:

@@ -28,6 +28,7 @@ _AMOUNT = r"(?P<v>-?\d+(?:\.\d+)?)(?: (?:euros?|dollars?|years?(?: old)?|points?
 def take_conditions(peel: Peeling) -> None:
     """Take every condition out of what is left, and add it to the request."""
     _empty(peel)
+    _code_only(peel)
     while _compared(peel) or _equal(peel):
         pass
     _answers(peel)
@@ -71,7 +72,25 @@ def _awk(peel: Peeling, number: str) -> str:
     return f"${number}"
 
 
+def _code_only(peel: Peeling) -> None:
+    """Lines that are neither comments nor empty."""
+    if peel.take(
+        r"\b(?:that |which )?(?:are )?neither comments?(?: lines)? nor (?:blank|empty)(?: lines| ones)?\b"
+    ) or re.search(
+        r"(?i)\b(?:effective|active|actual|meaningful|uncommented|real|significant) (?:lines|settings|entries|rules|jobs)\b",
+        peel.rest,
+    ):
+        peel.take(
+            r"\b(?:effective|active|actual|meaningful|uncommented|real|significant)(?= (?:lines|settings|entries|rules|jobs)\b)"
+        )
+        peel.take(r"(?<=;) *(?:settings|rules|jobs)\b")
+        peel.asked.texts += [("drop", "^[[:space:]]*#"), ("drop", "^[[:space:]]*$")]
+        peel.asked.nouned = True
+
+
 def _compared(peel: Peeling) -> bool:
+    if not peel.names or not re.search(r"(?<![\w.])-?\d", peel.rest):
+        return False
     for said, way_of in _COMPARED:
         sign = way_of
         found = peel.take(
@@ -98,7 +117,7 @@ def _compared(peel: Peeling) -> bool:
         if found:
             peel.rest += " unknown-column"
             return False
-    between = peel.take(
+    between = peel.says("between", "from") and peel.take(
         rf"\b(?:(?:where|whose|with|and) )?(?P<c>{peel.named}) (?:is |are |of )?(?:between|from) (?P<a>\d+(?:\.\d+)?) (?:and|to) (?P<b>\d+(?:\.\d+)?)\b"
     )
     if between and peel.column(between["c"]) in peel.columns.numeric:
@@ -121,7 +140,7 @@ def _cell(peel: Peeling, said: str) -> tuple[str, str]:
 
 def _equal(peel: Peeling) -> bool:
     """Values of a column: "whose city is Oslo", "in Oslo", "with status 404"."""
-    found = peel.take(
+    found = peel.says("where", "whose", "with", "hav", " and ") and peel.take(
         rf"\b(?:(?:where|whose|with|that have|who have|which have|having|and) )+(?:a |an |the )?(?P<c>{peel.named}) (?:is |are |equals |= |of |being |set to |equal to )?(?P<not>not )?(?P<v>{w.QUOTED}|[\w./@-]+)(?![\w/])"
     )
     if found:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from agent.planner.offline.grammar.asked import words as w
 from agent.planner.offline.grammar.asked.conditions import _seen
-from agent.planner.offline.grammar.asked.shapes import shape_named
+from agent.planner.offline.grammar.asked.shapes import Shape, shape_named
+from agent.planner.offline.grammar.said.sentence_rules import unquoted
+from agent.planner.offline.values import quote_regex
 
 if TYPE_CHECKING:
     from agent.planner.offline.grammar.asked.request import Peeling
@@ -22,8 +24,15 @@ def take_head(peel: Peeling) -> None:
     peel.take(r"\bhuman[- ]readable(?= sizes?)")
     if asked.nth or (asked.head == "lines" and asked.end and peel.columns.moments):
         return
-    if asked.head in ("column", "moment"):
+    if asked.head in ("column", "moment") or asked.grouped:
         _row_noun(peel)
+        _told_which(peel)
+        return
+    if peel.take(r"\A[ ;]*files\b"):
+        asked.nouned = True  # "anything in notes.txt that ...": in a file are lines
+    if asked.mode == "count" and _signs(peel):
+        return
+    if _told_which(peel):
         return
     if asked.mode == "count" and peel.take(r"\b(?:columns|fields)\b"):
         asked.head = "fields"
@@ -38,6 +47,42 @@ def take_head(peel: Peeling) -> None:
         # "fruits.txt in alphabetical order", "everything in fruits.txt once"
         peel.take(r"\b(?:everything|anything|all of it|all|it)\b")
         asked.head = "lines"
+
+
+def _told_which(peel: Peeling) -> bool:
+    """ "visitors (first field)": a column that is told by its number besides."""
+    found = peel.take(
+        r"[(,;] ?(?:(?:that is|which is|being|in) )?(?:the )?(?:(?P<nth>first|second|third|fourth|fifth|sixth|seventh|last) (?:field|column)|(?:column|field)(?: number)? (?P<n>\d{1,2}))\b"
+    )
+    if found is None:
+        return False
+    number = found["n"] or {"first": "1", "last": "NF"}.get(found["nth"].lower()) or str(w.NTH[found["nth"].lower()])
+    if peel.asked.cols:
+        if peel.asked.cols != [number]:
+            peel.rest += " another-column"
+        return True
+    if number == "NF" or peel.asked.order == "column":
+        peel.rest += " another-column"
+        return False
+    _columns(peel)
+    if peel.asked.cols not in ([], [number]):
+        peel.rest += " another-column"
+    peel.take(r"\b[a-z]{4,}s\b")
+    peel.asked.head, peel.asked.cols = "column", [number]
+    return True
+
+
+def _signs(peel: Peeling) -> bool:
+    """How many of a sign there are, several on a line counted each."""
+    found = peel.take(
+        rf"\b(?:the )?(?P<t>{w.QUOTED}|[\w]{{1,3}}) (?:marks?|signs?|characters?|symbols?|ticks?|crosses)\b"
+    )
+    if found is None:
+        return False
+    text = unquoted(found["t"])
+    looks = quote_regex(text).replace("\\/", "/")
+    peel.asked.head, peel.asked.shape = "shape", Shape(called="", looks=rf"\b{looks}\b" if text.isalnum() else looks)
+    return True
 
 
 def _row_noun(peel: Peeling) -> bool:
@@ -66,6 +111,25 @@ def _row_noun(peel: Peeling) -> bool:
 def _unknown_rows(peel: Peeling, said: str) -> bool:
     """A plural that nothing explains stands for the rows of a table, for the lines of a list, and for whatever is put into groups."""
     low = said.lower()
+    if (
+        peel.columns.list_like
+        and peel.asked.mode == "freq"
+        and low.isalpha()
+        and len(low) > 3
+        and low not in peel.names
+    ):
+        return low not in (
+            "word",
+            "words",
+            "first",
+            "last",
+            "letter",
+            "letters",
+            "most",
+            "least",
+            "alphabetically",
+            "numerically",
+        )
     if not low.endswith("s") or len(low) < 4 or low.endswith("ss") or low in peel.names:
         return False
     unspoken = low.rstrip("s") not in peel.subject.text.lower()
@@ -129,6 +193,9 @@ def _shape(peel: Peeling) -> bool:
                 peel.rest = f"{peel.rest[:start]} ;{peel.rest[end:]}"
                 peel.asked.head, peel.asked.shape = "shape", shape
                 peel.take(r"\b(?:lines?|definitions?|statements?)\b")
+                peel.take(
+                    r"\b(?:and |that are |lines )*(?:marked|starting|beginning|ticked)(?: off)?(?: with| as| by)? ?['\"]?\[[ xX]\]['\"]?"
+                )
                 return True
     return False
 

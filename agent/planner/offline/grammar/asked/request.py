@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.planner.offline.grammar.asked import words as w
 from agent.planner.offline.grammar.asked.columns import Columns, columns_of
-from agent.planner.offline.grammar.asked.shapes import Shape
+from agent.planner.offline.grammar.asked.shapes import Shape, shape_named
 from agent.planner.offline.grammar.asked.subject import MARK, Subject
 from agent.planner.offline.grammar.tables import _ALIKE
 from agent.planner.offline.grammar.tablewords import ROW_NOUNS
@@ -71,7 +71,7 @@ class Peeling:
         )
         self.named = rf"(?:the |their |its )?{self.col}(?:[- ](?:marks?|scores?|points|columns?|fields?|values?|numbers?|grades?|names?))?"
 
-    def take(self, pattern: re.Pattern[str] | str) -> re.Match[str] | None:
+    def take(self, pattern: w.Phrase | str) -> re.Match[str] | None:
         """Take a phrase out; a mark stays where it was, for what stands beside it."""
         regex = w.compiled(pattern) if isinstance(pattern, str) else pattern
         found = regex.search(self.rest)
@@ -80,6 +80,11 @@ class Peeling:
         kept = f" {MARK} " if MARK in found[0] else " "
         self.rest = f"{self.rest[: found.start()]}{kept};{self.rest[found.end() :]}"
         return found
+
+    def says(self, *words: str) -> bool:
+        """Whether what is left has one of some beginnings of words; patterns that cannot fit need not be made."""
+        low = self.rest.lower()
+        return any(word in low for word in words)
 
     def column(self, said: str) -> str:
         """The number of a column that is named in some words."""
@@ -96,6 +101,7 @@ class Peeling:
         self._conditions()
         self._orders()
         self._head()
+        self.take(w.OCCURS)
         left = [word for word in re.findall(r"[^\s,;:.!?()\x02]+", self.rest) if word.lower() not in w.GLUE]
         if left or not asked.head:
             return None
@@ -105,8 +111,12 @@ class Peeling:
         asked = self.asked
         if self.take(w.KEEP_HEADER):
             asked.header = "keep"
-        elif self.take(w.NO_HEADER):
-            asked.header = "skip"
+        else:
+            skipped = self.take(w.NO_HEADER)
+            if skipped:
+                asked.header = "skip"
+                if "count" in skipped[0].lower():
+                    asked.mode = "count"  # "records not counting the header"
         asked.skip_empty = self.take(w.SKIPS_EMPTY) is not None
         asked.fold = self.take(w.FOLDED) is not None
         asked.no_signs = self.take(w.NO_SIGNS) is not None
@@ -114,6 +124,9 @@ class Peeling:
         asked.unique = self.take(w.ONCE) is not None
         self.take(w.BARE)
         asked.numbered = self.take(w.NUMBERED) is not None
+        if self.take(r"\bdata (?:rows|lines|records)\b"):
+            asked.rows_meant = asked.nouned = True
+            asked.header = asked.header or "skip"
         if self.take(w.WHOLE_LINES):
             asked.rows_meant = True
 
@@ -130,8 +143,8 @@ class Peeling:
                 r"(?i)\A\W*(?:ones?\b|\w+s\b)(?<!ss)", self.rest[most.start() + 2 :]
             ):
                 asked.limit, asked.end = 1, "first"
-        else:
-            way = self.take(
+        elif self.says("which ", "what "):
+            way = self.says("most", "least") and self.take(
                 rf"\b(?:which|what) (?P<c>{self.named}) (?:[a-z]+ )?(?:the )?(?P<w>most|least)(?: often| frequently| times)?(?= |;|,|\Z)"
             )
             if way:
@@ -145,8 +158,8 @@ class Peeling:
                 asked.head, asked.cols, asked.grouped = "column", [self.column(way["c"])], True
         asked.repeated = self.take(w.REPEATED) is not None
         asked.single = not asked.repeated and self.take(w.SINGLE) is not None
-        if self.take(w.WITH_COUNTS):
-            asked.counted = True
+        if self.take(w.WITH_COUNTS) or (asked.numbered and (asked.repeated or asked.unique)):
+            asked.counted, asked.numbered = True, False  # "words that occur twice, with their number"
         if self.take(w.EACH_COUNTED) or self.take(w.STATISTICS):
             asked.mode = "freq"
             self.take(w.OCCURS)
@@ -172,6 +185,7 @@ class Peeling:
                 asked.mode, asked.grouped, asked.head, asked.cols = "freq", True, "column", [self.column(found["c"])]
             else:
                 self._by_moment(part)
+                self._by_shape(part)
         elif re.search(
             rf"(?i)\b(?:per|for each|for every) (?:{self.named}|year|month|day|date|hour|minute)\b", self.rest
         ) or re.search(
@@ -194,7 +208,10 @@ class Peeling:
         length = self.take(w.BY_LENGTH)
         if length:
             asked.order = "length"
+            asked.unique = asked.unique or "distinct" in length[0].lower()
             asked.reverse = (length["far"] or "").lower() == "longest"
+            again = self.take(w.BY_LENGTH)
+            asked.unique = asked.unique or (again is not None and "distinct" in again[0].lower())
             self.take(r"\b(?:longest|shortest)(?: \w+)?(?: ?[\x02;]+)* first\b")
         if down or up:
             if asked.order == "count" or asked.mode == "freq":
@@ -206,6 +223,15 @@ class Peeling:
         limit = self.take(w.LIMIT)
         if limit:
             asked.limit, asked.end = int(w.number(limit["n"])), limit["end"].lower()
+
+    def _by_shape(self, part: str) -> None:
+        """ "per source address": groups by something that is known by its shape."""
+        for found in w.compiled(rf"\b{part} (?P<s>(?:[a-z0-9]+ ){{0,2}}?[a-z0-9]+)(?= |;|,|\Z)").finditer(self.rest):
+            shape = shape_named(found["s"], self.subject.path, self.subject.text)
+            if shape is not None and not shape.lines and not self.asked.grouped:
+                self.rest = f"{self.rest[: found.start()]} ;{self.rest[found.end() :]}"
+                self.asked.mode, self.asked.grouped, self.asked.head, self.asked.shape = "freq", True, "shape", shape
+                return
 
     def _by_place(self) -> None:
         """What is meant by its place: "the three cheapest", "the second largest number", "the newest entry"."""
@@ -230,7 +256,7 @@ class Peeling:
 
     def _sorted_by(self, col: str) -> None:
         asked = self.asked
-        best = self.take(
+        best = self.says(" with ") and self.take(
             rf"\b(?:(?:the )?(?P<n>{w.NUM}) )?(?P<noun>[a-z]+ )?with (?:the )?(?P<way>highest|largest|biggest|most|best|greatest|lowest|smallest|least|fewest) (?P<c>{col})\b"
         )
         if best:
@@ -239,7 +265,7 @@ class Peeling:
             asked.limit, asked.end = int(w.number(best["n"])) if best["n"] else 1, "first"
             asked.head = asked.head or "lines"
             return
-        found = self.take(
+        found = self.says(" by ", " on ", "order", " in ", "according") and self.take(
             rf"\b(?:sorted |ordered |ranked |arranged |sort |order |rank |in order )?(?:by|on|according to|in (?:the )?order of|in) (?P<c>{col})(?P<o> order)?(?:(?:,? (?:and |and then |then )(?:within (?:a |each |the same |one )?{self.col} )?(?:by )?)(?P<d>{col}))?(?= |;|,|\Z)"
         )
         if found and (found["o"] or not re.match(r"(?i)in (?!.*order)", found[0].strip())):
@@ -255,7 +281,7 @@ class Peeling:
                 asked.nouned = True
         elif found:
             self.rest += " in-column"
-        else:
+        elif self.says("first", " top"):
             first = self.take(
                 rf"\b(?P<way>highest|most|largest|biggest|best|greatest|lowest|least|smallest|fewest) (?P<c>{col}) (?:first|on top|at the top)\b"
             )
