@@ -183,7 +183,7 @@ ROWS: tuple[Rewording, ...] = (
     # Participles and colloquial verbs.
     Rewording("gone cut taken thrown stripped left dropped off away", r"with (?:all )?(?:its |the |any )?(?!\d)([\w ]{3,40}?) (?:gone|cut off|taken out|taken away|thrown out|thrown away|stripped off|stripped|left out|dropped|deleted|removed)", r"without \1"),
     Rewording("minus", r"minus (?:its |the |any )?(?=[a-z]+ ?(?:lines?|comments?|header|column|duplicates|spaces|blanks))", "without "),
-    Rewording("throw toss chuck wipe", r"(?:throw|toss|chuck|wipe)(?: out| away| off)?(?= )", "delete"),
+    Rewording("throw toss chuck wipe", r"(?:throw|toss|chuck|wipe) (?:out|away|off)(?= )", "delete"),
     Rewording("split", "split up", "split"),
     Rewording("glued pasted put joined merged", r"(FILE) and (FILE) (?:glued|pasted|put|joined|merged)(?: together)? (?:line by line|side by side|next to each other)", r"paste \1 and \2 side by side"),
     Rewording("dropping removing", r",? (?:dropping|removing|skipping|omitting) (?:all |the |any )?(?:duplicates|duplicate lines|doublets|doubles)", " without duplicates"),

@@ -175,7 +175,7 @@ DOERS = {
     ),
     "unpack": (
         "unzip|extract|unpack|untar|decompress",
-        r"tar|zip|zcat|\bxz\b|bz|7z|grep|sed|awk|cut|jq|zst|ffmpeg|openssl|pdf|magick|cpio|dpkg|exif|xmllint|perl|python",
+        r"tar|zip|zcat|\bxz\b|bz|7z|grep|sed|awk|cut|jq|zst|ffmpeg|openssl|pdf|magick|cpio|dpkg|exif|xmllint|perl|python|head|tail|find|sort|stat",
     ),
     "delete": (
         "delete|deletes|remove|removes|erase|erases|drop",
