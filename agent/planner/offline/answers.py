@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from agent.meanings.exit_answers import succeeded
-from agent.planner.offline.goals import last_goal, split_pasted, strip_remark, unusable
+from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, is_best
 from agent.planner.offline.recipes import RecipeEntry, load_book
@@ -59,6 +59,9 @@ class Answerer:
         if refusal:
             return Chat(message=refusal)
         if not steps:
+            before = command_before(request.history) if not context and self._talk.asks_about_last(text) else None
+            if before is not None and not succeeded(before):
+                return self._after.repair([before], [], before.cwd or goal.environment.cwd, around)
             return self._first(text, context, goal, around)
         return self._next(text, goal, steps, around)
 

@@ -23,6 +23,16 @@ def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[C
     return None, []
 
 
+def command_before(history: tuple[HistoryItem, ...]) -> CommandItem | None:
+    """The last command before the last goal that ran, whoever typed it; None for none."""
+    goals = 0
+    for item in reversed(history):
+        goals += isinstance(item, GoalItem)
+        if goals and isinstance(item, CommandItem) and item.outcome == "ran":
+            return item
+    return None
+
+
 def strip_remark(remark: str) -> str:
     """A remark without the words that only say that it is one."""
     return re.sub(
