@@ -95,7 +95,8 @@ class Grammar:
             return Composed(intent=Intent(source="said"), command=said[0], score=1.0, reading=said[1])
         asked = reckoned(sentence) or asked_of_lines(sentence)
         if asked is not None:
-            return Composed(intent=Intent(source="said"), command=asked[0], score=1.0, reading=asked[1])
+            done = Composed(intent=Intent(source="said"), command=asked[0], score=1.0, reading=asked[1])
+            return done if done.command else None  # understood, and beyond us
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()

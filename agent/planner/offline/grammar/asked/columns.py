@@ -15,6 +15,8 @@ _CLF = re.compile(r"\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d")
 _SYSLOG = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d ")
 _NUMBERED = re.compile(r"\[?([A-Za-z]{3,})[-_]\d+\]?:?\Z")
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?\Z")
+_HUMAN = re.compile(r"\s*\d+(?:\.\d+)?[KMGT]\b")
+_SIZED = re.compile(r"\s*\d+(?:\.\d+)?[KMGT]?\b")
 _STATES = frozenset(
     [
         "running",
@@ -89,6 +91,7 @@ class Columns(Struct, frozen=True, kw_only=True):
     numeric: frozenset[str]
     moments: dict[str, str]
     list_like: bool
+    sized: bool
     lines: tuple[str, ...]
 
 
@@ -102,6 +105,7 @@ def columns_of(text: str, path: str) -> Columns:
         _guess(table, lines, names, numeric, bool(moments))
     return Columns(
         table=table, names=names, numeric=frozenset(numeric), moments=moments,
+        sized=bool(lines) and all(_SIZED.match(line) for line in lines) and any(_HUMAN.match(line) for line in lines),
         list_like=bool(lines) and all(len(line.split()) == 1 for line in lines) and not table.separator, lines=lines,
     )  # fmt: skip
 

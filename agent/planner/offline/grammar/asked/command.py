@@ -8,9 +8,6 @@ import shlex
 from agent.planner.offline.grammar.asked.request import Request
 from agent.planner.offline.values import quote_path, quote_regex
 
-_HUMAN = re.compile(r"\d+(?:\.\d+)?[KMGT]\b")
-_SIZED = re.compile(r"\s*\d+(?:\.\d+)?[KMGT]?\b")
-
 
 def command_of(asked: Request) -> str:
     """The command; "" where the wishes do not go together."""
@@ -28,8 +25,17 @@ def command_of(asked: Request) -> str:
     return _sent(_joined(steps, quote_path(asked.subject.path)), asked)
 
 
+def beyond_us(asked: Request) -> bool:
+    """Whether a request is understood, but nothing is known that does all of it: "how many different users per team"."""
+    if asked.grouped and (asked.unique or asked.repeated or asked.single):
+        return True
+    return asked.head == "column" and len(asked.cols) > 1 and asked.order == "any" and asked.columns.table.header
+
+
 def _sensible(asked: Request) -> bool:
     """Whether the wishes are about the same: "how many units" asks for a sum, and two columns have no order of their own."""
+    if asked.grouped and (asked.unique or asked.repeated or asked.single):
+        return False  # "how many different users per team"
     if asked.head == "column" and not asked.grouped:
         if asked.mode == "count" and not (asked.unique or asked.repeated or asked.single):
             return False
@@ -212,7 +218,7 @@ def _sorting(asked: Request, letters: str = "") -> str | None:
     if asked.head == "column" and len(asked.cols) == 1:
         numeric = "n" if asked.cols[0] in asked.columns.numeric else ""
     elif asked.head == "lines" and asked.order != "text" and values:
-        if all(_SIZED.match(v) for v in values) and any(_HUMAN.match(v) for v in values):
+        if asked.columns.sized:
             numeric = "h"
         elif all(re.match(r"\s*-?\d+(?:\.\d+)?\b", v) for v in values) or asked.order == "number":
             numeric = "n" if table.numbers_only or asked.order == "number" else ""

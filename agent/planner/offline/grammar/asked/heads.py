@@ -52,7 +52,7 @@ def take_head(peel: Peeling) -> None:
 def _told_which(peel: Peeling) -> bool:
     """ "visitors (first field)": a column that is told by its number besides."""
     found = peel.take(
-        r"[(,;] ?(?:(?:that is|which is|being|in) )?(?:the )?(?:(?P<nth>first|second|third|fourth|fifth|sixth|seventh|last) (?:field|column)|(?:column|field)(?: number)? (?P<n>\d{1,2}))\b"
+        r"[(,] ?(?:(?:that is|which is|being|in) )?(?:the )?(?:(?P<nth>first|second|third|fourth|fifth|sixth|seventh|last) (?:field|column)|(?:column|field)(?: number)? (?P<n>\d{1,2}))\b"
     )
     if found is None:
         return False

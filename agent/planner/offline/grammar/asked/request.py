@@ -121,6 +121,7 @@ class Peeling:
         asked.fold = self.take(w.FOLDED) is not None
         asked.no_signs = self.take(w.NO_SIGNS) is not None
         asked.ties = self.take(w.TIES) is not None
+        asked.single = self.take(w.SINGLE) is not None
         asked.unique = self.take(w.ONCE) is not None
         self.take(w.BARE)
         asked.numbered = self.take(w.NUMBERED) is not None
@@ -157,7 +158,6 @@ class Peeling:
                 )
                 asked.head, asked.cols, asked.grouped = "column", [self.column(way["c"])], True
         asked.repeated = self.take(w.REPEATED) is not None
-        asked.single = not asked.repeated and self.take(w.SINGLE) is not None
         if self.take(w.WITH_COUNTS) or (asked.numbered and (asked.repeated or asked.unique)):
             asked.counted, asked.numbered = True, False  # "words that occur twice, with their number"
         if self.take(w.EACH_COUNTED) or self.take(w.STATISTICS):
@@ -196,6 +196,10 @@ class Peeling:
             return
         if asked.mode == "list" or asked.head:
             self._sorted_by(col)
+        if self.columns.sized and self.take(
+            r"\b(?:sorted |ordered )?(?:in (?:the )?order of|by) (?:the |their )?sizes?\b"
+        ):
+            asked.order, asked.nouned = "any", True
         self._by_place()
         down, up = self.take(w.DESCENDING), self.take(w.ASCENDING)
         column = self.names.get("temperature", "")
@@ -226,9 +230,10 @@ class Peeling:
 
     def _by_shape(self, part: str) -> None:
         """ "per source address": groups by something that is known by its shape."""
-        for found in w.compiled(rf"\b{part} (?P<s>(?:[a-z0-9]+ ){{0,2}}?[a-z0-9]+)(?= |;|,|\Z)").finditer(self.rest):
-            shape = shape_named(found["s"], self.subject.path, self.subject.text)
-            if shape is not None and not shape.lines and not self.asked.grouped:
+        for more in (2, 1, 0):
+            found = w.compiled(rf"\b{part} (?P<s>(?:[a-z0-9]+ ){{{more}}}[a-z0-9]+)(?= |;|,|\Z)").search(self.rest)
+            shape = shape_named(found["s"], self.subject.path, self.subject.text) if found else None
+            if found and shape is not None and not shape.lines and not self.asked.grouped:
                 self.rest = f"{self.rest[: found.start()]} ;{self.rest[found.end() :]}"
                 self.asked.mode, self.asked.grouped, self.asked.head, self.asked.shape = "freq", True, "shape", shape
                 return
