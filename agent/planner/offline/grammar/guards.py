@@ -37,7 +37,8 @@ _VERBS = {
     "|comment|capitalize|uppercase|lowercase|indent|edit|drop|erase|update|set|turn|number|eliminate|join"
     "|rename|modify|fix|transform"
     "|discard|rid|prefix|suffix|alter|clean|overwrite|wrap|reverse|truncate|clear|deduplicate|dedupe|unindent"
-    "|translate|shuffle|enable|disable|order|double|merge|sed|write|get|keep|correct|shorten|mark|apply",
+    "|translate|shuffle|enable|disable|order|double|merge|sed|write|get|keep|correct|shorten|mark|apply"
+    "|throw|toss|take|strike|cross|kick|spell|should|became|becomes|adapt",
 }
 _ASKS = {name: LazyPattern(rf"(?:{verbs})(?:s|es)?\Z") for name, verbs in _VERBS.items()}
 _ANNOUNCES = LazyPattern(
@@ -112,6 +113,11 @@ _SUPERLATIVES = LazyPattern(r"-name '?\*?(?:newest|oldest|latest|largest|biggest
 _ATTRIBUTE = LazyPattern(
     r"sed -i[^|;]*?s(.)(?:extension|ending|suffix|prefix|headers?|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
     r"|columns?|size|date)\1"
+)
+# "replace name with Name in x.csv" says of the text in a file what becomes of it.
+_IN_A_FILE = LazyPattern(
+    r"\b(?:replace|substitute)\w* (?:the (?:word|text|string) |every |each |all )?[\w\x01]+ (?:with|by) [\w\x01]+ (?:in|inside|within)"
+    r" (?:the file )?\x02"
 )
 
 
@@ -300,7 +306,7 @@ def _bad_change(said: str, command: str) -> str:
         r"\b(?:delet|remov|eras|rm|rid|trash|discard|drop|eliminat|destroy|unlink|throw|purg|shred)\w*", said
     ):
         return "cleaning up may mean less than deleting it"
-    if _ATTRIBUTE.search(command):
+    if _ATTRIBUTE.search(command) and not _IN_A_FILE.search(said):
         return "that is a property of a file more likely than a text in it"
     return _bad_repository(said, command) or _bad_name(said, command)
 
