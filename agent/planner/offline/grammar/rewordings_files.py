@@ -8,6 +8,7 @@ from agent.planner.offline.grammar.rewording import Rewording
 
 _SIGN = {"underscores": "_", "dots": ".", "dashes": "-"}
 _DIGITS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "eight": "8", "ten": "10", "twelve": "12"}  # fmt: skip
+_EXT = r"(?:mp3|ogg|wav|flac|css|js|ts|html?|xml|json|ya?ml|toml|csv|tsv|txt|text|md|markdown|pdf|png|jpe?g|gif|svg|webp|mp4|mkv|avi|log|conf|ini|sh|py|rb|php|c|h|cpp|java|go|rs|sql|docx?|xlsx?|odt|zip|gz|tar)"
 _COUNTED = r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 _MADE = r"(?:(?:new |empty |symbolic |soft |hard |compressed |gzipped |backup |zip |tar )*(?:folders?|director(?:y|ies)|files?|links?|symlinks?|shortcuts?|tarballs?|archives?|zip|tar|backups?))"
 _WISH = r"\A(?:(?:so|well|ok|okay|hi|hey|hello|now),? )*(?:i|we)(?:'d| would| really| just| only| do)* (?:want|need|like|love)"
@@ -88,6 +89,21 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("gone missing vanished exists exist", r"(links|symlinks|symbolic links)((?: (?:in|under|below|of) [\w./-]+)?) (?:whose|with a|of which the) target (?:is|was|has)? ?(?:gone|missing|vanished|deleted|no longer (?:exists|there)|does not exist|doesn't exist|not there)(?: any ?more)?", r"broken symbolic links\2"),
     Rewording("anybody anyone everybody everyone others", r"(?:that |which )?(?:may )?(?:anybody|anyone|everybody|everyone|others|all users|other users) (?:can|may|could|is allowed to|are allowed to|is able to|are able to) (read|write)(?: to)?", lambda found: "readable by others" if found[1].lower() == "read" else "writable by others"),
     Rewording("may can", r"(files|folders|directories|scripts)((?: (?:in|under|below) \S+)?) (?:may|can) (?:anybody|anyone|everybody|everyone|others) (read|write)(?: to)?", lambda found: f"{found[1]}{found[2]} {'readable' if found[3].lower() == 'read' else 'writable'} by others"),
+    # Kinds that are only listed, sizes by a sign, and what a remark says more plainly.
+    Rewording("mp3 ogg wav flac css js ts html xml json yaml yml toml csv tsv txt md pdf png jpg jpeg gif svg webp mp4 mkv avi log conf ini sh py rb php c h cpp java go rs sql doc docx xls xlsx odt zip gz tar markdown text", rf"(?:\A|(?<=\ball )|(?<=\bthe )|(?<=\bfind )|(?<=\blist )|(?<=\bshow ))(?:plain )?({_EXT})((?:, (?:plain )?{_EXT})*),? (?:or|and|&) (?:plain )?({_EXT})(?: documents| files)?(?=[,;?.]|\Z| (?:but|except|in|under|below|whose|without|with|that|which|larger|bigger|older|newer|smaller|modified|changed)\b)", lambda found: f"{found[1]}{found[2]} and {found[3]} files".replace("plain ", "")),
+    Rewording("png jpeg jpg gif svg css js html", rf"\A(?:all |the )?(?:pictures|images|photos|files|documents)(?: of any (?:format|kind|type|sort))? (in|under|below) ([\w./-]+)\s*[:,] ({_EXT}(?:, {_EXT})*,? (?:or|and) {_EXT})(?=[,;?. ]|\Z)", r"\3 files \1 \2"),
+    Rewording("kb mb gb kib mib gib k m g bytes", r"(?<=\s)>=? ?(?=\d+(?:\.\d+)? ?(?:kb|mb|gb|kib|mib|gib|k|m|g|bytes)(?![\w.]))", "larger than "),
+    Rewording("kb mb gb kib mib gib k m g bytes", r"(?<=\s)<=? ?(?=\d+(?:\.\d+)? ?(?:kb|mb|gb|kib|mib|gib|k|m|g|bytes)(?![\w.]))", "smaller than "),
+    Rewording("anything everything something", r"\A(?:anything|everything|something) (?=(?:larger|smaller|bigger|older|newer|heavier|modified|changed) )", "files "),
+    Rewording("ending end ends", r"\A(?:all |the )?[\w ]{3,40}? (under|in|below) ([\w./-]+),? (?:i\.e\.|meaning|namely|that is|which means) (?:everything|all files|all|anything|whatever) ((?:ending|that ends|starting|that starts) (?:in|with) \S+)", r"files \1 \2 \3"),
+    Rewording("before front", r"(sizes?(?: in bytes)?|dates?|times?|modes?|owners?) (?:before|in front of) (?:the |their |its |each )?(?:paths?|names?|file ?names?)", r"\1"),
+    Rewording("number", r"(?:total|sum) (number of (?:regular |normal |ordinary )?(?:files|folders|directories|subfolders|links))", r"\1"),
+    Rewording("folders directories", r"\A((?:the |all |all the )?(?:sub)?(?:folders|directories)(?: here| in \S+)?),? (?:but |and )?(?:without|not|no) (?:the |any )?files(?=\s*\Z)", r"list \1"),
+    Rewording("line", r"\Aone line (?:per|for each|for every) (?:\w+ )?(?:sub)?(?:folder|directory) (?:in|of|under) (\S+),? with (?:the )?number of files in (?:it|them)(?=\Z)", r"number of files in each subfolder of \1"),
+    Rewording("change changed modify modified edit edited touch", r"\A(?:what|which file) (?:did (?:i|we)|was|has been) (?:change|changed|modify|modified|edit|edited|touch|touched) last (?:in|inside of|inside|under|below) ([\w./-]+)(?:[?,;:] .*(?:newest|latest|one) (?:file|one))?(?=\s*\??\Z)", r"the newest file in \1"),
+    Rewording("week", r"\b(modified|changed|edited|touched|updated|written) (?:some time |at some time )?this week", r"\1 in the last 7 days"),
+    Rewording("month", r"\b(modified|changed|edited|touched|updated|written) this month", r"\1 in the last 30 days"),
+    Rewording("total combined", r"their (?:total|combined) number of (lines|words|bytes)", r"the total number of \1 in them"),
 )  # fmt: skip
 
 

@@ -24,16 +24,18 @@ _TABLES = {
         "go change switch touch left rename folder directory put move copy each every replace collect gather save write"
         " concatenate join merge combine cat header permissions only"
     ),
+    "rules_combined": "number count many exist exists there between old age lines every all each sha md",
     "rules_making": "set change backdate modification timestamp epoch delete remove erase rid zero zeros zeroes null write put save folder folders directory directories dirs path files copy cp backup back duplicate clone link symlink hardlink softlink time date timestamp",
     "rules_rights": "give grant add let allow permit enable make take remove revoke withdraw strip deny forbid nobody none no only permissions permission mode rights private",
     "rules_settings": "set change update switch modify turn enable disable activate deactivate comment uncomment",
     "rules_packing": ".gz .bz .xz tar tgz zip gz xz bz tarball archive pack compress bundle put unpack extract untar unzip decompress",
+    "rules_running": "run execute call start launch invoke repeat watch measure time long refresh benchmark",
     "rules_where": "how size space usage locate where path list show ls display",
     "rules_facts": "weekday day after before days leap logged login user processors cpus cores kernel path numbers count seconds epoch timestamp variables shell home open zone timezone bytes architecture",
     "rules_fields": "each every all",
     "rules_modes": "read readonly unwritable write protected must should set make give gets get executable execute execution x permissions permission mode rights",
     "rules_bundles": ".tar .zip .gz .bz2 .xz .tgz .tbz .txz tarball archive zip tar",
-    "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing",
+    "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing hidden entries entry swap exchange larger bigger smaller heavier lighter here",
     "rules_links": "link links symlink shortcut point points pointing lead leads names hardlink target same leading softlink",
     "rules_ranges": "empty folder folders directory directories file files",
     "rules_seeking": (

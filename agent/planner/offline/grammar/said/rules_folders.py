@@ -142,4 +142,48 @@ RULES = [
     Said("contents content listing everything what entries files", rf"(?:{{ASK}}|list )?(?:directory listing |listing |contents? |everything |what is |what's |entries |all entries )(?:(?:of|in|inside|under) )(?:the )?(?:folder |directory )?<dir:path>(?: folder| directory)?{_HOW}", _listed, "what is in a folder"),
     Said("version versions", r"(?:{ASK}|sort |list )?(?:the )?(?:contents of |entries of |folders in )?(?:the )?<dir:path>(?: folder| directory)? (?:sorted |ordered )?(?:by|in order of)(?: the)?(?: their)? versions?(?: numbers?)?(?P<back>.{0,40}?first| descending| reversed?)?", _by_version, "a folder in order of versions"),
     Said("version versions", r"(?:{ASK}|sort |list )?(?:the )?<dir:path> (?:sorted |ordered )?(?:in|by) version order(?P<back>.{0,40})", _by_version, "a folder in order of versions"),
+    Said("directory folder here", rf"(?:{{ASK}}|list )(?:contents? of |entries (?:of|in) )?(?:this (?:directory|folder)|the current (?:directory|folder)|here){_HOW}", lambda h: f"ls {_letters(h)}".rstrip() if _letters(h) else None, "what is in this folder"),
+    Said("folders directories", r"(?:list|show|print|display|see|which|what)(?: me)?(?: the| my)? (?:names of (?:the )?)?(?:folders|directories)(?: (?:are|is))?(?: there)? (?:here|in (?:this|the current) (?:folder|directory)|in (?:the )?(?:folder |directory )?<dir:path>(?: folder| directory)?)", lambda h: _subfolders(h), "folders in a folder"),
+    Said("hidden", r"{ASK}hidden (?:files and folders|entries|things|items|ones) (?:of|in) (?:this|the current) (?:directory|folder)(?: only)?", lambda h: "ls -d .[!.]*", "hidden entries of this folder"),
+    Said("entries entry", r"{ASK}(?P<end>first|last) <n:int> entries (?:of|in) (?:(?:this|the current) (?:directory|folder)|(?:the )?(?:folder |directory )?<dir:path>(?: folder| directory)?)(?: (?:in alphabetical order|alphabetically|by name))?", lambda h: _some_entries(h), "some entries of a folder"),
+    Said("swap exchange", r"(?:swap|exchange|switch) (?:the )?names of (?:the files )?<a:path> and <b:path>", lambda h: _swapped(h), "names change places"),
+    Said("larger bigger smaller heavier lighter", r"(?:which (?:one )?(?:of them )?is (?:larger|bigger|smaller|heavier|lighter)[:,]? <a:path> or <b:path>|is <a2:path> or <b2:path> (?:larger|bigger|smaller|heavier|lighter))(?:[?,;.] ?(?:show |print |give me )?(?:the )?(?:disk )?(?:usage|sizes?) of both(?: in bytes)?)?", lambda h: _compared(h), "which one is larger"),
 ]  # fmt: skip
+
+
+def _some_entries(heard: Heard) -> str | None:
+    folder = ""
+    if heard.has("dir"):
+        named = _named_folder(heard, "dir")
+        if named is None:
+            return None
+        folder = f" {quote_path(named)}"
+    return f"ls{folder} | {'head' if heard.low('end') == 'first' else 'tail'} -n {heard.number('n')}"
+
+
+def _subfolders(heard: Heard) -> str | None:
+    if not heard.has("dir"):
+        return "ls -d */"
+    folder = _named_folder(heard, "dir")
+    return None if folder is None else f"ls -d {quote_path(folder)}/*/"
+
+
+def _swapped(heard: Heard) -> str | None:
+    """Two files that take each other's name, by way of a third one that is not there."""
+    first, second = heard.text("a"), heard.text("b")
+    if first == second or not heard.scene.exists(first) or not heard.scene.exists(second):
+        return None
+    if first.startswith("-") or second.startswith("-"):
+        return None
+    spare = f"{first.rstrip('/')}.swap"
+    if heard.scene.exists(spare):
+        return None
+    a, b, c = quote_path(first), quote_path(second), quote_path(spare)
+    return f"mv {a} {c} && mv {b} {a} && mv {c} {b}"
+
+
+def _compared(heard: Heard) -> str | None:
+    names = [heard.text("a") or heard.text("a2"), heard.text("b") or heard.text("b2")]
+    if any(name.startswith("-") or not heard.scene.exists(name) for name in names):
+        return None
+    return f"du -sb {quote_path(names[0])} {quote_path(names[1])}"

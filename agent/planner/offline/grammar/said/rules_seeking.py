@@ -68,6 +68,7 @@ def _files_with(heard: Heard) -> str | None:
         globs is None
         or where is None
         or not text
+        or text.lower() in ("details", "sizes", "dates", "owners", "permissions", "spaces", "links", "extension")
         or re.search(r"(?i)\b(?:and|or|but|more|less|than|in their name|lines|words|bytes)\b", text)
     ):
         return None

@@ -103,6 +103,8 @@ class LineReading(Lines):
         """Upper and lower case are the same."""
         self.stages.letters += "" if "i" in self.stages.letters else "i"
         self.stages.folded = True
+        if not any(noun == "line" for noun, _ in self.nouns):
+            self.files.nocase = True  # names are meant
         return True
 
 
