@@ -54,6 +54,9 @@ class MemoryWorld:
         monkeypatch.setenv("HOME", str(base / "home"))
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "AGENT_SESSION_DIR", "AGENT_MEMORY"):
             monkeypatch.delenv(name, raising=False)
+        # What is asked here is what is known, not how long a busy machine takes to find it.
+        for patience in ("planner.offline.remembered.WAIT", "memory_parts._WAIT", "recording.memory.keeper.LEAVE"):
+            monkeypatch.setattr(f"agent.{patience}_SECONDS", 30.0)
 
     def script(self, *replies: Any) -> str:
         """A planner that answers so, one reply after another."""
