@@ -190,7 +190,9 @@ def _without_verb(said: str, does: frozenset[str]) -> str:
 _TO_GO = LazyPattern(
     r"\b(?:can|should|must|are to|is to|have to|has to|shall) (?:all )?(?:be (?:deleted|removed|erased|thrown away)|go(?: away)?)\b|\bbe gone\b"
 )
-_COPIED = LazyPattern(r"\A[^,;?]{1,60}\b(?:copied|duplicated|cloned) (?:as|to|into)\b")
+_COPIED = LazyPattern(
+    r"\A[^,;?]{1,60}\b(?:copied|duplicated|cloned) (?:as|to|into)\b|\b(?:want|need|like) (?:a|the|another) copy of\b"
+)
 
 
 def _stated(name: str, said: str) -> bool:
