@@ -15,7 +15,7 @@ from collections.abc import Callable
 import msgspec
 
 from agent.meanings.words import Lexicon, read_lexicon
-from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, load_tables, read_source, sources
+from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, load_tables, packed, read_source, sources
 from agent.planner.offline.recipes import load_entries, read_toml
 
 # Optional parts and slots.
@@ -95,7 +95,7 @@ def keep(tables: Tables, started: int) -> None:
         number, beside = tempfile.mkstemp(prefix=".book-", dir=os.path.dirname(COMPILED))
         try:
             with open(number, "wb") as file:
-                file.write(msgspec.msgpack.encode(tables))
+                file.write(packed(tables))
                 os.fchmod(number, 0o644)
             os.utime(beside, ns=(started, started))  # a file that changed while it was read is younger
             os.replace(beside, COMPILED)

@@ -20,14 +20,16 @@ from agent.meanings import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILED = os.path.join(HERE, "_book.msgpack")
-FORMAT = 1
+FORMAT = 2
+_SUM = 4  # bytes of a CRC-32 before everything else
 
 
 class Source(Struct, frozen=True, array_like=True):
-    """A file that the tables come from, as it was then: bytes, and their CRC-32."""
+    """A file that the tables come from, as it was then: bytes, their CRC-32, and when it was last changed (ns)."""
 
     size: int
     crc: int
+    changed: int
 
 
 class Tables(Struct, frozen=True, array_like=True):
@@ -75,7 +77,11 @@ def _kept() -> Tables | None:
         fact = os.fstat(number)
         if not _is_trusted(fact):
             return None
-        tables = msgspec.msgpack.decode(file.read(), type=Tables)
+        content = memoryview(file.read())
+    # Recipes are decoded much later, and then nobody could build them again.
+    if zlib.crc32(content[_SUM:]) != int.from_bytes(content[:_SUM]):
+        return None
+    tables = msgspec.msgpack.decode(content[_SUM:], type=Tables)
     return tables if tables.format == FORMAT and _is_fresh(tables.made_from, fact.st_mtime_ns) else None
 
 
@@ -86,15 +92,17 @@ def _is_trusted(fact: os.stat_result) -> bool:
 
 
 def _is_fresh(made_from: dict[str, Source], made: int) -> bool:
-    """Whether the files are what they were: the same sizes, and those that are younger (nanoseconds) the same content."""
+    """Whether the files are what they were: the same sizes, and those of another time, or younger (ns), the same content."""
     found = dict(sources())
     if found.keys() != made_from.keys():
         return False
     facts = {name: os.stat(path) for name, path in found.items()}
     if any(facts[name].st_size != source.size for name, source in made_from.items()):
         return False
-    young = [name for name, fact in facts.items() if fact.st_mtime_ns >= made]
-    return all(read_source(found[name]).crc == made_from[name].crc for name in young)
+    # Installers put files in place with times of long ago.
+    times = {name: fact.st_mtime_ns for name, fact in facts.items()}
+    unsure = [name for name, time_ in times.items() if time_ >= made or time_ != made_from[name].changed]
+    return all(read_source(found[name]).crc == made_from[name].crc for name in unsure)
 
 
 def sources() -> Iterator[tuple[str, str]]:
@@ -112,5 +120,12 @@ def sources() -> Iterator[tuple[str, str]]:
 def read_source(path: str) -> Source:
     """A file as it is now. OSError where it cannot be read."""
     with open(path, "rb") as file:
+        changed = os.fstat(file.fileno()).st_mtime_ns
         content = file.read()
-    return Source(len(content), zlib.crc32(content))
+    return Source(len(content), zlib.crc32(content), changed)
+
+
+def packed(tables: Tables) -> bytes:
+    """The tables as they are kept."""
+    content = msgspec.msgpack.encode(tables)
+    return zlib.crc32(content).to_bytes(_SUM) + content

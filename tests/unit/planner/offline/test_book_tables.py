@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec import structs
 
 from agent.planner.offline import book_build, book_tables
 
@@ -55,8 +55,9 @@ def test_it_is_used_while_it_is_what_the_files_say(elsewhere: Path, monkeypatch:
     os.utime(one, ns=(made + 10**9, made + 10**9))
     assert is_used(monkeypatch)  # younger, as after a checkout, and the same
     one.write_bytes(content.replace(b"wc -l", b"wc -c", 1))
-    os.utime(one, ns=(made + 10**9, made + 10**9))
-    assert not is_used(monkeypatch)  # other content of the same length
+    for time in (made + 10**9, made - 10**15):  # as after a checkout, or from an archive
+        os.utime(one, ns=(time, time))
+        assert not is_used(monkeypatch)  # other content of the same length
     one.write_bytes(content + b"# more\n")
     os.utime(one, ns=(made - 10**9, made - 10**9))
     assert not is_used(monkeypatch)  # older, and longer
@@ -72,9 +73,11 @@ def test_it_is_used_while_it_is_what_the_files_say(elsewhere: Path, monkeypatch:
 def test_a_damaged_missing_or_foreign_file_is_not_used(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = elsewhere / "_book.msgpack"
     good = compiled.read_bytes()
-    tables = msgspec.msgpack.decode(good)
-    tables[0] += 1  # another format
-    for bad in (b"", good[:1000], good[:-1], b"\xc1" + good[1:], b"[1, 2]", msgspec.msgpack.encode(tables)):
+    tables = book_tables.load_tables()
+    other = book_tables.packed(structs.replace(tables, format=tables.format + 1))
+    inside = good.index(b"count the words of a file")  # where nothing is decoded before a goal comes near
+    turned = good[:inside] + b"\xff" + good[inside + 1 :]
+    for bad in (b"", b"1", good[:1000], good[:-1], b"\xc1" + good[1:], b"[1, 2]", bytes(len(good)), turned, other):
         compiled.write_bytes(bad)
         assert not is_used(monkeypatch)
     compiled.unlink()
