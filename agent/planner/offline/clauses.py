@@ -30,6 +30,11 @@ _EXPLAINS = re.compile(
     r"(?i)\s*(?:i\.?\s?e\.?[\s,]|e\.g|that\s+is\b|that\s+means|namely|meaning|in\s+other\s+words|which\s+(?:is|are|means)|"
     r"it\s+(?:is|has|stands|lives)\b|it's\b|they\s+(?:are|have|start|begin|end)\b|not\s|no[:,]\s|without\s|such\s+as|like\s|for\s+example)"
 )
+# Politeness is no step.
+_THANKS = re.compile(
+    r"(?i)(?:please|(?:many |so many )?thanks|thank you|thx|cheers|that(?:'s| is) (?:all|it))"
+    r"(?: (?:in advance|a lot|so much|very much|a million|you|for now|for your help|i need))*[!. ]*"
+)
 _LEAD = re.compile(
     r"(?i)\A(?:and\s+)?(?:first(?:ly)?(?:\s+of\s+all)?|second(?:ly)?|third(?:ly)?|to\s+begin\s+with|(?:begin|start)\s+by|please)\b[,:]?\s+"
 )
@@ -45,7 +50,7 @@ def clauses(text: str) -> tuple[str, ...]:
         if len(items) >= 2 and (not head or head.endswith(":")):
             ends = [*(match.start() for match in items[1:]), len(text)]
             return _clean(text[match.end() : end] for match, end in zip(items, ends, strict=True))
-    parts = _clean(_cut(text, _STRONG.finditer(masked)))
+    parts = tuple(part for part in _clean(_cut(text, _STRONG.finditer(masked))) if not _THANKS.fullmatch(part))
     return _clean([text]) if any(_EXPLAINS.match(part) for part in parts[1:]) else parts
 
 

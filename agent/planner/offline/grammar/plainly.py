@@ -43,9 +43,13 @@ def plainly(text: str) -> str:
             continue
         size, known = found
         mark = words[at + size - 1][len(words[at + size - 1].rstrip(_MARKS)) :]
-        words[at : at + size] = [known + mark]
-        lows[at : at + size] = [known]
-        changed, at = True, at + 1
+        changed = True
+        if known:
+            words[at : at + size] = [known + mark]
+            lows[at : at + size] = [known]
+            at += 1
+        else:
+            del words[at : at + size], lows[at : at + size]
     return " ".join(words) if changed else text
 
 
@@ -146,9 +150,9 @@ def _verbs_before_nouns() -> _Table:
 
 @cache
 def _words() -> _Table:
-    from agent.planner.offline.grammar.plain_words import WORDS
+    from agent.planner.offline.grammar.plain_words import ASIDES, WORDS
 
-    return _indexed(WORDS)
+    return _indexed({**WORDS, "": ASIDES})
 
 
 @cache
@@ -163,6 +167,13 @@ def _closings() -> frozenset[tuple[str, ...]]:
     from agent.planner.offline.grammar.plain_words import CLOSINGS
 
     return frozenset(tuple(phrase.split()) for phrase in CLOSINGS.split(" / "))
+
+
+@cache
+def _things() -> frozenset[str]:
+    from agent.planner.offline.grammar.plain_words import COUNTED
+
+    return COUNTED
 
 
 @cache

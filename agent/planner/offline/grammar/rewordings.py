@@ -185,6 +185,7 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("minus", r"minus (?:its |the |any )?(?=[a-z]+ ?(?:lines?|comments?|header|column|duplicates|spaces|blanks))", "without "),
     Rewording("throw toss chuck wipe", r"(?:throw|toss|chuck|wipe) (?:out|away|off)(?= )", "delete"),
     Rewording("split", "split up", "split"),
+    Rewording("text", r"(?:the |all |all the |whole |plain )*text (?:of|in|from|inside) (FILE)END", r"the content of \1"),
     Rewording("glued pasted put joined merged", r"(FILE) and (FILE) (?:glued|pasted|put|joined|merged)(?: together)? (?:line by line|side by side|next to each other)", r"paste \1 and \2 side by side"),
     Rewording("dropping removing", r",? (?:dropping|removing|skipping|omitting) (?:all |the |any )?(?:duplicates|duplicate lines|doublets|doubles)", " without duplicates"),
     Rewording("everything", r"everything (?=(?:over|above|larger|bigger|smaller|older|newer|under|below|exceeding|modified|changed) (?:than )?\d)", "files "),
