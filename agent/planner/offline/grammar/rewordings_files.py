@@ -21,6 +21,11 @@ _FILES = (
 )
 
 
+_ABOUT_FILES = re.compile(
+    r"\b(?:files?|folders?|director(?:y|ies)|documents?|links?|pictures?|videos?|scripts?)\b", re.I
+)
+
+
 def _every_ending(found: re.Match[str]) -> str:
     """ "every .jpeg" is every file that ends so."""
     return f"all .{found['a'].lstrip('*.')} files"
@@ -69,7 +74,7 @@ ROWS: tuple[Rewording, ...] = (
     Rewording("blanks spaces blank space becomes become underscores underscore dashes dash", rf"\A(?:every|each|all) (?:blanks?|spaces?) in (?:the )?names? of ({_FILES}) (?:becomes?|should become|should be|is to be) (?:an? )?(underscore|dash|hyphen)s?(?=\Z)", lambda found: f"replace spaces with {found[2]}s in the names of {_in_folder(found[1])}"),
     Rewording("blanks spaces", r"\A(?:replace|change|turn|convert) (?:the |all |all the )?(?:blanks|spaces) (?:with|to|into|by) (underscores|dashes|hyphens|underscore|dash) in (?:all |the |all the |every )?(?:file ?)?names?(?: here)?(?=\Z)", r"replace spaces with \1 in the names of all files"),
     # Everything in a folder.
-    Rewording("disk machine computer drive system filesystem", r"(?:anywhere |somewhere )?(?:on|of) (?:this|the|my) (?:whole |entire )?(?:disk|drive|hard disk|hard drive|machine|computer|file ?system)(?=\s*[,.?]|\Z)", "on the whole disk"),
+    Rewording("disk machine computer drive system filesystem", r"(?:anywhere |somewhere )?(?:on|of) (?:this|the|my) (?:whole |entire )?(?:disk|drive|hard disk|hard drive|machine|computer|file ?system)(?=\s*[,.?]|\Z)", lambda found: "on the whole disk" if _ABOUT_FILES.search(found.string, 0, found.start()) else found[0]),
     # Noun phrases.
     Rewording("but yet", r",? (?:but|yet) (?:also |at the same time )?(?:were |was |are |is )?(changed|modified|edited|touched)(?= (?:within|in|during|less|more|since|after|before))", r" and \1"),
     Rewording("untouched modified changed", r"(\d+) days (.*\b(?:within|in) the (?:last|past) \d+)(?=\s*[,.?]|\Z)", r"\1 days \2 days"),
