@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from agent.meanings.about_last import asks_about_last
 from agent.meanings.exit_answers import succeeded
 from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
@@ -59,7 +60,7 @@ class Answerer:
         if refusal:
             return Chat(message=refusal)
         if not steps:
-            before = command_before(request.history) if not context and self._talk.asks_about_last(text) else None
+            before = command_before(request.history) if not context and asks_about_last(text) else None
             if before is not None and not succeeded(before):
                 return self._after.repair([before], [], before.cwd or goal.environment.cwd, around)
             return self._first(text, context, goal, around)

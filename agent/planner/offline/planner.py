@@ -8,12 +8,12 @@ import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agent.meanings.about_last import asks_about_last
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
 from agent.planner.offline.located import Below
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
-from agent.planner.offline.talk import Talk
 from agent.planner.offline.worked import answer_in_steps, worked_on
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.ports import DeltaHandler
@@ -123,7 +123,7 @@ class OfflinePlanner:
         """The reply to a new goal with what is remembered; what comes after a command is about that command."""
         goal, steps = last_goal(request.history)
         remembered = self._remembered() if goal is not None and not steps else None
-        if goal is None or remembered is None or split_pasted(goal)[1] or Talk.asks_about_last(goal.text):
+        if goal is None or remembered is None or split_pasted(goal)[1] or asks_about_last(goal.text):
             return reply
         cwd = goal.environment.cwd or os.getcwd()
         return remembered.beside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x41534D45  # "ASME"
 
 TABLES: dict[str, str] = {

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.meanings.about_last import asks_about_last
 from agent.recording.memory.model import Worked
 
 LONGEST_GOAL = 400
@@ -122,10 +123,10 @@ def _shell_words(text: str) -> set[str]:
 
 
 def is_rememberable(goal: str) -> bool:
-    """Whether a goal can be remembered: one short line without anything that stands for a secret."""
-    return (
-        0 < len(goal.strip()) <= LONGEST_GOAL and "\n" not in goal.strip() and _LABEL not in goal and goal.isprintable()
-    )
+    """Whether a goal can be remembered: one short line without anything that stands for a secret, that says itself what is wanted."""
+    text = goal.strip()
+    plain = 0 < len(text) <= LONGEST_GOAL and "\n" not in text and _LABEL not in goal and goal.isprintable()
+    return plain and not asks_about_last(text)
 
 
 def _is_command(goal: str, command: str) -> bool:

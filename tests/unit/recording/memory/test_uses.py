@@ -71,6 +71,12 @@ def test_what_is_true_of_a_moment_is_not_remembered() -> None:
     assert uses(ran("awk '{s+=$1} END {print s/1048576}' f")) != []
 
 
+def test_what_is_about_the_command_before_it_means_nothing_later() -> None:
+    for text in ("fix it", "why did that fail?", "explain the error"):
+        assert uses(ran("cat people.csv"), text=text) == []
+    assert uses(ran("cat people.csv"), text="show people.csv") != []
+
+
 def test_secrets_and_what_cannot_be_shown_are_not_remembered() -> None:
     assert uses(ran("curl -H [redacted:token:1a2b] x")) == []
     assert uses(ran("ls"), text="use [redacted:token:1a2b]") == []
