@@ -99,7 +99,7 @@ def _aged(read: Reckoning) -> None:
         read.wish.conditions.append(f"${age} >= {found['a']} && ${age} <= {found['b']}")
 
 
-def _date_column(read: Reckoning) -> str:
+def date_column(read: Reckoning) -> str:
     """The only column of days; "" for none, or several."""
     width = max((len(row) for row in read.rows), default=0)
     found = [
@@ -111,7 +111,7 @@ def _date_column(read: Reckoning) -> str:
 
 
 def _dated(read: Reckoning) -> None:
-    column = _date_column(read)
+    column = date_column(read)
     if not column:
         return
     said = r"\b(?:that (?:are|were) |made |sold |dated |which (?:are|were) )?"
@@ -166,6 +166,8 @@ def _valued(read: Reckoning) -> None:
     )
     if found and not _is(read, found["v"], "!=" if found["no"] else "=="):
         read.rest += " unknown-value"
+    elif found and (told := read.told_number()) and not read.wish.conditions[-1].startswith(f"${told} "):
+        read.rest += " another-column"
     for match in re.finditer(r"(?<![\w'\"])(?P<v>[\w.@/-]+) (?=[a-z]{3,})", read.rest):
         column = cells.get(match["v"])
         if column and match["v"].lower() not in w.GLUE and not match["v"].isdigit() and _is(read, match["v"], "=="):

@@ -18,10 +18,22 @@ def command_of(wish: Wish, path: str) -> str:
         return _extreme_of_groups(wish, path)
     if wish.way in ("max", "min"):
         return _extreme(wish, path)
-    if wish.group and wish.way != "most":
+    if wish.group and (wish.way != "most" or wish.letters):
         return ""
-    makers = {"median": _median, "row": _rows, "most": _most, "list": _chosen, "width": _width, "height": _height}
+    makers = {
+        "median": _median,
+        "several": _several,
+        "row": _rows,
+        "most": _most,
+        "list": _chosen,
+        "width": _width,
+        "height": _height,
+    }
     return makers[wish.way](wish, path)
+
+
+def _key(wish: Wish) -> str:
+    return f"substr(${wish.group}, 1, {wish.letters})" if wish.letters else f"${wish.group}"
 
 
 def _awk(wish: Wish, program: str, path: str) -> str:
@@ -65,7 +77,7 @@ def _of_all(wish: Wish, path: str) -> str:
 
 
 def _grouped(wish: Wish, path: str) -> str:
-    key = f"${wish.group}"
+    key = _key(wish)
     if wish.way == "sum":
         program = f"{_rule(wish, f's[{key}] += {wish.value}')} END {{ for (k in s) {_printed(wish, 'k', 's[k]')} }}"
     else:
@@ -84,7 +96,7 @@ def _in_order(wish: Wish, command: str) -> str:
 
 
 def _extreme_of_groups(wish: Wish, path: str) -> str:
-    key, sign = f"${wish.group}", ">" if wish.way == "max" else "<"
+    key, sign = _key(wish), ">" if wish.way == "max" else "<"
     action = f"if (!({key} in m) || {wish.value} {sign} m[{key}]) m[{key}] = {wish.value}"
     return _in_order(
         wish, _awk(wish, f"{_rule(wish, action)} END {{ for (k in m) {_printed(wish, 'k', 'm[k]')} }}", path)
@@ -97,6 +109,18 @@ def _extreme(wish: Wish, path: str) -> str:
     sign = ">" if wish.way == "max" else "<"
     action = f"if (!n++ || {wish.value} + 0 {sign} m) m = {wish.value} + 0"
     return _awk(wish, f"{_rule(wish, action)} END {{ if (n) print m }}", path)
+
+
+def _several(wish: Wish, path: str) -> str:
+    if wish.places >= 0:
+        return ""
+    value = wish.value
+    steps = [f"s += {value}; n++"]
+    if "low" in " ".join(wish.shown):
+        steps.append(f"if (n == 1 || {value} < low) low = {value}")
+    if "high" in " ".join(wish.shown):
+        steps.append(f"if (n == 1 || {value} > high) high = {value}")
+    return _awk(wish, f"{_rule(wish, '; '.join(steps))} END {{ if (n) print {', '.join(wish.shown)} }}", path)
 
 
 def _median(wish: Wish, path: str) -> str:

@@ -38,7 +38,7 @@ _HEADER = re.compile(
 )
 _CALLED = (
     # "size (column 3)", "address in column 1", "bytes is column 10", "column 2, the price"
-    r"\b(?P<n>[a-z]+(?: (?!in\b|is\b|are\b|being\b|stands?\b)[a-z]+)?)(?P<in>,? (?:which|that)(?:'s| is| are)(?: in)?| (?:is|are|being|stands?|=)(?: in)?| in)? *\(? *(?P<c>col_\w+) *\)?",
+    r"\b(?P<n>[a-z]+(?: (?!in\b|is\b|are\b|being\b|stands?\b)[a-z]+)?)(?P<in>,? (?:which|that)(?:'s| is| are)(?: in)?| (?:is|are|being|stands?|=)(?: in)?| in)?(?(in) +\(?| *\() *(?P<c>col_\w+) *\)?",
 )
 _NO_NAMES = frozenset(
     [
@@ -162,7 +162,7 @@ def called(said: str, names: dict[str, str]) -> tuple[str, dict[str, str]]:
                 continue
             told[name] = number
     for name, number in told.items():
-        beside = rf"(?P<in>,? (?:which|that)(?:'s| is| are)(?: in)?| (?:is|are|being|stands?|=)(?: in)?| in)? *(?:\( *{BY_NUMBER}{number} *\)|{BY_NUMBER}{number}\b)"
+        beside = rf"(?P<in>,? (?:which|that)(?:'s| is| are)(?: in)?| (?:is|are|being|stands?|=)(?: in)?| in)?(?: *\( *{BY_NUMBER}{number} *\)|(?(in) +{BY_NUMBER}{number}\b|(?!)))"
         # ": address in field 1, bytes in field 10" only tells; elsewhere the name is needed
         said = re.sub(
             rf"(?i)(?:[:,(;]| and) *(?:the )?{re.escape(name)}{beside}(?<! )(?= *(?:[,;)]|and\b|\Z))",

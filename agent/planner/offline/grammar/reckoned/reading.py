@@ -11,10 +11,11 @@ from agent.planner.offline.grammar.asked.conditions import take_conditions
 from agent.planner.offline.grammar.asked.request import Peeling, row_noun
 from agent.planner.offline.grammar.asked.subject import Subject
 from agent.planner.offline.grammar.reckoned import notes
-from agent.planner.offline.grammar.reckoned.chosen import take_answers, take_chosen
+from agent.planner.offline.grammar.reckoned.chosen import date_column, take_answers, take_chosen
 from agent.planner.offline.grammar.reckoned.expressions import VALUE, take_expression
 from agent.planner.offline.grammar.reckoned.extremes import take_extreme
 from agent.planner.offline.grammar.reckoned.leftovers import nothing_left
+from agent.planner.offline.grammar.reckoned.several import take_several
 from agent.planner.offline.grammar.reckoned.wish import Wish
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
@@ -50,8 +51,8 @@ class Reckoning(Peeling):
         said, sign = notes.parted(said)
         said, told = notes.headed(said)
         said = re.sub(
-            r"(?i),? *(?:\(|\b)?(?:that(?:'s| is)|i\.?e\.?|which is|meaning|according to|it is|it's|looking at|taken from|going by|by)(?: in)? (?=col_)",
-            " ",
+            r"(?i),? *(?:\(|\b)?(?:that(?:'s| is)|i\.?e\.?|which is|meaning|according to|it is|it's|looking at|taken from|going by|judging by)(?: in)? (col_\w+) *\)?",
+            r" (\1) ",
             said,
         )
         super().__init__(subject)
@@ -144,9 +145,14 @@ class Reckoning(Peeling):
         if places:
             wish.places = int(w.number(places["n"])) if places["n"] else 0
         whole = self.take(_ROWS_WHOLE) is not None
+        beside = self.take(
+            rf"\b(?:along |together )?(?:with|including) (?:their|its) {self.named}(?: and {self.named})?(?![\w-])"
+        )
         self.name_wanted = self.take(_NAMES_ONLY) is not None
         self.take(w.BARE)
-        if not take_extreme(self):
+        if take_several(self):
+            pass
+        elif not take_extreme(self):
             self._calculation()
         elif not wish.group:
             self._grouped(False)
@@ -158,6 +164,8 @@ class Reckoning(Peeling):
         self._ordered()
         if not wish.way:
             self._shown()
+        if beside and (wish.way != "most" or wish.shown or self.name_wanted):
+            return None  # only a whole line has that
         if not wish.way or not nothing_left(self) or not self._what_of_it(whole):
             return None
         return wish
@@ -261,6 +269,13 @@ class Reckoning(Peeling):
         found = self.take(rf"\b{_GROUP} (?P<c>{self.named})(?: separately| individually)?(?![\w-])")
         if found:
             self.wish.group = self.column(found["c"])
+        elif part := self.take(rf"\b{_GROUP} (?P<p>month|year|day)\b|\b(?P<q>monthly|yearly|daily)\b"):
+            # "sales per month", where there is a column of days
+            self.wish.group = date_column(self)
+            said = (part["p"] or {"monthly": "month", "yearly": "year", "daily": "day"}[part["q"].lower()]).lower()
+            self.wish.letters = {"year": 4, "month": 7, "day": 10}[said]
+            if not self.wish.group:
+                self.rest += " which-date"
         elif surely and (
             noun := self.take(
                 r"\b(?:for|per|of) ?(?:each|every)? (?P<n>item|person|entry|product|student|employee|article)\b"

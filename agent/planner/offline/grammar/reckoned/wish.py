@@ -9,8 +9,8 @@ class Wish(Struct, kw_only=True):
     """One calculation, as it is found out.
 
     `way`: "sum", "average", "max", "min", "median" of `value`; "row" for one result a line; "most" for the lines with the largest
-    or smallest value; "list" for columns of chosen lines; "width" for all columns of a line. `value` is an awk expression of one line
-    ("" for none), `columns` the columns it uses, `group` the column that makes groups, `shown` what is printed of a line
+    or smallest value; "list" for columns of chosen lines; "width" for all columns of a line, "several" for figures of a column. `value` is an awk expression of one line
+    ("" for none), `columns` the columns it uses, `group` the column that makes groups (of it the first `letters`, 0 for all), `shown` what is printed of a line
     (expressions; empty for all of it), `skip` whether the first line holds names.
     """
 
@@ -18,6 +18,7 @@ class Wish(Struct, kw_only=True):
     value: str = ""
     columns: list[str] = []
     group: str = ""
+    letters: int = 0
     shown: list[str] = []
     conditions: list[str] = []
     texts: list[tuple[str, ...]] = []

@@ -35,7 +35,7 @@ _TABLES = {
     "rules_fields": "each every all",
     "rules_modes": "read readonly unwritable write protected must should set make give gets get executable execute execution x permissions permission mode rights",
     "rules_bundles": ".tar .zip .gz .bz2 .xz .tgz .tbz .txz tarball archive zip tar",
-    "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing hidden entries entry swap exchange larger bigger smaller heavier lighter here",
+    "rules_folders": "folders directories folder directory everything anything contents content version versions keep but except listing hidden entries entry swap exchange larger bigger smaller heavier lighter here recursively subfolders subdirectories inodes inode details long",
     "rules_links": "link links symlink shortcut point points pointing lead leads names hardlink target same leading softlink",
     "rules_ranges": "empty folder folders directory directories file files",
     "rules_seeking": (

@@ -74,6 +74,10 @@ class Heard:
         """What was said in a hole, without quotes; "" where it was left out."""
         return unquoted(self._match.groupdict().get(name) or "")
 
+    def raw(self, name: str) -> str:
+        """What was said in a hole, as it was; "" where it was left out."""
+        return self._match.groupdict().get(name) or ""
+
     def low(self, name: str) -> str:
         return self.text(name).lower()
 
