@@ -32,6 +32,7 @@ def take_conditions(peel: Peeling) -> None:
     while _compared(peel) or _equal(peel):
         pass
     _answers(peel)
+    _several(peel)
     _lengths(peel)
     _levels(peel)
     while _texts(peel):
@@ -213,6 +214,45 @@ def _seen(peel: Peeling, said: str) -> str:
 
 
 _HOLDING = r"(?:that |which |who |and |in which |where )?(?:do |does )?(?P<no>not |never |don't |doesn't )?(?:contain(?:s|ing)?|mention(?:s|ing|ed)?|include(?:s|d)?|including|hold(?:s|ing)?|say(?:s|ing)?|match(?:es|ing)?|carry|carries|carrying)"
+
+
+_ONE = rf"(?:{w.QUOTED}|[\w@/-][\w.@/-]*[\w/]|\w)"
+
+
+def _several(peel: Peeling) -> bool:
+    """Two texts, both or neither of which lines must have; or lines that are left out."""
+    found = (
+        peel.take(
+            rf"\b(?:that |which )?(?:hav(?:e|ing)|has|with|contain(?:s|ing)?|mention(?:s|ing)?) both (?P<a>{_ONE}) and (?P<b>{_ONE})(?: in (?:it|them))?(?= |;|,|\Z)"
+        )
+        if peel.says(" both ")
+        else peel.take(
+            rf"\b(?:in which |where |that |which |with |contain(?:s|ing)? |hav(?:e|ing) |mention(?:s|ing)? )*neither (?P<a>{_ONE}) nor (?P<b>{_ONE})(?: (?:appears?|occurs?|is|are|stands?)(?: in them)?)?(?= |;|,|\Z)"
+        )
+        if peel.says("neither")
+        else peel.take(
+            rf"\b(?:but )?(?:without|except|minus|not|excluding|leaving out|but|but not) (?:the |those |any |all )*(?:lines|rows|ones|entries) (?:that |which )?(?:have|with|contain(?:ing)?|mention(?:ing)?|about|say(?:ing)?) (?:the word )?(?P<a>{_ONE})(?: in (?:it|them))?(?= |;|,|\Z)"
+        )
+        if peel.says("without", "except", "minus", "but", "not ", "excluding", "leaving out")
+        else None
+    )
+    if found is None and peel.says("except", "but", "without", "minus"):
+        found = peel.take(
+            rf"\b(?:but(?: not)?|except(?: for)?|without|minus) (?:the |any |all )*(?P<a>{_LEVEL})(?: (?:lines|messages|entries|ones))?(?= |;|,|\Z)"
+        )
+    if found is None:
+        return False
+    parts = found.groupdict()
+    kind = "any" if " both " in found[0].lower() else "not"
+    for said in (parts["a"], parts.get("b")):
+        if said:
+            text = unquoted(said) if said != unquoted(said) else _seen(peel, said)
+            if not text:
+                peel.rest += " unknown-text"
+                return False
+            peel.asked.texts.append((kind, text))
+    peel.asked.nouned = True
+    return True
 
 
 def _texts(peel: Peeling) -> bool:

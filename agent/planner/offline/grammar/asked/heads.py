@@ -25,10 +25,13 @@ def take_head(peel: Peeling) -> None:
     if asked.nth or (asked.head == "lines" and asked.end and peel.columns.moments):
         return
     if asked.head in ("column", "moment") or asked.grouped:
-        _row_noun(peel)
+        if not _row_noun(peel) and peel.names:
+            found = w.compiled(rf"\b{peel.named}\b").search(peel.rest)
+            if found and peel.column(found[0]) not in peel.columns.numeric:
+                peel.rest = f"{peel.rest[: found.start()]} ;{peel.rest[found.end() :]}"  # "names per team": one a row
         _told_which(peel)
         return
-    if peel.take(r"\A[ ;]*files\b"):
+    if peel.take(r"\A[ ;]*(?:files|everything|anything|all)\b"):
         asked.nouned = True  # "anything in notes.txt that ...": in a file are lines
     if asked.mode == "count" and _signs(peel):
         return
@@ -72,13 +75,24 @@ def _told_which(peel: Peeling) -> bool:
     return True
 
 
+# Signs that are counted by their names.
+_SIGNS = {
+    "commas": ",", "semicolons": ";", "colons": ":", "dots": "[.]", "periods": "[.]", "full stops": "[.]", "question marks": "[?]",
+    "exclamation marks": "!", "vowels": "[aeiouAEIOU]", "digits": "[0-9]", "capital letters": "[[:upper:]]", "capitals": "[[:upper:]]",
+    "dashes": "-", "hyphens": "-", "slashes": "/", "underscores": "_",
+}  # fmt: skip
+
+
 def _signs(peel: Peeling) -> bool:
     """How many of a sign there are, several on a line counted each."""
     found = peel.take(
         rf"\b(?:the )?(?P<t>{w.QUOTED}|[\w]{{1,3}}) (?:marks?|signs?|characters?|symbols?|ticks?|crosses)\b"
     )
     if found is None:
-        return False
+        named = peel.take(rf"\b(?P<t>{'|'.join(_SIGNS)})\b")
+        if named:
+            peel.asked.head, peel.asked.shape = "shape", Shape(called="", looks=_SIGNS[named["t"].lower()])
+        return named is not None
     text = unquoted(found["t"])
     looks = quote_regex(text).replace("\\/", "/")
     peel.asked.head, peel.asked.shape = "shape", Shape(called="", looks=rf"\b{looks}\b" if text.isalnum() else looks)
