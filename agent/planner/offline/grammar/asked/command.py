@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from agent.planner.offline.grammar.asked.request import Request
+from agent.planner.offline.grammar.asked.peel import Request
 from agent.planner.offline.values import quote_path, quote_regex
 
 

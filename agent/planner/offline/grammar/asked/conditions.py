@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.planner.offline.grammar.asked import words as w
+from agent.planner.offline.grammar.asked.texts import take_levels, take_several, take_text
 from agent.planner.offline.grammar.said.sentence_rules import unquoted
 
 if TYPE_CHECKING:
-    from agent.planner.offline.grammar.asked.request import Peeling
+    from agent.planner.offline.grammar.asked.peel import PeelBase
 
 _COMPARED = (
     (r"(?:at least|no less than|not less than|no fewer than|not under|not below|minimum(?: of)?|>=)", ">="),
@@ -21,25 +22,24 @@ _OF_COLUMN = {
     "older": ("age",), "younger": ("age",), "more expensive": ("price", "cost"), "dearer": ("price",), "cheaper": ("price", "cost"), "heavier": ("weight",),
     "lighter": ("weight",), "taller": ("height",), "warmer": ("temperature", "temp"), "hotter": ("temperature", "temp"), "colder": ("temperature", "temp"), "cooler": ("temperature", "temp"),
 }  # fmt: skip
-_LEVEL = r"(?-i:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
 _AMOUNT = r"(?P<v>-?\d+(?:\.\d+)?)(?: (?:euros?|dollars?|years?(?: old)?|points?|percent|degrees?|kg|pieces?|units?))?"
 
 
-def take_conditions(peel: Peeling) -> None:
+def take_conditions(peel: PeelBase) -> None:
     """Take every condition out of what is left, and add it to the request."""
     _empty(peel)
     _code_only(peel)
     while _compared(peel) or _equal(peel):
         pass
     _answers(peel)
-    _several(peel)
+    take_several(peel)
     _lengths(peel)
-    _levels(peel)
-    while _texts(peel):
+    take_levels(peel)
+    while take_text(peel):
         pass
 
 
-def _empty(peel: Peeling) -> None:
+def _empty(peel: PeelBase) -> None:
     if peel.take(
         r"\b(?:that |which )?(?:start(?:s|ing)?|begin(?:s|ning)?) with (?:a |any )?(?:digit|number|figure|numeral)s?\b"
     ):
@@ -52,7 +52,7 @@ def _empty(peel: Peeling) -> None:
         peel.asked.texts.append(("regex", "^[[:upper:]]"))
 
 
-def _answers(peel: Peeling) -> None:
+def _answers(peel: PeelBase) -> None:
     """What a web server answered."""
     column = peel.names.get("status")
     if column is None or column not in peel.columns.numeric:
@@ -69,11 +69,11 @@ def _answers(peel: Peeling) -> None:
         peel.asked.conditions.append(f"{_awk(peel, column)} == {found['v']}")
 
 
-def _awk(peel: Peeling, number: str) -> str:
+def _awk(peel: PeelBase, number: str) -> str:
     return f"${number}"
 
 
-def _code_only(peel: Peeling) -> None:
+def _code_only(peel: PeelBase) -> None:
     """Lines that are neither comments nor empty."""
     if peel.take(
         r"\b(?:that |which )?(?:are )?neither comments?(?: lines)? nor (?:blank|empty)(?: lines| ones)?\b"
@@ -89,7 +89,7 @@ def _code_only(peel: Peeling) -> None:
         peel.asked.nouned = True
 
 
-def _compared(peel: Peeling) -> bool:
+def _compared(peel: PeelBase) -> bool:
     if not peel.names or not re.search(r"(?<![\w.])-?\d", peel.rest):
         return False
     for said, way_of in _COMPARED:
@@ -130,7 +130,7 @@ def _compared(peel: Peeling) -> bool:
     return False
 
 
-def _cell(peel: Peeling, said: str) -> tuple[str, str]:
+def _cell(peel: PeelBase, said: str) -> tuple[str, str]:
     """The value that a word speaks of, with its column; ("", "") for none."""
     cells = peel.columns.table.cells
     if said in cells:
@@ -139,7 +139,7 @@ def _cell(peel: Peeling, said: str) -> tuple[str, str]:
     return (same[0], cells[same[0]]) if len(same) == 1 else ("", "")
 
 
-def _equal(peel: Peeling) -> bool:
+def _equal(peel: PeelBase) -> bool:
     """Values of a column: "whose city is Oslo", "in Oslo", "with status 404"."""
     found = peel.says("where", "whose", "with", "hav", " and ") and peel.take(
         rf"\b(?:(?:where|whose|with|that have|who have|which have|having|and) )+(?:a |an |the )?(?P<c>{peel.named}) (?:is |are |equals |= |of |being |set to |equal to )?(?P<not>not )?(?P<v>{w.QUOTED}|[\w./@-]+)(?![\w/])"
@@ -183,7 +183,7 @@ def _equal(peel: Peeling) -> bool:
     return False
 
 
-def _lengths(peel: Peeling) -> None:
+def _lengths(peel: PeelBase) -> None:
     found = peel.take(
         rf"\b(?:that |which |are |is |of |with |have |has |having )*(?:(?P<more>longer than|more than|over|at least)|(?P<less>shorter than|fewer than|less than|under|at most)|(?P<same>exactly))? ?(?P<n>{w.NUM})[- ](?:letters?|characters?|chars?)(?: long| each| in length)?\b"
     )
@@ -193,110 +193,3 @@ def _lengths(peel: Peeling) -> None:
     more, less = (found["more"] or "").lower(), (found["less"] or "").lower()
     sign = (">=" if more == "at least" else ">") if more else "" if not less else "<=" if less == "at most" else "<"
     peel.asked.texts.append(("length", sign or "==", str(number)))
-
-
-def _levels(peel: Peeling) -> None:
-    found = peel.take(
-        rf"\b(?:(?:at|of|with|on) )?(?:(?:the )?(?:log )?levels? )?(?P<a>{_LEVEL})(?: (?:or|and) (?P<b>{_LEVEL}))?(?: level)?(?= |;|,|\Z)(?= ?(?:[;,\x02]|level|messages?|lines?|entries|events|or|\Z))"
-    )
-    if found:
-        texts = tuple(text for text in (found["a"], found["b"]) if text)
-        peel.asked.texts.append(("any", *texts))
-
-
-def _seen(peel: Peeling, said: str) -> str:
-    """A word as the file has it; "" where it has it not, or in several ways."""
-    text = peel.subject.text
-    if re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text):
-        return said
-    ways = set(re.findall(rf"(?i)(?<!\w){re.escape(said)}(?!\w)", text))
-    return str(ways.pop()) if len(ways) == 1 else ""
-
-
-_HOLDING = r"(?:that |which |who |and |in which |where )?(?:do |does )?(?P<no>not |never |don't |doesn't )?(?:contain(?:s|ing)?|mention(?:s|ing|ed)?|include(?:s|d)?|including|hold(?:s|ing)?|say(?:s|ing)?|match(?:es|ing)?|carry|carries|carrying)"
-
-
-_ONE = rf"(?:{w.QUOTED}|[\w@/-][\w.@/-]*[\w/]|\w)"
-
-
-def _several(peel: Peeling) -> bool:
-    """Two texts, both or neither of which lines must have; or lines that are left out."""
-    found = (
-        peel.take(
-            rf"\b(?:that |which )?(?:hav(?:e|ing)|has|with|contain(?:s|ing)?|mention(?:s|ing)?) both (?P<a>{_ONE}) and (?P<b>{_ONE})(?: in (?:it|them))?(?= |;|,|\Z)"
-        )
-        if peel.says(" both ")
-        else peel.take(
-            rf"\b(?:in which |where |that |which |with |contain(?:s|ing)? |hav(?:e|ing) |mention(?:s|ing)? )*neither (?P<a>{_ONE}) nor (?P<b>{_ONE})(?: (?:appears?|occurs?|is|are|stands?)(?: in them)?)?(?= |;|,|\Z)"
-        )
-        if peel.says("neither")
-        else peel.take(
-            rf"\b(?:but )?(?:without|except|minus|not|excluding|leaving out|but|but not) (?:the |those |any |all )*(?:lines|rows|ones|entries) (?:that |which )?(?:have|with|contain(?:ing)?|mention(?:ing)?|about|say(?:ing)?) (?:the word )?(?P<a>{_ONE})(?: in (?:it|them))?(?= |;|,|\Z)"
-        )
-        if peel.says("without", "except", "minus", "but", "not ", "excluding", "leaving out")
-        else None
-    )
-    if found is None and peel.says("except", "but", "without", "minus"):
-        found = peel.take(
-            rf"\b(?:but(?: not)?|except(?: for)?|without|minus) (?:the |any |all )*(?P<a>{_LEVEL})(?: (?:lines|messages|entries|ones))?(?= |;|,|\Z)"
-        )
-    if found is None:
-        return False
-    parts = found.groupdict()
-    kind = "any" if " both " in found[0].lower() else "not"
-    for said in (parts["a"], parts.get("b")):
-        if said:
-            text = unquoted(said) if said != unquoted(said) else _seen(peel, said)
-            if not text:
-                peel.rest += " unknown-text"
-                return False
-            peel.asked.texts.append((kind, text))
-    peel.asked.nouned = True
-    return True
-
-
-def _texts(peel: Peeling) -> bool:
-    found = peel.take(rf"\b{_HOLDING} (?:the |a )?(?:word |text |string |term )?(?P<t>{w.QUOTED})") or peel.take(
-        rf"\b{_HOLDING} (?:the |a )?(?:word |text |string |term )?(?P<t>[\w.@/-]+)(?= |;|,|\Z)"
-    )
-    if found:
-        said = found["t"]
-        text = unquoted(said)
-        if said == text:
-            text = _seen(peel, text)
-            if not text or text.lower() in w.GLUE:
-                peel.rest += " unknown-text"
-                return False
-        peel.asked.texts.append(("not" if found["no"] else "any", text))
-        return True
-    found = peel.take(
-        rf"\b(?:with|for|about|saying|reading|marked|of|containing) (?:the )?(?:word |text |string |mark |marks )?(?P<t>{w.QUOTED})(?: (?:in|on) (?:it|them))?"
-    )
-    if found:
-        peel.asked.texts.append(("any", unquoted(found["t"])))
-        return True
-    found = peel.take(
-        r"\b(?:that |which )?(?:com(?:e|es|ing)|from|by|made by|sent by|done by|caused by)(?: from)? (?P<t>\d{1,3}(?:\.\d{1,3}){3})(?![\w.])"
-    ) or peel.take(r"\bdid (?P<t>\d{1,3}(?:\.\d{1,3}){3}) (?:make|send|issue|cause|do)\b")
-    if found:
-        peel.asked.texts.append(("any", found["t"]))
-        return True
-    return not peel.columns.table.header and _about(peel)
-
-
-def _about(peel: Peeling) -> bool:
-    """A word of the text behind a preposition: "lines from worker-2 about the connection"."""
-    pattern = r"\b(?:from|about|of|on|regarding|concerning|involving|with) (?:the )?(?P<t>[\w@-]{4,})(?= |;|,|\Z)"
-    for found in w.compiled(pattern).finditer(peel.rest):
-        said = found["t"]
-        there = re.search(rf"(?<![\w-]){re.escape(said)}(?![\w-])", peel.subject.text)
-        if (
-            there
-            and said.lower() not in w.GLUE
-            and said.lower() not in peel.names
-            and not re.fullmatch(w.LINE, said.lower())
-        ):
-            peel.rest = f"{peel.rest[: found.start()]} ;{peel.rest[found.end() :]}"
-            peel.asked.texts.append(("any", said))
-            return True
-    return False

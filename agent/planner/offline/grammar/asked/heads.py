@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.planner.offline.grammar.asked import words as w
-from agent.planner.offline.grammar.asked.conditions import _seen
 from agent.planner.offline.grammar.asked.shapes import Shape, shape_named
+from agent.planner.offline.grammar.asked.texts import seen
 from agent.planner.offline.grammar.said.sentence_rules import unquoted
 from agent.planner.offline.values import quote_regex
 
 if TYPE_CHECKING:
-    from agent.planner.offline.grammar.asked.request import Peeling
+    from agent.planner.offline.grammar.asked.peel import PeelBase
 
 
-def take_head(peel: Peeling) -> None:
+def take_head(peel: PeelBase) -> None:
     """Find the noun of the sentence and what stands before it."""
     asked = peel.asked
     peel.take(rf"(?:\A|(?<=[;,\x02])) *(?:{w.ASK})\b(?=[ ;,]|\Z)")
@@ -52,7 +52,7 @@ def take_head(peel: Peeling) -> None:
         asked.head = "lines"
 
 
-def _told_which(peel: Peeling) -> bool:
+def _told_which(peel: PeelBase) -> bool:
     """ "visitors (first field)": a column that is told by its number besides."""
     found = peel.take(
         r"[(,] ?(?:(?:that is|which is|being|in) )?(?:the )?(?:(?P<nth>first|second|third|fourth|fifth|sixth|seventh|last) (?:field|column)|(?:column|field)(?: number)? (?P<n>\d{1,2}))\b"
@@ -83,7 +83,7 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def _signs(peel: Peeling) -> bool:
+def _signs(peel: PeelBase) -> bool:
     """How many of a sign there are, several on a line counted each."""
     found = peel.take(
         rf"\b(?:the )?(?P<t>{w.QUOTED}|[\w]{{1,3}}) (?:marks?|signs?|characters?|symbols?|ticks?|crosses)\b"
@@ -99,8 +99,8 @@ def _signs(peel: Peeling) -> bool:
     return True
 
 
-def _row_noun(peel: Peeling) -> bool:
-    from agent.planner.offline.grammar.asked.request import row_noun
+def _row_noun(peel: PeelBase) -> bool:
+    from agent.planner.offline.grammar.asked.peel import row_noun
 
     asked = peel.asked
     for found in re.finditer(r"(?<![\w'-])([A-Za-z]+)(?![\w'-])", peel.rest):
@@ -111,7 +111,7 @@ def _row_noun(peel: Peeling) -> bool:
         adjective = before[1] if before and before[1].lower() not in w.GLUE else ""
         start = found.start()
         if adjective:
-            text = _seen(peel, adjective)
+            text = seen(peel, adjective)
             if not text:
                 continue
             asked.texts.append(("any", text))
@@ -122,7 +122,7 @@ def _row_noun(peel: Peeling) -> bool:
     return False
 
 
-def _unknown_rows(peel: Peeling, said: str) -> bool:
+def _unknown_rows(peel: PeelBase, said: str) -> bool:
     """A plural that nothing explains stands for the rows of a table, for the lines of a list, and for whatever is put into groups."""
     low = said.lower()
     if (
@@ -186,14 +186,14 @@ def _unknown_rows(peel: Peeling, said: str) -> bool:
         or (
             # "failed logins": what is said before it is in the text
             re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest) is not None
-            and bool(_seen(peel, re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest)[1]))  # type: ignore[index]
+            and bool(seen(peel, re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest)[1]))  # type: ignore[index]
             and re.search(rf"([\w./-]+) {re.escape(said)}\b", peel.rest)[1].lower() not in w.GLUE  # type: ignore[index]
             and unspoken
         )
     )
 
 
-def _shape(peel: Peeling) -> bool:
+def _shape(peel: PeelBase) -> bool:
     """ "email addresses", "years", "functions"."""
     said = list(re.finditer(r"(?<![\w'-])[A-Za-z][\w-]*(?![\w'-])", peel.rest))
     for size in (3, 2, 1):
@@ -214,7 +214,7 @@ def _shape(peel: Peeling) -> bool:
     return False
 
 
-def _columns(peel: Peeling) -> bool:
+def _columns(peel: PeelBase) -> bool:
     """One or several columns by name."""
     one = rf"{peel.named}"
     found = peel.take(rf"\b{one}(?:(?:, (?:and )?| and | & ){one})*(?: only)?\b")
@@ -229,7 +229,7 @@ def _columns(peel: Peeling) -> bool:
     return True
 
 
-def _words(peel: Peeling) -> bool:
+def _words(peel: PeelBase) -> bool:
     found = peel.take(r"\b(?:single )?words?\b")
     if found is None:
         return False

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from agent.planner.offline.grammar.asked import words as w
 
 if TYPE_CHECKING:
-    from agent.planner.offline.grammar.asked.request import Peeling
+    from agent.planner.offline.grammar.asked.peel import PeelBase
 
 _LARGE = ("largest", "biggest", "highest", "greatest")
 
 
-def take_place(peel: Peeling) -> None:
+def take_place(peel: PeelBase) -> None:
     """Take one such phrase out of what is left, and add it to the request."""
     _degree(peel) or _nth(peel) or _end_of_log(peel)
 
 
-def _degree(peel: Peeling) -> bool:
+def _degree(peel: PeelBase) -> bool:
     """Adjectives that say of which column they speak."""
     asked = peel.asked
     pattern = rf"\b(?:the )?(?:(?P<n>{w.NUM}) )?(?P<a>{'|'.join(w.DEGREES)})(?P<first> (?:ones? )?(?:first|on top|at the top))?(?![\w-])"
@@ -38,7 +38,7 @@ def _degree(peel: Peeling) -> bool:
     return False
 
 
-def _nth(peel: Peeling) -> bool:
+def _nth(peel: PeelBase) -> bool:
     asked = peel.asked
     which = "|".join(w.NTH)
     if peel.columns.table.numbers_only:
@@ -57,7 +57,7 @@ def _nth(peel: Peeling) -> bool:
     return False
 
 
-def _end_of_log(peel: Peeling) -> bool:
+def _end_of_log(peel: PeelBase) -> bool:
     """The newest of lines that begin with their moment are the last."""
     asked = peel.asked
     if not peel.columns.moments:

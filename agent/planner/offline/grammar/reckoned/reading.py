@@ -8,7 +8,8 @@ from msgspec import structs
 
 from agent.planner.offline.grammar.asked import words as w
 from agent.planner.offline.grammar.asked.conditions import take_conditions
-from agent.planner.offline.grammar.asked.request import Peeling, row_noun
+from agent.planner.offline.grammar.asked.peel import row_noun
+from agent.planner.offline.grammar.asked.request import Peeling
 from agent.planner.offline.grammar.asked.subject import Subject
 from agent.planner.offline.grammar.reckoned import notes
 from agent.planner.offline.grammar.reckoned.chosen import date_column, take_answers, take_chosen
@@ -47,7 +48,7 @@ class Reckoning(Peeling):
     """One sentence; `run` gives the wish."""
 
     def __init__(self, subject: Subject) -> None:
-        said = notes.numbered(subject.said)
+        said = notes.numbered(subject.said.replace("?", ";"))
         said, sign = notes.parted(said)
         said, told = notes.headed(said)
         said = re.sub(
