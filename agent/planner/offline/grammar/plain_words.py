@@ -32,6 +32,12 @@ CLOSINGS = (
     " / so that i can see it / so that i can check / so i can look at them / so i can review them / so i can have a look / for my report / for a report / for the report / for now / for reference / for review / for inspection / to look at / to have a look / for my own use / just so i know / just to be sure"
     " / to be sure / just to check / or so i think / you know / or something / or whatever / i guess / i think / i believe / hopefully / somehow / anyway / to my terminal / as usual / without any fuss"
 )
+# At the end of a goal only.
+ENDINGS = {
+    "only the number": "as a number / as a single number / just the number / just give the number / just give me the number / just the figure / only the figure / just the count / only the count / the number only / the count only / number only / count only / just a number / just a count / only a number / nothing but the number / and nothing but the number / the bare number / just the bare number / no names",
+    "one per line": "each on its own line / each on their own line / each in its own line / each on a line of its own / each on a separate line / one on each line / one to a line / one name per line / a name per line / one name a line / one a line / line by line / on separate lines / on individual lines / in one column / in a single column / single column / one below the other / one under the other / one beneath the other / one underneath the other",
+    "": "as a list / as list / as a plain list / as a simple list / as a flat list / in a list / in list form / in the form of a list / as plain text / as text / in plain text",
+}
 # Nothing, wherever they stand.
 ASIDES = (
     "i mean / and i mean / you know / by the way / btw / if you will / so to speak / as it were / as far as i know / if i may / of course / obviously / for some reason / at all / if there are any / if there is any / if any exist"
@@ -72,9 +78,9 @@ VERBS = {
 BEFORE_NOUNS = {
     "show": "inspect / browse / name / grab / snag / obtain / gather / collect / round up / pull / pull out / pull together / retrieve / surface / yield / outline / note / note down / state / detail / relate / recite / read / pick / pick out / select / sift out / present / acquire / harvest / yank / yank out / announce / point out / itemise / tell us / examine",
     "count": "tally / tally up / total up / tot up / add up",
-    "delete": "trash / scrap / dump away / axe / bin / toss / chuck / wipe / wipe away / wipe out",
+    "delete": "trash / toss / chuck / wipe / wipe away / wipe out",
     "sort": "rearrange / file in order",
-    "copy": "duplicate / replicate",
+    "copy": "replicate",
     "find": "isolate",
     "sum": "total up / tally / tally up / tot up",
 }  # fmt: skip
@@ -85,13 +91,17 @@ _DETERMINERS = "the a an all every each any both only just its their my our thos
 DETERMINERS = frozenset(_DETERMINERS.split())
 # Anywhere, but where they are a name or a text.
 WORDS = {
+    "first": "very first / topmost / uppermost / initial / first ever",
+    "last": "very last / bottommost / lowermost / rearmost",
+    "from smallest to largest": "from least to greatest / least to greatest / going up / upwards / in rising order / in growing order / from the smallest up / from the lowest up / from the bottom up",
+    "from largest to smallest": "from greatest to least / greatest to least / going down / downwards / in falling order / in sinking order / in shrinking order / from the largest down / from the highest down / from the top down",
     "every": "every single / each single / each individual / every individual / each and every / every last / each of the individual / every one of the / each one of the",
     "all": "any and all / all the various / all of the various / all the different kinds of / the entirety of / the complete set of / the full set of / the totality of",
     "files": "individual files",
     "the content of": "the complete content of / the complete contents of / the entire text of / the full text of / the whole text of / the body of / the text inside / the text in / everything inside / everything written in / what is written in / what's written in / what is inside / what's inside",
     "in reverse alphabetical order": "in inverse alphabetical order / reverse-alphabetically / in backward alphabetical order / reverse alphabetic order / z to a / from z back to a",
     "newest": "freshest / most recent",
-    "oldest": "most ancient / eldest",
+    "oldest": "longest untouched / most outdated / least recently updated / least recently edited / least recently touched / most ancient / eldest",
     "largest": "heftiest / bulkiest / fattest / hugest / most massive / most sizeable / weightiest / meatiest / chunkiest / biggest",
     "smallest": "tiniest / littlest / lightest / teeniest / puniest / most minuscule",
     "is": "would be",
@@ -103,12 +113,12 @@ WORDS = {
     "and": "in addition to / and additionally / and in addition / and moreover / and furthermore / plus also / and likewise",
     "recursively": "and its subfolders / and its subdirectories / and all its subfolders / and all of its subfolders / and all its subdirectories / and in its subfolders / and in all its subfolders / and in all subfolders / and in any subfolder / and all subfolders / and all subdirectories / and everything under it / and everything in it / including subfolders / including all subfolders / including the subfolders / including its subfolders / including any subfolders / including subdirectories / including all subdirectories / including its subdirectories / including nested folders / including nested directories / including everything below / with subfolders / with subdirectories / with all subfolders / with its subfolders / with all its subfolders / subfolders included / subdirectories included / subfolders too / and deeper / and everything below / going into subfolders / going into subdirectories / descending into subfolders / descending into subdirectories / recursing into subfolders / recursing into subdirectories / looking into subfolders / down into subfolders / across all subfolders / across all subdirectories / across subfolders / through all subfolders / through subfolders / down the tree / down the whole tree / throughout the tree / throughout the whole tree / throughout / across the tree / across the whole tree / in all directories below / in all folders below / in every folder below / in every subfolder / in every subdirectory / in any subfolder / in any subdirectory / in nested folders as well / in nested folders too / in deeper folders too / at every depth / top to bottom / top-down / all the way down / at every level / through all levels / on all levels / however deep / however deeply nested / no matter how deep / no matter how deeply nested / at whatever depth / at all depths / at all levels / going all the way down / deep down",
     "alphabetically": "in abc order / in a-z order / by the alphabet / alphabetwise / in dictionary order / in lexical order / lexically",
-    "in reverse order": "the other way round / the other way around / in the opposite order / in opposite order / in inverse order / in inverted order / in the reverse order / last to first / bottom to top / from the bottom up / from bottom to top / from end to start / from the end to the beginning / upside down",
+    "in reverse order": "the other way round / the other way around / in the opposite order / in opposite order / in inverse order / in inverted order / in the reverse order / last to first / bottom to top / from bottom to top / from end to start / from the end to the beginning / upside down",
     "numerically": "by numeric value / by numerical value / in numeric order / in numerical order / by their numeric value / in number order",
     "ignoring case": "not case sensitive / not case-sensitive / non case sensitive / disregarding case / with case ignored / in either case / in caps or not / caps or not / upper or lower / in upper or lower / capitalised or not / capitalized or not / with any capitalization / with any capitalisation / regardless of capitals / regardless of upper and lower case / case insensitively / case-insensitively / in a case-insensitive way / in a case-insensitive manner / in a case insensitive way / without caring about case / without considering case / not caring about case / upper or lower case alike / in whichever case",
     "without duplicates": "only one of each / just one of each / so that each appears once / so each appears once / so that each appears only once / with each appearing once / with repeated lines collapsed / with duplicates collapsed / with duplicate lines collapsed / with repeated lines removed / with duplicate lines removed / no line twice / none twice / nothing twice / never twice / no doubles / each appearing once / appearing only once each / leaving out duplicates / leaving out repeats / dropping repeats / removing repeats / weeding out duplicates / skipping repeats / eliminating duplicates / ignoring duplicates / ignoring repeats / with the repeats taken out / with the duplicates taken out / with doubles removed / without any duplicates / without repetitions / without repeats / minus duplicates / with no duplicates / with no repeats / with no repetitions / with repeats removed / with duplicates removed / free of duplicates / with duplicates dropped / with duplicates left out / skipping duplicates / no duplicates / no repeats / without repeating any / without repeating anything / sans duplicates",
     "including hidden files": "including hidden ones / including the hidden ones / hidden ones included / hidden ones too / hidden included / hidden files included / hidden files too / even the hidden ones / even hidden ones / with hidden ones / with hidden files / with the hidden ones / dotfiles included / including dotfiles / and hidden ones / and the hidden ones as well",
-    "in total": "all in all / in sum / all together / all told / in the aggregate / in aggregate / summed together",
+    "in total": "altogether / taken together / taken as a whole / when added together / put together / all in all / in sum / all together / all told / in the aggregate / in aggregate / summed together",
     "most common": "commonest / most prevalent / most frequently occurring / most frequently seen / most often seen / most widespread / most repeated / most often occurring",
     "that contain": "in which there is / featuring / that feature / that features / which feature / bearing / that bear",
 }  # fmt: skip

@@ -31,6 +31,12 @@ def plainly(text: str) -> str:
     """A goal with ordinary words in ours; the same text where there are none. What is quoted has to be masked."""
     words = text.split()
     lows = [word.lower().rstrip(_MARKS) for word in words]
+    if len(words) > 3 and words[-1].endswith(")") and "(" in text:  # an aside in brackets
+        opened = max(at for at, word in enumerate(words) if "(" in word)
+        inside = tuple(word.strip("().").lower() for word in words[opened:])
+        if words[opened].startswith("(") and inside in _closings():
+            words[opened], lows[opened] = words[opened][1:], lows[opened][1:]
+            words[-1], lows[-1] = words[-1].rstrip(")"), lows[-1].rstrip(")")
     begun = len(words)
     _drop_openings(words, lows)
     _drop_closings(words, lows)
@@ -75,6 +81,8 @@ def _before_noun(lows: list[str], words: list[str], at: int) -> tuple[int, str] 
     rest = " ".join(words[at:])
     if found[1] == "show" and (_ELSEWHERE.search(rest) or (lows[at] in _GATHERS and _GATHERED.search(rest))):
         return None
+    if found[1] == "delete" and lows[at + found[0]] not in ("the", "all", "every", "each", "those", "these", "my"):
+        return None  # "trash files" may be what they are
     if found[1] == "count":
         from agent.planner.offline.grammar.plain_words import COUNTED
 
@@ -102,15 +110,20 @@ def _drop_openings(words: list[str], lows: list[str]) -> None:
 def _drop_closings(words: list[str], lows: list[str]) -> None:
     """The same behind it; not what is looked for, or a name."""
     table = _closings()
-    found = True
+    found, ends = True, ""
     while found:
         found = False
         for size in range(min(6, len(words) - 2), 0, -1):
-            if tuple(lows[-size:]) in table and lows[-size - 1] not in _naming():
+            known = table.get(tuple(lows[-size:]))
+            if known is not None and lows[-size - 1] not in _naming():
                 del words[-size:], lows[-size:]
-                words[-1] = words[-1].rstrip(",")
+                words[-1] = words[-1].rstrip(",;-") or words[-1]
+                ends = known or ends
                 found = True
                 break
+    if ends:
+        words.append(ends)
+        lows.append(ends)
 
 
 def _longest(table: _Table, lows: list[str], words: list[str], at: int) -> tuple[int, str] | None:
@@ -163,10 +176,11 @@ def _openings() -> _Table:
 
 
 @cache
-def _closings() -> frozenset[tuple[str, ...]]:
-    from agent.planner.offline.grammar.plain_words import CLOSINGS
+def _closings() -> dict[tuple[str, ...], str]:
+    from agent.planner.offline.grammar.plain_words import CLOSINGS, ENDINGS
 
-    return frozenset(tuple(phrase.split()) for phrase in CLOSINGS.split(" / "))
+    said = [(CLOSINGS, ""), *((phrases, known) for known, phrases in ENDINGS.items())]
+    return {tuple(phrase.split()): known for phrases, known in said for phrase in phrases.split(" / ")}
 
 
 @cache
