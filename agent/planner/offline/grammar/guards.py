@@ -229,7 +229,8 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
     for kind, target in redirections(command):
         if not _ANNOUNCES.search(said) or re.fullmatch(r"[\x02 ]*(?:to|into|as|in)?[\x02 ]*", said):
             return f"nothing in the goal says that output goes to {target}"
-        if exists(target.rstrip("/") + "/."):
+        called = rf"\b(?:folder|directory|dir) (?:called|named) (?:the )?{re.escape(target.lower())}(?![\w.-])"
+        if exists(target.rstrip("/") + "/.") or re.search(called, said):
             return f"{target} is a folder"
         if target in _NO_NAMES:
             return f"{target!r} does not look like a name"

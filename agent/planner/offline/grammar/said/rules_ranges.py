@@ -63,8 +63,20 @@ def _filled(heard: Heard) -> str | None:
     return f"mkdir -p {quote_path(folder)} && touch {quote_path(f'{folder}/{name}')}"
 
 
+def _within(heard: Heard) -> str | None:
+    """One new file or folder in a folder that is there."""
+    folder, name = heard.text("dir").rstrip("/"), heard.text("name").rstrip("/")
+    if not name or name.startswith(("-", "/", "~")) or folder.startswith("-") or not heard.scene.exists(folder + "/."):
+        return None
+    path = f"{folder}/{name}"
+    if heard.scene.exists(path) or name.lower() in ("in", "for", "with", "each", "every", "all", "called", "named"):
+        return None
+    return f"{'touch' if heard.low('what') == 'file' else 'mkdir -p'} {quote_path(path)}"
+
+
 RULES = [
     Said("folder folders directory directories file files", rf"{_MAKE}{_WHAT}(?: (?:for each|for every|for|per) (?:[a-z]+)(?: of \d{{4}})?)?(?:,? please)?(?: (?:in|inside|under) (?:the )?(?:folder |directory )?<dir:path>)?(?: called| named|:| numbered|,)* (?:from )?<first:path> {_LINK} <last:path>", _ranged, "numbered names"),
     Said("folder directory folders directories", rf"{_MAKE}(?:folders?|director(?:y|ies)) (?:for|per) (?:each |every |all |the )*(?P<unit>month|quarter)s? (?:of|in) (?:the year )?(?:(?P<this>this|next|the current) year|(?P<year>(?:19|20)\d\d))", _calendar, "a folder for each month"),
     Said("empty new file", r"(?:(?:make|create|add|i'd like|i would like|i want|i need|give me) )?(?:a |the )?(?:new )?(?:folder |directory )?(?:called |named )?<dir:path> with (?:a |an |the )?(?:new )?(?:empty )?(?:file )?(?:called |named )?<file:path> in(?:side)? (?:it|there)", _filled, "a folder with a file"),
+    Said("file folder directory", r"(?:make|create|add|touch|put) (?:a |an |the )?(?:new |empty )*(?P<what>file|folder|directory|sub-?folder|subdirectory) (?:called |named )?<name:path> (?:in|inside|into|under|within|below) (?:the )?(?:folder |directory )?<dir:path>(?: folder| directory)?", _within, "a new file or folder in a folder"),
 ]  # fmt: skip

@@ -91,7 +91,6 @@ NOTHING_CHANGES = {
         delete log files which don't have the word error in them
         convert notes.txt to dos line endings
         create a folder called a b
-        create a folder called foo in docs
         gzip the log files except app.log""",
     "far too much": """
         delete /
