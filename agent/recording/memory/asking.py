@@ -19,6 +19,7 @@ _COUNTED = 60  # entries whose runs are counted, and runs that are counted of ea
 _LOOKED_AT = 360  # goals that may be like the one asked, the newest of those that share a rare term with it
 _COMMON = 800
 _WEAK = 0.2
+_LATEST = 1 << 53  # microseconds: no calendar here goes further
 
 _slots = msgspec.json.Decoder(tuple[Slot, ...])
 
@@ -153,12 +154,16 @@ def _ranked(connection: sqlite3.Connection, items: list[Remembered], place: Plac
 
 
 def _counted(connection: sqlite3.Connection, item: Remembered, place: Place) -> Remembered | None:
-    """The entry with what came of it; None where no person ever taught it."""
+    """The entry with what came of it; None where no person ever taught it, and for a row that nobody here wrote."""
+    if not all(isinstance(text, str) for text in (item.key, item.goal, item.command)):
+        return None
     query = "SELECT at, cwd, kind, edited, level, planner FROM uses WHERE entry = ? ORDER BY at DESC LIMIT ?"
     worked = uses = refused = level = taught_at = 0
     weight_worked = weight_uses = 0
     taught_cwd, edited, by_recipe, here, near = "", False, True, False, False
     for at, cwd, kind, was_edited, rated, planner in connection.execute(query, (item.entry, _COUNTED)):
+        if not isinstance(at, int) or not 0 < at < _LATEST or not isinstance(cwd, str):
+            continue
         level = max(level, rated)
         by_recipe = by_recipe and planner == "offline"
         if kind == "refused":
