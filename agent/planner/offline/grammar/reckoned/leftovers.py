@@ -59,7 +59,7 @@ def nothing_left(read: Reckoning) -> bool:
 
 def _some_lines(read: Reckoning, noun: str) -> bool:
     """ "the accounts", "services": the lines, however they are called."""
-    if not noun.endswith("s") or not (read.columns.table.header or read.wish.shown):
+    if not noun.endswith("s") or not (read.columns.table.header or read.wish.shown or read.wish.conditions):
         return False
     stem = noun.rstrip("s")
     return stem not in read.subject.text.lower() or stem in read.subject.path.lower()

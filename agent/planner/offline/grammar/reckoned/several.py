@@ -18,22 +18,26 @@ _FIGURES = (
 )
 _ONE = rf"(?:the )?(?:{'|'.join(said for said, _ in _FIGURES)})(?: value)?"
 
+_HIGH = r"(?:highest|largest|biggest|maximum|max)(?: value)?"
+_LOW = r"(?:lowest|smallest|minimum|min)(?: value)?"
+
+
+def _figure(said: str) -> str:
+    word = re.sub(r"(?i)\Athe | value\Z", "", said.strip())
+    return next(figure for pattern, figure in _FIGURES if re.fullmatch(pattern, word, re.IGNORECASE))
+
 
 def take_several(read: Reckoning) -> bool:
     """Take out two or more figures of a column, or the difference between its largest and smallest value."""
+    shown = ["high - low"]
     found = read.take(
-        rf"\b(?P<ops>{_ONE}(?:(?:, and |, | and ){_ONE})+)(?: of| for| in)?(?: all)? (?P<c>{read.named})(?![\w-])"
-    )
-    shown = []
+        rf"\b(?:the )?difference between (?:the )?{_HIGH} and (?:the )?{_LOW}(?: of| for| in)? (?P<c>{read.named})(?![\w-])"
+    ) or read.take(rf"\b(?:the )?(?:range|spread) of (?P<c>{read.named})(?![\w-])")
     if found is None:
         found = read.take(
-            rf"\b(?:the )?difference between (?:the )?(?:highest|largest|biggest|maximum|max)(?: value)? and (?:the )?(?:lowest|smallest|minimum|min)(?: value)?(?: of| for| in)? (?P<c>{read.named})(?![\w-])"
-        ) or read.take(rf"\b(?:the )?(?:range|spread) of (?P<c>{read.named})(?![\w-])")
-        shown = ["high - low"]
-    else:
-        for said in re.split(r"(?i), and |, | and ", found["ops"]):
-            word = re.sub(r"(?i)\Athe | value\Z", "", said.strip())
-            shown.append(next(figure for pattern, figure in _FIGURES if re.fullmatch(pattern, word, re.IGNORECASE)))
+            rf"\b(?P<ops>{_ONE}(?:(?:, and |, | and ){_ONE})+)(?: of| for| in)?(?: all)? (?P<c>{read.named})(?![\w-])"
+        )
+        shown = [_figure(said) for said in re.split(r"(?i), and |, | and ", found["ops"])] if found else []
     if found is None:
         return False
     column = read.column(found["c"])
