@@ -57,6 +57,19 @@ class Reading(Struct, frozen=True, kw_only=True):
 _RECIPES_KNOW = frozenset({"agg", "cols", "longest", "shortest", "expand", "nocr", "crlf", "count", "skip"})
 
 
+class _Fitting(Struct, frozen=True, kw_only=True):
+    """The recipes that fit, the best first; `lost`: what none of them explains, None where none came near."""
+
+    matches: tuple[Match, ...]
+    frame: Frame
+    lost: tuple[str, ...] | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a recipe explains every word."""
+        return bool(self.matches) and self.matches[0].score >= 1.0
+
+
 class Matcher:
     """Reads goals with one book."""
 
@@ -68,7 +81,28 @@ class Matcher:
 
     def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
-        sentence = Sentence.read(reworded(with_paths(goal, scene)), scene)
+        typed = with_paths(goal, scene)
+        plainer = reworded(typed)
+        sentence = Sentence.read(plainer, scene)
+        fitting = self._fitting(sentence if plainer == typed else Sentence.read(typed, scene), scene, also)
+        if plainer != typed and not fitting.is_whole:
+            fitting = self._fitting(sentence, scene, also)  # recipes know what people type; else how it is put plainly
+        lost = fitting.lost
+        composed = None if also else self._grammar.compose(sentence)
+        if composed is not None and composed.score < THRESHOLD:
+            lost = composed.unused if lost is None or len(composed.unused) < len(lost) else lost
+            composed = None
+        return Reading(
+            goal=goal,
+            tokens=sentence.tokens,
+            frame=fitting.frame,
+            matches=fitting.matches,
+            unknown=lost or (),
+            composed=composed,
+        )
+
+    def _fitting(self, sentence: Sentence, scene: Scene, also: str) -> _Fitting:
+        """The recipes that fit a sentence, the best first."""
         tokens = sentence.tokens
         frames: dict[tuple[str, ...], Frame] = {}
 
@@ -112,18 +146,7 @@ class Matcher:
             if known is None or (match.score, match.weight) > (known.score, known.weight):
                 best[recipe.entry.id] = match
         ranked = sorted(best.values(), key=lambda m: (-round(m.score, 3), -m.weight, m.recipe.entry.filters))
-        composed = None if also else self._grammar.compose(sentence)
-        if composed is not None and composed.score < THRESHOLD:
-            lost = composed.unused if lost is None or len(composed.unused) < len(lost) else lost
-            composed = None
-        return Reading(
-            goal=goal,
-            tokens=tokens,
-            frame=frame_without(()),
-            matches=tuple(ranked),
-            unknown=lost or (),
-            composed=composed,
-        )
+        return _Fitting(matches=tuple(ranked), frame=frame_without(()), lost=lost)
 
     def entry_of(self, match: Match | None, composed: Composed | None) -> RecipeEntry | None:
         """The recipe whose words fit the result of a command: its own, or for what was composed that of searches."""
