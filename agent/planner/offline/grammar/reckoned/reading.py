@@ -110,6 +110,8 @@ class Reckoning(Peeling):
         """What stands in a column, as far as the beginning of the file tells."""
         if column == "NF":
             return [row[-1].strip() for row in self.rows if row]
+        if not column.isdecimal():
+            return []  # what is reckoned from several, or cut out of one
         return [row[int(column) - 1].strip() for row in self.rows if len(row) >= int(column)]
 
     def is_number(self, column: str) -> bool:
