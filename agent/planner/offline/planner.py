@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import stat
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from agent.planner.offline.located import Below
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
+from agent.planner.regular_file import beginning
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Plan, PlannerReply, Reply
@@ -141,23 +141,12 @@ def _exists(path: str) -> bool:
 def _peek(path: str) -> str:
     """The first 64 KiB of a plain text file; "" for anything else. Never waits, as a pipe would make it."""
     try:
-        facts = os.stat(path)
-        # What the kernel makes up says that it is empty, and reading it may do something.
-        if (
-            not stat.S_ISREG(facts.st_mode)
-            or not facts.st_size
-            or os.path.abspath(path).startswith(("/proc/", "/sys/", "/dev/"))
-        ):
+        # What the kernel makes up is no text, and reading it may do something; a link may lead there, too.
+        if os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/")):
             return ""
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except (OSError, ValueError):
         return ""
-    try:
-        data = os.read(number, 65_536)
-    except OSError:
-        return ""
-    finally:
-        os.close(number)
+    data = beginning(path, 65_536)
     return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 
