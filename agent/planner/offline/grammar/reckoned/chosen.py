@@ -47,10 +47,12 @@ def take_answers(read: Reckoning) -> None:
 
 def _signed(read: Reckoning) -> None:
     one = read.named
-    found = read.take(
-        rf"\b(?:with|where|having|whose|that have)? ?(?:a |the )?(?P<s>negative|positive) (?:value |number )?(?:in )?(?P<c>{one})(?: is)?(?![\w-])"
-    ) or read.take(
-        rf"\b(?:with|where|whose) (?:the )?(?P<c>{one}) (?:is |are |being )?(?P<s>negative|positive|below zero|above zero|under zero|over zero)\b"
+    found = read.take_if(
+        "negative positive",
+        rf"\b(?:with|where|having|whose|that have)? ?(?:a |the )?(?P<s>negative|positive) (?:value |number )?(?:in )?(?P<c>{one})(?: is)?(?![\w-])",
+    ) or read.take_if(
+        "negative positive zero",
+        rf"\b(?:with|where|whose) (?:the )?(?P<c>{one}) (?:is |are |being )?(?P<s>negative|positive|below zero|above zero|under zero|over zero)\b",
     )
     if found and read.is_number(read.column(found["c"])):
         low = found["s"].lower()
@@ -64,8 +66,9 @@ def _signed(read: Reckoning) -> None:
         return
     if found:
         read.rest += " no-number"
-    found = read.take(
-        rf"\b(?:with |having |who have |where there is )?(?:a |an )?(?P<s>{w.QUOTED}|dash|hyphen) in (?P<c>{one})(?![\w-])"
+    found = read.take_if(
+        "' \" ` dash hyphen",
+        rf"\b(?:with |having |who have |where there is )?(?:a |an )?(?P<s>{w.QUOTED}|dash|hyphen) in (?P<c>{one})(?![\w-])",
     )
     if found:
         raw = found["s"].strip("'\"`")
@@ -85,8 +88,9 @@ def _aged(read: Reckoning) -> None:
     age = read.columns.names.get("age")
     if not age:
         return
-    found = read.take(
-        rf"\b{_PERSON} (?:who are |that are |aged |in {read.subject.path} )*(?P<s>over|above|under|below|exactly|of age|aged) (?P<n>\d{{1,3}})(?: years?(?: old)?)?(?![\w.%])"
+    found = read.take_if(
+        "over above under below exactly age",
+        rf"\b{_PERSON} (?:who are |that are |aged |in {read.subject.path} )*(?P<s>over|above|under|below|exactly|of age|aged) (?P<n>\d{{1,3}})(?: years?(?: old)?)?(?![\w.%])",
     )
     if found:
         sign = {"over": ">", "above": ">", "under": "<", "below": "<"}.get(found["s"].lower(), "==")

@@ -11,37 +11,41 @@ if TYPE_CHECKING:
 # Stands where an expression was.
 VALUE = "\x04"
 _OPERATORS = (
-    (r"times|multiplied (?:by|with)|x|\*", "*"),
-    (r"plus|\+|added to", "+"),
-    (r"minus|-|less", "-"),
-    (r"divided by|/|over", "/"),
+    ("times multipl x *", r"times|multiplied (?:by|with)|x|\*", "*"),
+    ("plus + added", r"plus|\+|added to", "+"),
+    ("minus - less", r"minus|-|less", "-"),
+    ("divided / over", r"divided by|/|over", "/"),
 )
 
 
 def take_expression(read: Reckoning) -> bool:
     """Take a value of several columns out of what is left."""
     one = read.named
-    for said, sign in _OPERATORS:
-        found = read.take_value(rf"(?:the )?(?P<a>{one}) ?(?:{said}) ?(?P<b>{one})(?![\w-])")
+    for beginnings, said, sign in _OPERATORS:
+        found = read.take_value(beginnings, rf"(?:the )?(?P<a>{one}) ?(?:{said}) ?(?P<b>{one})(?![\w-])")
         if found:
             return _two(read, found["a"], found["b"], sign)
     for said, sign in (("product of", "*"), ("difference (?:between|of|in)", "-"), ("ratio (?:of|between)", "/")):
-        found = read.take_value(rf"\b(?:the )?{said} (?P<a>{one}) (?:and|to) (?P<b>{one})(?![\w-])")
+        found = read.take_value(
+            said.partition(" ")[0], rf"\b(?:the )?{said} (?P<a>{one}) (?:and|to) (?P<b>{one})(?![\w-])"
+        )
         if found:
             return _two(read, found["a"], found["b"], sign)
     several = rf"(?P<all>{one}(?:(?:, and |, | and | \+ ){one})+)"
     found = (
-        read.take_value(rf"\b(?:the )?(?:sum|total) of (?:the )?{several}(?![\w-])")
+        read.take_value("sum total", rf"\b(?:the )?(?:sum|total) of (?:the )?{several}(?![\w-])")
         or read.take_value(
-            rf"\b(?P<all>{one}(?:(?:, and |, | and | \+ ){one})+) (?:added up|added together|added|together|summed up|summed|combined)\b"
+            "added summed combined together",
+            rf"\b(?P<all>{one}(?:(?:, and |, | and | \+ ){one})+) (?:added up|added together|added|together|summed up|summed|combined)\b",
         )
         or read.take_value(
-            rf"\b(?:add(?:ing)?|sum(?:ming)?)(?: up| together)? (?:the )?{several}(?: together| up)?(?![\w-])"
+            "add sum",
+            rf"\b(?:add(?:ing)?|sum(?:ming)?)(?: up| together)? (?:the )?{several}(?: together| up)?(?![\w-])",
         )
     )
     if found:
         return _all(read, found["all"], "")
-    found = read.take_value(rf"\b(?:the )?(?:average|mean) (?:of|over) (?:the )?{several}(?![\w-])")
+    found = read.take_value("average mean", rf"\b(?:the )?(?:average|mean) (?:of|over) (?:the )?{several}(?![\w-])")
     return _all(read, found["all"], "mean") if found else False
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _LARGEST = ["highest", "largest", "biggest", "maximum", "maximal", "max", "greatest", "best", "most", "top"]
 _SMALLEST = ["lowest", "smallest", "minimum", "minimal", "min", "least", "fewest", "worst", "poorest"]
+_WAYS = " ".join((*_LARGEST, *_SMALLEST))
 WAY = r"(?:" + "|".join((*_LARGEST, *_SMALLEST)) + ")"
 # Adjectives that say by themselves of which column they speak, with whether its largest value is meant.
 _MEANT = {
@@ -58,8 +59,9 @@ def _noun(read: Reckoning, said: str, alone: bool) -> bool:
 
 def _of_adjective(read: Reckoning) -> bool:
     ways = "|".join(sorted(map(re.escape, _MEANT), key=len, reverse=True))
-    found = read.take(
-        rf"\b(?P<nm>(?:the )?names? of )?(?:which (?P<q>[a-z]+) (?:is|are|was) |who (?:is|are|was) |what (?:is|are) )?(?:the )?(?:(?P<n>{w.NUM}) )?(?P<w>{ways})(?: (?P<m>{w.NUM}))?(?: (?P<noun>[a-z]+))?(?= *(?:[;,.(\x02]|col_|in\b|of\b|from\b|by\b|on\b|per\b|for\b|each\b|\Z))"
+    found = read.take_if(
+        "est expensive paid earning recent",
+        rf"\b(?P<nm>(?:the )?names? of )?(?:which (?P<q>[a-z]+) (?:is|are|was) |who (?:is|are|was) |what (?:is|are) )?(?:the )?(?:(?P<n>{w.NUM}) )?(?P<w>{ways})(?: (?P<m>{w.NUM}))?(?: (?P<noun>[a-z]+))?(?= *(?:[;,.(\x02]|col_|in\b|of\b|from\b|by\b|on\b|per\b|for\b|each\b|\Z))",
     )
     if found is None:
         return False
@@ -86,9 +88,10 @@ def _of_adjective(read: Reckoning) -> bool:
 
 def _of_column(read: Reckoning) -> bool:
     one = read.named
-    found = read.take(
+    found = read.take_if(
+        _WAYS,
         rf"\b(?P<q>who|(?:which|what) (?P<noun>[a-z]+)|(?P<the>(?:the )?(?:name|row|line|record|entry)(?: of the [a-z]+| of the (?:one|person))?)|the (?P<thing>[a-z]+)|(?P<n>{w.NUM}) (?P<many>[a-z]+)) "
-        rf"(?:that |which |who )?{_EARN} (?:the )?(?P<w>{WAY}) (?P<c>{one})(?![\w-])"
+        rf"(?:that |which |who )?{_EARN} (?:the )?(?P<w>{WAY}) (?P<c>{one})(?![\w-])",
     ) or read.take(
         r"\b(?P<q>who) (?:earns?|makes?|gets?) (?:the )?(?P<w>most|least)(?: money)?(?= *(?:[;,.(\x02]|in\b|of\b|\Z))"
     )
@@ -113,9 +116,10 @@ def _of_column(read: Reckoning) -> bool:
 def _of_value(read: Reckoning) -> bool:
     """ "the highest exam mark", "largest value in column 2", "maximum of price": the value itself."""
     one = read.named
-    found = read.take(
-        rf"\b(?:the )?(?P<w>{WAY})(?: of| in)?(?: (?:value|number|figure|entry|amount)(?: of| in| for)?)?(?: (?:the|all))? (?P<c>{one})(?: (?:found|reached|recorded|measured|listed|given|ever))*(?![\w-])"
-    ) or read.take(rf"\b(?P<c>{one})(?:'s)? (?P<w>maximum|minimum|max|min)\b")
+    found = read.take_if(
+        _WAYS,
+        rf"\b(?:the )?(?P<w>{WAY})(?: of| in)?(?: (?:value|number|figure|entry|amount)(?: of| in| for)?)?(?: (?:the|all))? (?P<c>{one})(?: (?:found|reached|recorded|measured|listed|given|ever))*(?![\w-])",
+    ) or read.take_if("max min", rf"\b(?P<c>{one})(?:'s)? (?P<w>maximum|minimum|max|min)\b")
     if found is None:
         return False
     column = read.column(found["c"])

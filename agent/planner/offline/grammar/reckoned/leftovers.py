@@ -29,11 +29,9 @@ _EVERYBODY = frozenset(
         "does",
     ]
 )
-_VERBS = re.compile(
-    r"(?i)\b(?:that )?(?:(?:were|was|are|is|have been|has been|we have|we|they|did|do|does) )?(?:sold|sent|earned|paid|spent|measured|made|ordered|bought|served|transferred|delivered|shipped|used|scored|reached|kept|produced|achieved|consumed|recorded|obtained|placed|opened|created|done|spend|cause|caused|order|earn|pay|make|get|use)\b(?: (?:there|so far))?"
-)
+_VERBS = r"\b(?:that )?(?:(?:were|was|are|is|have been|has been|we have|we|they|did|do|does) )?(?:sold|sent|earned|paid|spent|measured|made|ordered|bought|served|transferred|delivered|shipped|used|scored|reached|kept|produced|achieved|consumed|recorded|obtained|placed|opened|created|done|spend|cause|caused|order|earn|pay|make|get|use)\b(?: (?:there|so far))?"
 _SORTED = re.compile(r"(?i)\b(?:sort(?:ed)?|order(?:ed)?|ranked|arranged|reverse)\b")
-_TITLE = re.compile(r"\A[ ;]*(?:the )?[a-z]+(?: of (?:the |an? )?[a-z]+)?[ ;]*(?=:)", re.IGNORECASE)
+_TITLE = r"\A[ ;]*(?:the )?[a-z]+(?: of (?:the |an? )?[a-z]+)?[ ;]*(?=:)"
 
 
 def nothing_left(read: Reckoning) -> bool:

@@ -21,26 +21,32 @@ from agent.planner.offline.grammar.reckoned.wish import Wish
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?\Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_SUM = re.compile(
+_SUM = w.Phrase(
+    "sum total add altogether all together combined overall up what",
     r"(?i)\b(?:(?:the )?(?:grand |overall |combined |cumulative )?(?:sum|total|totals|sums)(?: (?:number|amount|value|up))?(?: of)?(?: all)?(?: the)?|(?:add|sum|total)(?:ed|med|ing|ming)? (?:up|together)|added|summed|summed-up|altogether"
-    r"|(?:in|as a) (?:total|sum|all)|all (?:together|told)|together|combined|overall|what (?:do|does) .{0,30}(?:add up|sum up|come) to)\b"
+    r"|(?:in|as a) (?:total|sum|all)|all (?:together|told)|together|combined|overall|what (?:do|does) .{0,30}(?:add up|sum up|come) to)\b",
 )
-_MEAN = re.compile(
-    r"(?i)\b(?:the )?(?:average|averages|averaged|mean|avg|arithmetic mean|on average)(?: value)?(?: of)?(?: all)?(?: the)?\b"
+_MEAN = w.Phrase(
+    "average mean avg",
+    r"(?i)\b(?:the )?(?:average|averages|averaged|mean|avg|arithmetic mean|on average)(?: value)?(?: of)?(?: all)?(?: the)?\b",
 )
-_MEDIAN = re.compile(r"(?i)\b(?:the )?median(?: value)?(?: of)?(?: all)?(?: the)?\b")
+_MEDIAN = w.Phrase("median", r"(?i)\b(?:the )?median(?: value)?(?: of)?(?: all)?(?: the)?\b")
 _GROUP = r"(?:per|by|for each|for every|of each|of every|in each|in every|grouped by|group by|broken down by|for each of the|within each|on each|each|every)"
-_EACH_LINE = re.compile(
-    r"(?i)\b(?:for|of|in|on|over|per|within) (?:each|every|all the|the single)? ?(?P<w>rows?|lines?|records?|columns?)\b(?: (?:separately|by itself|individually))?"
+_EACH_LINE = w.Phrase(
+    "row line record column",
+    r"(?i)\b(?:for|of|in|on|over|per|within) (?:each|every|all the|the single)? ?(?P<w>rows?|lines?|records?|columns?)\b(?: (?:separately|by itself|individually))?",
 )
-_PLACES = re.compile(
-    rf"(?i)[(,]*\s*\b(?:(?:with|to|rounded to|rounded|using|and|round to|rounding to) )*(?:(?P<n>{w.NUM}) (?:decimals?|decimal places?|digits? after the (?:decimal )?(?:point|comma)|places)|(?P<whole>(?:the nearest )?(?:whole numbers?|integers?)|no decimals|without decimals))\s*\)?"
+_PLACES = w.Phrase(
+    "decimal digit places whole integer",
+    rf"(?i)[(,]*\s*\b(?:(?:with|to|rounded to|rounded|using|and|round to|rounding to) )*(?:(?P<n>{w.NUM}) (?:decimals?|decimal places?|digits? after the (?:decimal )?(?:point|comma)|places)|(?P<whole>(?:the nearest )?(?:whole numbers?|integers?)|no decimals|without decimals))\s*\)?",
 )
-_ROWS_WHOLE = re.compile(
-    r"(?i)\b(?:(?:as |with |show |print |give )?(?:me )?(?:the |its |their )?(?:whole|full|entire|complete) (?:rows?|lines?|records?|entry|entries)|all (?:its|the|their) columns)\b"
+_ROWS_WHOLE = w.Phrase(
+    "whole full entire complete columns",
+    r"(?i)\b(?:(?:as |with |show |print |give )?(?:me )?(?:the |its |their )?(?:whole|full|entire|complete) (?:rows?|lines?|records?|entry|entries)|all (?:its|the|their) columns)\b",
 )
-_NAMES_ONLY = re.compile(
-    r"(?i)\b(?:(?:print|show|give|tell|list|output|return|and|just|only) (?:me )?)*(?:(?:(?:the |its |their |his or her |her |his )?names?)(?: of (?:it|them|that one))?(?: only| alone| please)+|(?:only|just) (?:the |its |their |his or her |her |his )?names?)\b"
+_NAMES_ONLY = w.Phrase(
+    "name",
+    r"(?i)\b(?:(?:print|show|give|tell|list|output|return|and|just|only) (?:me )?)*(?:(?:(?:the |its |their |his or her |her |his )?names?)(?: of (?:it|them|that one))?(?: only| alone| please)+|(?:only|just) (?:the |its |their |his or her |her |his )?names?)\b",
 )
 
 
@@ -80,7 +86,8 @@ class Reckoning(Peeling):
         }
         for name, number in names.items():
             self.names.setdefault(name + "s", number)
-        self.col = "(?:" + "|".join(sorted(map(re.escape, self.names), key=len, reverse=True)) + ")"
+        words = sorted((name for name in self.names if not name.startswith(notes.BY_NUMBER)), key=len, reverse=True)
+        self.col = "(?:" + "|".join((rf"{notes.BY_NUMBER}(?:\d+|NF)", *map(re.escape, words))) + ")"
         self.named = rf"(?:the |their |its |all )?{self.col}(?!\d)(?:[- ](?:marks?|scores?|points|columns?|fields?|values?|numbers?|grades?))?"
         numbers = {number for number in {*self.names.values()} if self.is_number(number)}
         self.columns = structs.replace(self.columns, numeric=self.columns.numeric | numbers)
@@ -128,8 +135,14 @@ class Reckoning(Peeling):
         """Whether a noun means the lines of the file."""
         return row_noun(noun, self)
 
-    def take_value(self, pattern: str) -> re.Match[str] | None:
+    def take_if(self, beginnings: str, pattern: str) -> re.Match[str] | None:
+        """Take a phrase out where one of some beginnings of words is there: patterns with the names of columns take time to make."""
+        return self.take(pattern) if self.says(*beginnings.split()) else None
+
+    def take_value(self, beginnings: str, pattern: str) -> re.Match[str] | None:
         """Take a phrase out for a value; a mark stays in its place."""
+        if not self.says(*beginnings.split()):
+            return None
         found = w.compiled(pattern).search(self.rest)
         if found is None:
             return None
@@ -148,8 +161,9 @@ class Reckoning(Peeling):
         if places:
             wish.places = int(w.number(places["n"])) if places["n"] else 0
         whole = self.take(_ROWS_WHOLE) is not None
-        beside = self.take(
-            rf"\b(?:along |together )?(?:with|including) (?:their|its) {self.named}(?: and {self.named})?(?![\w-])"
+        beside = self.take_if(
+            "with includ",
+            rf"\b(?:along |together )?(?:with|including) (?:their|its) {self.named}(?: and {self.named})?(?![\w-])",
         )
         self.name_wanted = self.take(_NAMES_ONLY) is not None
         self.take(w.BARE)
@@ -269,7 +283,9 @@ class Reckoning(Peeling):
         return len(values) > 1 and len(set(values)) == len(values)
 
     def _grouped(self, surely: bool) -> None:
-        found = self.take(rf"\b{_GROUP} (?P<c>{self.named})(?: separately| individually)?(?![\w-])")
+        found = self.take_if(
+            "per by each every in on", rf"\b{_GROUP} (?P<c>{self.named})(?: separately| individually)?(?![\w-])"
+        )
         if found:
             self.wish.group = self.column(found["c"])
         elif part := self.take(rf"\b{_GROUP} (?P<p>month|year|day)\b|\b(?P<q>monthly|yearly|daily)\b"):
@@ -332,8 +348,9 @@ class Reckoning(Peeling):
         wish = self.wish
         if not wish.group and wish.way:
             return
-        by = self.take(
-            rf"\b(?:sorted|ordered|sort|order|ranked) (?:by|on) (?P<c>{self.named}|(?:the |that |their |its )?(?:sum|total|average|result|value|number|amount))(?![\w-])"
+        by = self.take_if(
+            "by on",
+            rf"\b(?:sorted|ordered|sort|order|ranked) (?:by|on) (?P<c>{self.named}|(?:the |that |their |its )?(?:sum|total|average|result|value|number|amount))(?![\w-])",
         )
         down, up = self.take(w.DESCENDING), self.take(w.ASCENDING)
         alphabet = self.take(w.ALPHABETICAL)

@@ -30,12 +30,14 @@ def _figure(said: str) -> str:
 def take_several(read: Reckoning) -> bool:
     """Take out two or more figures of a column, or the difference between its largest and smallest value."""
     shown = ["high - low"]
-    found = read.take(
-        rf"\b(?:the )?difference between (?:the )?{_HIGH} and (?:the )?{_LOW}(?: of| for| in)? (?P<c>{read.named})(?![\w-])"
-    ) or read.take(rf"\b(?:the )?(?:range|spread) of (?P<c>{read.named})(?![\w-])")
+    found = read.take_if(
+        "difference",
+        rf"\b(?:the )?difference between (?:the )?{_HIGH} and (?:the )?{_LOW}(?: of| for| in)? (?P<c>{read.named})(?![\w-])",
+    ) or read.take_if("range spread", rf"\b(?:the )?(?:range|spread) of (?P<c>{read.named})(?![\w-])")
     if found is None:
-        found = read.take(
-            rf"\b(?P<ops>{_ONE}(?:(?:, and |, | and ){_ONE})+)(?: of| for| in)?(?: all)? (?P<c>{read.named})(?![\w-])"
+        found = read.take_if(
+            ", and",
+            rf"\b(?P<ops>{_ONE}(?:(?:, and |, | and ){_ONE})+)(?: of| for| in)?(?: all)? (?P<c>{read.named})(?![\w-])",
         )
         shown = [_figure(said) for said in re.split(r"(?i), and |, | and ", found["ops"])] if found else []
     if found is None:
