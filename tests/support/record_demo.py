@@ -55,6 +55,9 @@ _FIRST_MINUTE = (
     Typed("find the 5 largest files under this folder"),
     Typed("\r", 1.8),
     Typed("\r", 2.2),
+    Typed("how many lines do the log and md files changed today have in total"),
+    Typed("\r", 2.4),
+    Typed("\r", 1.8),
     Typed("delete all *.tmp files here"),
     Typed("\r", 2.0),
     Typed("\x15", 0.4),
@@ -81,7 +84,7 @@ STORIES = (
     Story(
         "first-minute",
         "agent-shell: the first minute",
-        {name: b"x" * (900_000 >> index) for index, name in enumerate(_SIZES)},
+        {name: (b"x" * 63 + b"\n") * (14_000 >> index) for index, name in enumerate(_SIZES)},
         _FIRST_MINUTE,
     ),
     Story(
