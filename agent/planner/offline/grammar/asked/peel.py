@@ -65,9 +65,10 @@ class PeelBase:
         self.columns = columns_of(subject.text, subject.path)
         self.asked = Request(subject=subject, columns=self.columns)
         self.names = _names(tuple(sorted(self.columns.names.items())))
-        self.col = (
-            "(?:" + "|".join(sorted(map(re.escape, self.names), key=len, reverse=True)) + ")" if self.names else r"(?!)"
-        )
+        # Only the names that are said: patterns with few of them are made quickly, and those without any are the same for all files.
+        low = self.rest.lower()
+        said = sorted((re.escape(name) for name in self.names if name in low), key=len, reverse=True)
+        self.col = "(?:" + "|".join(said) + ")" if said else r"(?!)"
         self.named = rf"(?:the |their |its )?{self.col}(?:[- ](?:marks?|scores?|points|columns?|fields?|values?|numbers?|grades?|names?))?"
 
     def take(self, pattern: w.Phrase | re.Pattern[str] | str) -> re.Match[str] | None:

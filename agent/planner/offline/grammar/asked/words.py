@@ -277,7 +277,7 @@ LIMIT = Phrase(
 )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern that depends on the columns of a file."""
     return re.compile(pattern, re.IGNORECASE)
