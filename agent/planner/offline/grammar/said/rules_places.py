@@ -57,7 +57,16 @@ def _looks_like_file(heard: Heard, name: str) -> bool:
     return not name.startswith("-") and (heard.scene.exists(name) or "/" in name or "." in name.strip("."))
 
 
+def _into_there(heard: Heard) -> str | None:
+    """One file into a folder that is there."""
+    name, folder = heard.text("file"), heard.text("dir")
+    if not heard.scene.exists(name) or heard.scene.exists(name + "/.") or not heard.scene.exists(folder + "/."):
+        return None
+    return None if name.startswith("-") or folder.startswith("-") else f"cp {quote_path(name)} {quote_path(folder)}"
+
+
 RULES = [
+    Said("copy", r"copy <file:path> (?:in)?to <dir:path>", _into_there, "a file into a folder"),
     Said("copy move put mv cp", r"(?P<verb>copy|move|put|mv|cp) (?:the )?(?:files? )?(?P<members>[\w./~+@%][\w./~+@%-]*(?:(?:,? and |, ?)[\w./~+@%][\w./~+@%-]*)*) (?:to|into|in|inside) (?:the |a |my )?(?:folder|directory|dir) (?:called |named )?<dir:path>", _into_folder, "files into a folder"),
     Said("modified changed edited updated accessed created written", rf"(?:when (?:was|has|did) {_NAMED}<path:path> (?:been )?(?:last |most recently )?(?P<what>modified|changed|edited|updated|accessed|read|opened|created|written)(?: last| the last time)?)", _time, "time of a file"),
     Said("modified modification changed change accessed access created creation", rf"{{ASK}}(?:exact )?(?:date |time |time stamp |timestamp |date and time )?(?:of )?(?:the )?(?:last )?(?P<kind>modification|access|change|creation)(?: time| date| timestamp)? of {_NAMED}<path:path>", lambda h: f"stat -c %{ {'m': 'y', 'a': 'x', 'c': 'z'}[h.low('kind')[0]] if h.low('kind') != 'creation' else 'w' } {h.path('path')}" if _there(h) else None, "time of a file"),
