@@ -37,11 +37,14 @@ class PlannerChoice:
     def make(self, name: str | None, model: str | None) -> Planner:
         """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError."""
         settings = self._configured.loaded.settings
-        if name == "cascade" or (name in (None, "", "auto") and not model and self._configured.cascades()):
+        usual = name in (None, "", "auto")
+        if name == "cascade" or (
+            usual and (settings.planner == "cascade" or (not model and self._configured.cascades()))
+        ):
             stages = self._stages()
             self._last = LazyPlanner("cascade", " → ".join(stage.name for stage in stages), self)
             return self._last
-        wanted = self._configured.configured_name() if name in (None, "", "auto") else str(name)
+        wanted = self._configured.configured_name() if usual else str(name)
         as_configured = name is None or wanted == settings.planner
         chosen = model or (settings.model if as_configured else None)
         if wanted == "offline":

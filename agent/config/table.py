@@ -55,7 +55,7 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="planner", kind="text", flag="--planner", metavar="NAME",
-        help="auto, offline, local, openrouter, openai, anthropic, ollama, llamacpp …, or scripted:FILE",
+        help="auto, offline, local, cascade, openrouter, openai, anthropic, ollama, llamacpp …, or scripted:FILE",
     ),
     Setting(name="model", kind="text", flag="--model", help="model name, as the provider calls it"),
     Setting(name="base_url", kind="text", flag="--base-url", metavar="URL", help="an OpenAI-compatible endpoint"),

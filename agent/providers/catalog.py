@@ -57,7 +57,7 @@ class Catalog(Struct, frozen=True):
         """The entry called `name` (`default` for empty). Raises NotFound."""
         found = self.entries.get(name.lower() or self.default)
         if found is None:
-            raise NotFound("provider", name, hint=f"there are {', '.join(self.entries)}")
+            raise NotFound("provider", name, hint=f"there are offline, local, cascade, {', '.join(self.entries)}")
         return found
 
     def at(self, base_url: str) -> ProviderEntry | None:

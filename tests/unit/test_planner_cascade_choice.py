@@ -71,6 +71,14 @@ def test_one_elsewhere_needs_a_key_and_leaves(tmp_path: Path) -> None:
     assert not keyed.stays_here(planner)
 
 
+def test_it_can_be_asked_for_by_its_name(tmp_path: Path) -> None:
+    for made in (choice(tmp_path, {"planner": "cascade"}), choice(tmp_path, AGENT_PLANNER="cascade")):
+        assert made.make(None, None).model == "offline → local → remote"
+    with pytest.raises(NotFound) as caught:
+        choice(tmp_path, {"planner": "offlin"}).make(None, None)
+    assert caught.value.hint.startswith("there are offline, local, cascade, openrouter")
+
+
 def test_a_planner_of_the_command_line_is_meant_alone(tmp_path: Path) -> None:
     made = choice(tmp_path, {"planner": "offline"}, AGENT_CASCADE="offline,remote")
     assert made.make(None, None).name == "offline"
