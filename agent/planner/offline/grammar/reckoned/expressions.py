@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent.planner.offline.grammar.reckoned.reading import Reckoning
 
-# Stands where an expression was.
-VALUE = "\x04"
 _OPERATORS = (
     ("times multipl x *", r"times|multiplied (?:by|with)|x|\*", "*"),
     ("plus + added", r"plus|\+|added to", "+"),
