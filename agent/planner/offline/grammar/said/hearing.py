@@ -24,7 +24,7 @@ _TABLES = {
         "go change switch touch left rename folder directory put move copy each every replace collect gather save write"
         " concatenate join merge combine cat header permissions only"
     ),
-    "rules_combined": "number count many exist exists there between old age lines every all each sha md",
+    "rules_combined": "number count many exist exists there between old age lines every all each sha md names header headers headings columns titles",
     "rules_making": "set change backdate modification timestamp epoch delete remove erase rid zero zeros zeroes null write put save folder folders directory directories dirs path files copy cp backup back duplicate clone link symlink hardlink softlink time date timestamp",
     "rules_rights": "give grant add let allow permit enable make take remove revoke withdraw strip deny forbid nobody none no only permissions permission mode rights private",
     "rules_settings": "set change update switch modify turn enable disable activate deactivate comment uncomment",

@@ -6,6 +6,7 @@ import re
 import shlex
 
 from agent.planner.offline.grammar.said.sentence_rules import Heard, Said
+from agent.planner.offline.grammar.tables import table_of
 from agent.planner.offline.values import quote_path
 
 _THINGS = {"folder": "-mindepth 1 -type d", "directory": "-mindepth 1 -type d", "directorie": "-mindepth 1 -type d", "subfolder": "-mindepth 1 -type d", "subdirectorie": "-mindepth 1 -type d", "file": "-type f", "link": "-type l", "symlink": "-type l", "symbolic link": "-type l"}  # fmt: skip
@@ -84,7 +85,19 @@ def _sums(heard: Heard) -> str | None:
     return f"{heard.low('kind').replace('-', '')}sum {quote_path(folder)}/*"
 
 
+def _header(heard: Heard) -> str | None:
+    """The names of the columns, one below the other."""
+    name = "file" if heard.has("file") else "other"
+    table = table_of(heard.scene.peek(heard.text(name)), heard.text(name))
+    if not table.header or not table.separator or table.separator == " ":
+        return None
+    sign = "'\\t'" if table.separator == "\t" else shlex.quote(table.separator)
+    return f"head -n 1 {heard.path(name)} | tr {sign} '\\n'"
+
+
 _KIND = r"\*?\.?[a-z+]{1,10}"
+_HEAD = r"(?:(?:header|column|field)s? (?:names|titles|headings|headers|fields)|names of the (?:columns|fields)|column heads|headers|headings|columns)"
+_BELOW = r"(?:(?:each )?(?:one )?(?:on|in) (?:its|their|a|an?) (?:own|separate|single) lines?|each on (?:its|a) (?:own |separate |new )?line|one (?:per|to a|on each|each) line|one below the other|line by line|as a list|one (?:under|after) (?:the other|another))"
 _WITH = r"(?:,? (?:and |along |together )?(?:with|including|plus|and) (?:their |the )?(?:respective )?(?:line counts?|numbers? of lines|lines|counts?|how many lines (?:they|each|it) (?:have|has)))?"
 _UNIT = r"days|weeks|hours|minutes"
 _ANSWER = r"[?,;.]? ?(?:please )?(?:just )?(?:(?:answer|say|print|tell me|reply|output) )?(?:with )?(?:a )?(?:'?yes'? or '?no'?|yes/no)?"
@@ -97,6 +110,7 @@ RULES = [
     Said("lines", rf"{{ASK}}(?:<n:int> )?(?:(?P<kind>{_KIND}) )?(?:source )?(?:files?|scripts?) (?:(?:below|under|in) (?:the )?(?:folder |directory )?<dir:path> )?(?:with|that have|having|that has|has|have) (?:the )?(?P<way>most|fewest|least) lines(?: of code)?(?: (?:below|under|in|of) (?:the )?(?:folder |directory )?<dir2:path>)?{_WITH}", _by_lines, "files by their lines"),
     Said("every all each", r"(?:remove|delete|erase|get rid of) (?:every|all|each|any) (?:the )?(?:(?P<name>[\w.-]*[_.\d-][\w.-]*|'[^'\0/]+'|\"[^\"\0/]+\") (?:folders?|director(?:y|ies))|(?:folders?|director(?:y|ies)) (?:called|named) (?P<named>[\w.-]+|'[^'\0/]+'|\"[^\"\0/]+\"))(?: (?:anywhere|everywhere))?(?: (?:below|under|in|inside) (?:the )?(?:folder |directory )?<dir:path>)?", _removed, "remove folders of a name"),
     Said("sha256 sha md", r"{ASK}(?P<kind>sha-?256|sha-?1|sha-?512|md5) ?(?:check)?(?:sums?|hash(?:es)?)? (?:of|for) (?:the |all |all the )?(?:files in )?(?:the )?(?P<dir>[\w-]+)(?: folder| directory)?", _sums, "checksums of a folder"),
+    Said("names header headers headings columns titles", rf"{{ASK}}(?:{_HEAD} (?:of|in|from) (?:the )?(?:file )?<file:path>|<other:path>(?:'s)?:? {_HEAD}),? {_BELOW}", _header, "names of the columns"),
     Said("between", r"(?:{ASK}|what (?:is|stands) )(?:[a-z]+ [a-z]+ only \(|[a-z]+ only \()?(?:the )?(?:(?:part|text|content|contents|bit|string|everything|what is|what's|what stands|words|values?)s? )?(?:between|within|inside|in) (?:the )?(?P<marks>square brackets|round brackets|curly brackets|angle brackets|brackets|parentheses|parens|curly braces|braces|double quotes|single quotes|quotation marks|quotes)\)? (?:of|in|from) (?:each line (?:of|in) |every line (?:of|in) |all lines of |the lines of )?<file:path>", _between, "what lies between marks"),
     Said("old age", rf"(?:how old in (?P<unit>{_UNIT}) (?:is|are) (?:the )?(?:file |folder )?<file:path>|how many (?P<unit2>{_UNIT}) old is (?:the )?(?:file |folder )?<other:path>|{{ASK}}age (?:of|for) (?:the )?(?:file |folder )?<third:path> in (?P<unit3>{_UNIT}))", _days_old, "age of a file"),
 ]  # fmt: skip

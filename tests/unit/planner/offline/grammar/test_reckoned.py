@@ -53,6 +53,9 @@ PRINTED = {
         how many people in crew.csv are from Oslo
         number of people from Oslo in crew.csv""",
     "40 22 67": "mean, min and max of age in crew.csv",
+    "name\nage\nport": """
+        the header names of crew.csv, each on its own line
+        column names of crew.csv, one per line""",
     "45": "difference between the highest and the lowest age in crew.csv",
     "26.5": "average age of the people from Oslo, crew.csv",
     "40.0": "average age in crew.csv, one decimal",
