@@ -84,9 +84,10 @@ class Matcher:
         typed = with_paths(goal, scene)
         plainer = reworded(typed)
         sentence = Sentence.read(plainer, scene)
-        fitting = self._fitting(sentence if plainer == typed else Sentence.read(typed, scene), scene, also)
+        fitting = self._fitting(sentence, scene, also)
         if plainer != typed and not fitting.is_whole:
-            fitting = self._fitting(sentence, scene, also)  # recipes know what people type; else how it is put plainly
+            as_typed = self._fitting(Sentence.read(typed, scene), scene, also)  # recipes know what people type, too
+            fitting = as_typed if as_typed.is_whole else fitting
         lost = fitting.lost
         composed = None if also else self._grammar.compose(sentence)
         if composed is not None and composed.score < THRESHOLD:

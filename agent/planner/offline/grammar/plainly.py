@@ -13,7 +13,7 @@ _MARKS = ",.;:!?"
 _STARTS = frozenset({"and", "then"})
 # What is fetched from elsewhere, or collected somewhere, is not only shown.
 _ELSEWHERE = re.compile(
-    r"(?i)://|\b(?:into|onto|from origin|origin|remote|upstream|branch|branches|commits?|stash|containers?|images? from|changes|package|packages|page|website|url|internet|server at)\b"
+    r"(?i)://|\b(?:into|out of|onto|from origin|origin|remote|upstream|branch|branches|commits?|stash|containers?|images? from|changes|package|packages|page|website|url|internet|server at)\b"
     r"|\b(?:to|in) (?:an? |the )?(?:new |separate |single )?(?:file|folder|directory|archive|zip|tarball)\b|\bto [\w./-]+/|\b(?:to|in|as) (?:a (?:new )?file (?:called|named) )?[\w/-]+\.\w{2,4}\s*\Z"
 )
 # No order begins with these, so what stands before is a part of it.
@@ -63,8 +63,17 @@ def _at(words: list[str], lows: list[str], at: int) -> tuple[int, str] | None:
     """What stands at a word for something else: how many words, and what they mean."""
     begins = at == 0 or words[at - 1][-1] in ",;:" or lows[at - 1] in _STARTS
     if begins:
-        found = _longest(_verbs(), lows, words, at) or _before_noun(lows, words, at)
-        if found is not None and (at == 0 or (_opens_noun(lows, at + found[0]) and found[1] not in _ASKED)):
+        found = _longest(_verbs(), lows, words, at)
+        if found is None or found[1] == "sum":
+            found = _before_noun(lows, words, at) or found
+        makes = (
+            found is not None and lows[at] in ("produce", "establish") and lows[at + found[0] :][:1] in (["a"], ["an"])
+        )
+        if (
+            found is not None
+            and not makes
+            and (at == 0 or (_opens_noun(lows, at + found[0]) and found[1] not in _ASKED))
+        ):
             return found
     found = _longest(_words(), lows, words, at)
     if found is None or (
@@ -87,7 +96,14 @@ def _before_noun(lows: list[str], words: list[str], at: int) -> tuple[int, str] 
         from agent.planner.offline.grammar.plain_words import COUNTED
 
         rest = lows[at + found[0] :]
-        if not COUNTED & set(rest[:4]) or {"each", "every", "per", "by", "different", "various"} & set(rest):
+        if not (COUNTED - {"bytes", "columns", "fields"}) & set(rest[:4]) or {
+            "each",
+            "every",
+            "per",
+            "by",
+            "different",
+            "various",
+        } & set(rest):
             return None
     return found
 

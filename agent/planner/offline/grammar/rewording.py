@@ -67,6 +67,17 @@ def reworded(text: str) -> str:
 
 @cache
 def _rows() -> tuple[Rewording, ...]:
-    from agent.planner.offline.grammar import rewordings, rewordings_files, rewordings_steps  # with the first goal
+    from agent.planner.offline.grammar import (
+        rewordings,
+        rewordings_deeds,
+        rewordings_files,
+        rewordings_steps,
+    )  # with the first goal
 
-    return (*rewordings_files.FIRST, *rewordings_steps.ROWS, *rewordings.ROWS, *rewordings_files.ROWS)
+    return (
+        *rewordings_files.FIRST,
+        *rewordings_deeds.ROWS,
+        *rewordings_steps.ROWS,
+        *rewordings.ROWS,
+        *rewordings_files.ROWS,
+    )
