@@ -75,7 +75,7 @@ def _removed(heard: Heard) -> str | None:
     if name in (".", "..") or "/" in name or name.startswith("-") or re.search(r"[*?\[]", name):
         return None
     place = heard.path("dir") if heard.has("dir") else "."
-    return f"find {place} -type d -name {shlex.quote(name)} -prune -exec rm -r {{}} +"
+    return f"find {place} -mindepth 1 -type d -name {shlex.quote(name)} -prune -exec rm -rf {{}} +"
 
 
 def _sums(heard: Heard) -> str | None:

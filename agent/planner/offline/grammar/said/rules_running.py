@@ -103,7 +103,7 @@ def _script(heard: Heard, words: list[str]) -> str:
 
 
 def _times(heard: Heard) -> str | None:
-    command, times = command_said(heard, "cmd"), int(heard.number("n"))
+    command, times = _unquoted(heard), int(heard.number("n"))
     if not command or not 1 <= times <= _MOST_TIMES:
         return None
     numbers = " ".join(map(str, range(1, times + 1))) if times <= 20 else f"$(seq {times})"

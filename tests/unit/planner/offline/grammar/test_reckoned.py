@@ -111,7 +111,7 @@ COMMANDS = {
     "measure how long go.sh takes": "time sh go.sh",
     "how long does go.sh take to run": "time sh go.sh",
     "run go.sh in the background": "nohup bash -c 'sh go.sh' > nohup.out 2>&1 &",
-    "delete every __pycache__ folder with what is in it": "find . -type d -name __pycache__ -prune -exec rm -r {} +",
+    "delete every __pycache__ folder with what is in it": "find . -mindepth 1 -type d -name __pycache__ -prune -exec rm -rf {} +",
     "move the tmp files older than a week into a new folder trash": "mkdir -p trash && find . -type f -name '*.tmp' -mtime +7 -not -path '*/trash/*' -exec mv -t trash {} +",
     "the 2 longest python files by lines below src, with their line counts": "find src -type f -name '*.py' -exec wc -l {} \\; | sort -rn | head -n 2",
     "number of folders and of regular files below src, one line each": "find src -mindepth 1 -type d | wc -l; find src -type f | wc -l",
