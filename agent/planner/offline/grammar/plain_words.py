@@ -91,6 +91,17 @@ _DETERMINERS = "the a an all every each any both only just its their my our thos
 DETERMINERS = frozenset(_DETERMINERS.split())
 # Anywhere, but where they are a name or a text.
 WORDS = {
+    "at most": "not exceeding / that do not exceed / that don't exceed / not larger than / no larger than / no bigger than / not bigger than / not heavier than / no heavier than / not greater than / no greater than / not above / not over",
+    "at least": "not smaller than / no smaller than / not below / not under / no lighter than",
+    "larger than": "in excess of / upwards of / north of / surpassing",
+    "smaller than": "smaller in size than / taking less than / taking up less than",
+    "occur": "crop up / pop up / come up / turn up",
+    "occurs": "crops up / pops up / comes up / turns up",
+    "in uppercase": "in all caps / all caps / in big letters / in block letters / in full caps",
+    "with line numbers": "with a number in front of each line / with a line number in front of each line / with a line number before each line / with each line's number / with a number before each line",
+    "in the past": "this past",
+    "for more than": "in over / for over",
+    "with": "with the addition of",
     "first": "very first / topmost / uppermost / initial / first ever",
     "last": "very last / bottommost / lowermost / rearmost",
     "from smallest to largest": "from least to greatest / least to greatest / going up / upwards / in rising order / in growing order / from the smallest up / from the lowest up / from the bottom up",
@@ -112,7 +123,7 @@ WORDS = {
     "then": "after which / and subsequently / subsequently / and thereafter / thereafter",
     "and": "in addition to / and additionally / and in addition / and moreover / and furthermore / plus also / and likewise",
     "recursively": "and its subfolders / and its subdirectories / and all its subfolders / and all of its subfolders / and all its subdirectories / and in its subfolders / and in all its subfolders / and in all subfolders / and in any subfolder / and all subfolders / and all subdirectories / and everything under it / and everything in it / including subfolders / including all subfolders / including the subfolders / including its subfolders / including any subfolders / including subdirectories / including all subdirectories / including its subdirectories / including nested folders / including nested directories / including everything below / with subfolders / with subdirectories / with all subfolders / with its subfolders / with all its subfolders / subfolders included / subdirectories included / subfolders too / and deeper / and everything below / going into subfolders / going into subdirectories / descending into subfolders / descending into subdirectories / recursing into subfolders / recursing into subdirectories / looking into subfolders / down into subfolders / across all subfolders / across all subdirectories / across subfolders / through all subfolders / through subfolders / down the tree / down the whole tree / throughout the tree / throughout the whole tree / throughout / across the tree / across the whole tree / in all directories below / in all folders below / in every folder below / in every subfolder / in every subdirectory / in any subfolder / in any subdirectory / in nested folders as well / in nested folders too / in deeper folders too / at every depth / top to bottom / top-down / all the way down / at every level / through all levels / on all levels / however deep / however deeply nested / no matter how deep / no matter how deeply nested / at whatever depth / at all depths / at all levels / going all the way down / deep down",
-    "alphabetically": "in abc order / in a-z order / by the alphabet / alphabetwise / in dictionary order / in lexical order / lexically",
+    "alphabetically": "put in alphabetical order / alphabetised / alphabetized / arranged by the alphabet / in abc order / in a-z order / by the alphabet / alphabetwise / in dictionary order / in lexical order / lexically",
     "in reverse order": "the other way round / the other way around / in the opposite order / in opposite order / in inverse order / in inverted order / in the reverse order / last to first / bottom to top / from bottom to top / from end to start / from the end to the beginning / upside down",
     "numerically": "by numeric value / by numerical value / in numeric order / in numerical order / by their numeric value / in number order",
     "ignoring case": "not case sensitive / not case-sensitive / non case sensitive / disregarding case / with case ignored / in either case / in caps or not / caps or not / upper or lower / in upper or lower / capitalised or not / capitalized or not / with any capitalization / with any capitalisation / regardless of capitals / regardless of upper and lower case / case insensitively / case-insensitively / in a case-insensitive way / in a case-insensitive manner / in a case insensitive way / without caring about case / without considering case / not caring about case / upper or lower case alike / in whichever case",

@@ -87,8 +87,8 @@ def _before_noun(lows: list[str], words: list[str], at: int) -> tuple[int, str] 
     found = _longest(_verbs_before_nouns(), lows, words, at)
     if found is None or not _opens_noun(lows, at + found[0]):
         return None
-    rest = " ".join(words[at:])
-    if found[1] == "show" and (_ELSEWHERE.search(rest) or (lows[at] in _GATHERS and _GATHERED.search(rest))):
+    said = " ".join(words[at:])
+    if found[1] == "show" and (_ELSEWHERE.search(said) or (lows[at] in _GATHERS and _GATHERED.search(said))):
         return None
     if found[1] == "delete" and lows[at + found[0]] not in ("the", "all", "every", "each", "those", "these", "my"):
         return None  # "trash files" may be what they are
