@@ -45,8 +45,7 @@ class Judge:
         key = (task.fixture, task.setup)
         if key not in self._homes:
             base = self.home(replace(task, setup="")) if task.setup else ""
-            home = os.path.join(self._folder, str(len(self._homes)), "home")
-            os.makedirs(os.path.dirname(home))
+            home = os.path.join(tempfile.mkdtemp(dir=self._folder), "home")
             if task.setup:
                 prepare(task.setup, base=base, cwd=task.fixture, target=home)
             else:

@@ -19,6 +19,7 @@ from agent.frontends.session_desk import SessionDesk
 from agent.frontends.signals import Signals
 from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.messages import GoalItem
+from agent.recording.memory.keeper import Memory
 from tests.support.fakes import FakeEmitter
 
 
@@ -55,8 +56,9 @@ class MemoryWorld:
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "AGENT_SESSION_DIR", "AGENT_MEMORY"):
             monkeypatch.delenv(name, raising=False)
         # What is asked here is what is known, not how long a busy machine takes to find it.
-        for patience in ("planner.offline.remembered.WAIT", "memory_parts._WAIT", "recording.memory.keeper.LEAVE"):
-            monkeypatch.setattr(f"agent.{patience}_SECONDS", 30.0)
+        refresh = Memory.refresh
+        monkeypatch.setattr(Memory, "refresh", lambda memory, wait: refresh(memory, 30.0))
+        monkeypatch.setattr("agent.recording.memory.keeper.LEAVE_SECONDS", 30.0)
 
     def script(self, *replies: Any) -> str:
         """A planner that answers so, one reply after another."""

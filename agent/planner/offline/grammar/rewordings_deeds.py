@@ -15,7 +15,7 @@ ROWS: tuple[Rewording, ...] = (
     # Copies and moves.
     Rewording("copy copies", rf"\A(?:put|place|leave|save|store|stash|keep|drop|make|create|take) (?:an? |the )?(?:copy|copies|duplicates?) of ((?:{_SOME}).+?|FILE(?: and FILE)*) (?:to|in|into|inside|under|at|over to) (?:the )?{_FOLDER}", r"copy \1 to "),
     Rewording("duplicate mirror clone replicate", rf"\A(?:duplicate|mirror|clone|replicate) ((?:{_SOME}).+? files?(?: \S+ \S+)?) (?:to|into|in) (?:the )?{_FOLDER}", r"copy \1 to "),
-    Rewording("put place bring take get stick", rf"\A(?:put|place|bring|take|get|stick) ((?:{_SOME}).+? files?(?: (?:in|from|under|below) \S+)?|FILE(?: and FILE)*) (?:to|into|in|inside|over to) (?:the )?{_FOLDER}", r"move \1 to "),
+    Rewording("put place bring take get stick", rf"\A(?:put|place|bring|take|get|stick) ((?:{_SOME}).+? files?(?: (?:in|from|under|below) \S+)?|FILE(?: and FILE)*) (?:to|into|in|inside|over to) (?:the )?(?!clipboard\b){_FOLDER}", r"move \1 to "),
     # Packing and unpacking.
     Rewording("put package squeeze squash roll stuff wrap turn make cram stow back save press", rf"\A(?:put|package|squeeze|squash|roll|stuff|wrap|turn|make|cram|stow|back|save|press)(?: up)? (.+?)(?: up| together)? (?:in|into|to|as|inside) (?:an? |the )?(?:new )?(?:archive |tarball |zip file |zip |tar |file )?(?:called |named )?(?={_PACKED}\Z)", r"compress \1 into "),
     Rewording("get pull take extract unpack unzip bring", rf"(?:get|pull|take|extract|unpack|unzip|bring) (?:the files|everything|all files|all the files|all of the files|the contents?|all contents|all the contents|the archive|all of it|what is|what's)(?: that is| that's| inside)? ?(?:out of|from|of|in|inside) (?=(?:the archive )?{_PACKED})", "extract "),
