@@ -9,6 +9,7 @@ from agent.protocol.outcomes import CapturedStream
 
 _CONTINUATION = range(0x80, 0xC0)
 _LONGEST_CHARACTER = 4
+_WORTH_A_READ = 64 * 1024  # bytes
 
 
 class HeadTail:
@@ -27,8 +28,8 @@ class HeadTail:
 
     @property
     def in_tail(self) -> bool:
-        """Whether what comes now goes to the tail, so that `read` may be used."""
-        return self._tail_size > 0 and self.total >= self._head_size
+        """Whether what comes now goes to the tail, so that `read` may be used: a small tail would take it in small pieces."""
+        return self._tail_size >= _WORTH_A_READ and self.total >= self._head_size
 
     def feed(self, data: bytes) -> None:
         """Add a chunk of any size."""

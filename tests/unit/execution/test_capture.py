@@ -71,13 +71,14 @@ def test_memory_is_bounded_for_tiny_chunks() -> None:
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.integers(0, 50), st.integers(1, 50))
 def test_reading_from_a_pipe_keeps_the_same(chunks: list[bytes], head: int, tail: int) -> None:
     capture = HeadTail(head, tail)
+    assert not capture.in_tail or tail > 50  # so small a tail is not read into by itself; here it is tried all the same
     read_end, write_end = os.pipe()
     try:
         for chunk in chunks:
             os.write(write_end, chunk)
             left = len(chunk)
             while left:
-                if capture.in_tail:
+                if capture.total >= head:
                     size = capture.read(read_end, 7)
                     assert capture.latest(size) == chunk[len(chunk) - left :][:size]
                 else:
