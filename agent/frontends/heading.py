@@ -40,7 +40,7 @@ def heading(
     lines: list[Fragments] = place_line(request)
     if request.is_root and report.level is not Level.LOW:
         lines.append([("class:alert", "as root: "), ("", "this command can change the whole system")])
-    if request.proposal.reason:
+    if request.proposal.reason and request.proposal.reason != request.proposal.reading:
         lines.append([("class:hint", "why: "), ("", shown_line(request.proposal.reason))])
     lines += reading_lines(request, key=alternatives_key)
     lines += _findings(report, limit=_SHOWN_FINDINGS)
