@@ -13,6 +13,8 @@ from agent.planner.offline.sentences import Scene
 
 _MOST = 4000  # entries that are looked at
 _DEEPEST = 6
+# Folders may be called anything; what stands in a goal is read as words of the person's.
+_PLAIN = re.compile(r"[\w.+/-]+")
 _FILE = r"[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}"
 _SPACED = re.compile(r"(?<![\w./'\"`-])((?:[\w&+-]+ ){1,4}[\w+-]+\.[A-Za-z]\w{0,7})(?![\w/'\"`-])")
 _CALLED = re.compile(r"\b(named|called) ((?:[\w&+-]+ ){1,3}[\w+-]+)(?=\s*(?:[,;?!]|\.?\Z))")
@@ -99,11 +101,14 @@ class Below:
         self._paths: dict[str, list[str]] | None = None
 
     def only(self, name: str) -> str:
-        """The path of the only entry of a name below the folder, but not directly in it; "" where there is none, or several."""
+        """The path of the only entry of a name below the folder, but not directly in it.
+
+        "" where there is none, or several, or where a folder on the way has a name that could be read as more than a path.
+        """
         if self._paths is None:
             self._paths = self._look()
         found = self._paths.get(name, [])
-        return found[0] if len(found) == 1 else ""
+        return found[0] if len(found) == 1 and _PLAIN.fullmatch(found[0]) and not found[0].startswith("-") else ""
 
     def _look(self) -> dict[str, list[str]]:
         paths: dict[str, list[str]] = {}
