@@ -54,6 +54,8 @@ def disk_use(number: str, path: str, *, proc: str = "/proc", sys: str = "/sys") 
     known = os.path.isdir(folder)
     numbers, names = {number}, {os.path.basename(path), os.path.basename(os.path.realpath(folder))}
     holders = _listed(os.path.join(folder, "holders"))
+    if os.path.exists(os.path.join(folder, "partition")):  # a volume on the whole disk holds its partitions too
+        holders += _listed(os.path.join(os.path.realpath(folder), os.pardir, "holders"))
     for part in _listed(folder):
         found = _lines(os.path.join(folder, part, "dev"))
         if found and os.path.exists(os.path.join(folder, part, "partition")):

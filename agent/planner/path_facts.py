@@ -137,6 +137,8 @@ class _Collector:
         if kind == stat.S_IFLNK:
             target = self._nominal(os.path.realpath(path))
             facts.append(f"to={target}")
+            if path.startswith("/dev/"):  # /dev/disk/by-id/…: what is written goes to the disk
+                facts += mount_table.device_facts(path)
             if trailing:
                 facts.append(f"at={target}")
         elif kind == stat.S_IFDIR and self._is_mount(path, found):

@@ -96,6 +96,7 @@ class Rater:
         rule: str = "",
         program: int = -1,
         brief: bool = False,
+        elsewhere: bool = False,
     ) -> Finding | None:
         """The finding for one effect; None for plain reading."""
         row = level_row(kind)
@@ -119,7 +120,9 @@ class Rater:
         whole: tuple[str, ...] = ()
         if kind in WHOLE_KINDS and (level is None or rated is Level.HIGH):
             reached = self._reached(kind, words, cwd)
-            whole = whole_places(kind, reached, cwd, recursive=recursive or rule == "delete.sync", rater=self)
+            facts = {} if elsewhere else self.context.facts  # a disk of this name that is free here may be in use there
+            deep = recursive or rule == "delete.sync"
+            whole = whole_places(kind, reached, cwd, recursive=deep, home=self.scopes.home, facts=facts)
             if whole:
                 rated = Level.HIGH
         targets = tuple(show(word) for word in words[:_MAX_TARGETS])

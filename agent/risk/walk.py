@@ -39,6 +39,8 @@ from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word, bounded, join_tain
 MAX_SCRIPTS = 12
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
 
+_OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path may name something else
+
 
 class Walker:
     """One rating. `findings` collects, in the order things would happen."""
@@ -138,6 +140,7 @@ class Walker:
     ) -> None:
         """Rate an effect and keep its finding."""
         self.work.spend(FINDING + TARGET * len(words))
+        around = invocation or self.outer
         finding = self.rater.rate(
             kind,
             words,
@@ -150,6 +153,7 @@ class Walker:
             rule=rule,
             program=self.programs.current,
             brief=len(self.findings) > _MANY,
+            elsewhere=around is not None and (around.remote or not _OTHER_ROOTS.isdisjoint(around.via)),
         )
         if finding is not None:
             if finding.level is Level.HIGH and self.shift is not None:

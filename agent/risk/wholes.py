@@ -5,14 +5,10 @@ A policy's floor stands on this, so it says nothing about a part of such a place
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agent.risk.known_facts import Facts
 from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.scopes import PSEUDO_HOME, absolute
 from agent.risk.words import UNKNOWN, Word
-
-if TYPE_CHECKING:
-    from agent.risk.rating import Rater
 
 _MAX_WORDS = 2_000
 _DEEP = frozenset(("chmod", "chown", "permission-wide"))  # reach what is below only when recursive
@@ -34,14 +30,16 @@ _NO_DISK = LazyPattern(
     r"|lp\d+|serial/.*|cu\..*|log|kmsg|initctl|cpu.*|hugepages.*|cuse|vhost.*|vcs.*|rfkill|nvidia.*|hpet|loop-control)"
 )
 
+_FREE = frozenset(("unused", "missing"))
 
-def whole_places(kind: str, words: list[Word], cwd: str, *, recursive: bool, rater: Rater) -> tuple[str, ...]:
+
+def whole_places(
+    kind: str, words: list[Word], cwd: str, *, recursive: bool, home: str, facts: Facts
+) -> tuple[str, ...]:
     """Which places `kind` does away with as a whole: "everything", "home", "system", "mount", "disk". At most one of each."""
     if kind not in WHOLE_KINDS:
         return ()
     found: dict[str, None] = {}
-    home = rater.scopes.home
-    facts = rater.context.facts
     for word in words[:_MAX_WORDS]:
         text = word.text
         if UNKNOWN in text or not text:
@@ -85,7 +83,7 @@ def _emptied(word: Word, path: str) -> str:
     return path[:end] if end > 0 else "/"
 
 
-def place_of(path: str, home: str, facts: dict[str, tuple[str, ...]]) -> str:
+def place_of(path: str, home: str, facts: Facts) -> str:
     """What the folder at an absolute, normal path is as a whole; "" for any other."""
     if path == "/":
         return "everything"
@@ -98,7 +96,7 @@ def place_of(path: str, home: str, facts: dict[str, tuple[str, ...]]) -> str:
     return ""
 
 
-def is_disk(path: str, facts: dict[str, tuple[str, ...]]) -> bool:
-    """Whether writing to a path below /dev overwrites a disk that may be in use: unless it is known not to be, it is."""
+def is_disk(path: str, facts: Facts) -> bool:
+    """Whether writing to a path below /dev overwrites a disk that may be in use, as any may be that is not known to be free."""
     path = absolute(path, "/")
-    return _NO_DISK.fullmatch(path) is None and "unused" not in facts.get(path, ())
+    return _NO_DISK.fullmatch(path) is None and not _FREE.intersection(facts.get(path, ()))

@@ -55,6 +55,12 @@ def test_disks(tmp_path: Path, number: str, path: str, expected: tuple[str, bool
     assert disk_use(number, path, **machine(tmp_path)) == expected
 
 
+def test_a_partition_of_a_disk_that_a_volume_holds_is_in_use(tmp_path: Path) -> None:
+    there = machine(tmp_path)
+    (tmp_path / "sys" / "devices" / "sdd" / "holders" / "dm-3").mkdir()
+    assert disk_use("8:49", "/dev/sdd1", **there) == ("part of a volume", True)
+
+
 @pytest.mark.parametrize(
     "mountinfo",
     [

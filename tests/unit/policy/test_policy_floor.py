@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,8 +108,33 @@ def test_facts_say_what_is_mounted_and_which_disk_is_in_use() -> None:
     for command in ("rm -rf /srv/data/*", "cd /srv/data && rm -rf *", "mv /srv/data/* .", "find /srv/data -delete"):
         assert floor_of(command, {"/srv/data": ("dir", "mount")}) == "mount", command
     assert floor_of("rm -rf /srv/data/x*", {"/srv/data": ("dir", "mount")}) == ""
-    assert floor_of("mkfs.ext4 /dev/sdb1", {"/dev/sdb1": ("other", "unused")}) == ""
-    assert floor_of("mkfs.ext4 /dev/sdb1", {"/dev/sdb1": ("other", "in-use")}) == "disk"
+
+
+MAKERS = [
+    "mkfs.ext4", "sudo mkfs -t xfs", "wipefs -a", "shred", "mkswap", "env -i blkdiscard", "cat image | sudo tee", "cp image",
+    "bash -c 'wipefs -a \"$1\"' x",
+]  # fmt: skip
+
+
+@each("command", MAKERS)
+@each("place", ["/dev/sdb1", "/dev/disk/by-id/x", "/dev/mapper/vg-lv"])
+def test_a_disk_that_is_known_to_be_free_asks_for_the_word(command: str, place: str) -> None:
+    """Nothing there, or nothing that uses it; what is in use, or cannot be told, is refused, and so is another machine's."""
+    line = f"{command} {place}"
+    for free in (("missing",), ("other", "device", "unused"), ("link", "to=/dev/sdz", "device", "unused")):
+        facts = {place: free, "/dev/sdz": ("other", "device", "unused")}
+        verdict = decide(rated(line, facts), Approval(mode="ask", interactive=True), policy=Policy())
+        assert verdict.action == "type", free
+        for elsewhere in ("ssh host", "docker run --privileged box", "sudo chroot /mnt/x", "nsenter -t 1 -m"):
+            assert floor_of(f"{elsewhere} bash -c {shlex.quote(line)}", facts) == "disk", elsewhere
+    for doubtful in (
+        (),
+        ("other",),
+        ("other", "device"),
+        ("link", "to=/dev/sdz"),
+        ("other", "device", "in-use", "used=/srv"),
+    ):
+        assert floor_of(line, {place: doubtful}) == "disk", doubtful
 
 
 def test_nothing_but_safety_off_opens_it() -> None:
