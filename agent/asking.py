@@ -51,10 +51,11 @@ class Attempt:
         return self.rated.command != self.proposal.command
 
     def becomes(self, rated: Rated) -> None:
-        """Another text stands there now: what was said of the one before does not count for it."""
+        """Another text stands there now, or another rating: what was said of the one before does not count for it."""
         self.rated = rated
         self.direct = self.without_undo = False
         self.rehearsal = ""
+        self.note = f"not run: since it was rated, {rated.changed}" if rated.changed else ""
 
 
 @dataclass

@@ -14,7 +14,7 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
 from agent.protocol.events import CommandProposed, Warned
 from agent.protocol.messages import CommandItem
-from agent.protocol.ports import Checkpoints, Confirmer, EventSink, Executor, Rehearser
+from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Rehearser
 from agent.protocol.requests import Approval
 from agent.rater import Rater
 from agent.rehearsal_flow import RehearsalFlow
@@ -63,7 +63,7 @@ class Gate:
         )
         can = rehearsals is not None
         self._asking = Asking(confirmer, events, approval, cancel, is_root=judges.is_root, can_rehearse=can)
-        self._flow = RehearsalFlow(self._asking, rehearsals)
+        self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
 
     @property
     def timeout(self) -> float | None:
@@ -129,6 +129,9 @@ class Gate:
     async def _ask(self, attempt: Attempt) -> CommandItem:
         """The prompt, until the command has run, was rehearsed and decided on, or was given up."""
         while True:
+            refused = await self._refused(attempt)
+            if refused is not None:
+                return refused
             undo = "" if self._asking.rehearsed_first(attempt) else await self._undo_words(attempt)
             answer = await self._asking.confirm(attempt, undo=undo)
             attempt.note = ""
@@ -164,17 +167,33 @@ class Gate:
         direct, verdict = self._run_direct, attempt.rated.verdict
         approved = self._asking.approved(attempt, Consent(by=allowed_by(verdict)))
         checkpoint = await direct.checkpoint(await direct.plan(attempt.rated), approved)
-        if not isinstance(checkpoint, str):
-            return await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        if isinstance(checkpoint, str):
+            attempt.without_undo = True
+            attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
+            return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}")
+        if await self._stale(attempt, checkpoint):
+            return await self._ask_after_all(attempt, attempt.note)
+        return await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+
+    async def _ask_after_all(self, attempt: Attempt, remark: str) -> CommandItem:
+        """The prompt for what nobody had to be asked about; where nobody is there, `remark` says why it did not run."""
         if not self._approval.interactive:
-            remark = f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}"
             return await self._asking.ended(attempt, "declined", by="nobody", remark=remark)
-        attempt.unasked, attempt.without_undo = False, True
-        attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
+        attempt.unasked = False
         return await self._ask(attempt)
 
+    async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
+        """Whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
+        again = await self._rater.again(attempt.proposal, attempt.rated)
+        if again is None:
+            return False
+        if checkpoint is not None:
+            checkpoint.drop()
+        attempt.becomes(again)
+        return True
+
     async def _run_confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
-        """Run what the person agreed to. None where they were promised an undo that cannot be: nothing ran, and they are asked again."""
+        """Run what the person agreed to. None where it is not any more what they agreed to: nothing ran, and they are asked again."""
         consent = await self._asking.consent(attempt)
         if consent is None:
             return await self._asking.word_missing(attempt)
@@ -188,6 +207,8 @@ class Gate:
             checkpoint = None
         elif plan is not None and plan.not_kept and undo_words(plan, self._cwd) != promised:  # an edit: not said so far
             await self._events.send(Warned(text=undo_words(plan, self._cwd)))
+        if await self._stale(attempt, checkpoint):
+            return None
         return await direct.run(attempt.proposal, approved, checkpoint)
 
     async def _undo_words(self, attempt: Attempt) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from agent.changed_facts import change_words
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
@@ -16,6 +17,7 @@ from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, Stre
 from agent.protocol.requests import Approval
 
 DecideFunction = Callable[[RiskReport, Approval, str, Policy], Verdict]
+Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
 
 _CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})
 """Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
@@ -30,7 +32,7 @@ class Judges:
     """What decides: how to rate, what policy says, what is known about the system.
 
     `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
-    the person has to see before it counts, `rules_seen` is told when it stood on the screen.
+    the person has to see before it counts, `rules_seen` is told when it stood on the screen. `changed` looks again right before a run.
     """
 
     classify: RiskClassifier
@@ -42,6 +44,7 @@ class Judges:
     policy: Callable[[str], Policy] = _no_policy
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
+    changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down
 
 
 FREE = Confining()
@@ -50,12 +53,17 @@ FREE = Confining()
 
 @dataclass(frozen=True)
 class Rated:
-    """One text with its rating, with what policy says of it, and with how it would be confined."""
+    """One text with its rating, what that was held against, what policy says of it, and how it would be confined.
+
+    `changed`: what was not any more as an earlier rating of the same text had found it.
+    """
 
     command: str
     report: RiskReport
     verdict: Verdict
     confining: Confining = FREE
+    context: RiskContext | None = None
+    changed: str = ""
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:
@@ -77,6 +85,20 @@ def rate(
         reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
         finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
         return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,)), context
+
+
+def what_changed(
+    classify: RiskClassifier, facts: Facts, report: RiskReport, then: RiskContext, executor: Executor | None
+) -> str:
+    """What of all that `report` was held against is not as it was `then`, in words; "" for nothing that matters to it."""
+    try:
+        now = with_session(facts.risk_context(report.command, then.cwd), executor)
+        words = change_words(then, now)
+        if not words and now.facts != then.facts and classify(report.command, now).level.rank > report.level.rank:
+            words = "there is more to lose"
+    except Exception as error:  # fail closed, whatever went wrong
+        return f"what it stands on could not be looked at again ({type(error).__name__})"
+    return words
 
 
 _MOST_SESSION_TEXT = 8_192

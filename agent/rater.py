@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.judging import Judges, Rated, known, rate
@@ -17,7 +17,7 @@ from agent.risk.analysers import opinion_findings, raised
 LONGEST_UNASKED = 4_000
 """Characters of a proposal that may run by the approve mode: the screen shows that much of it."""
 
-Stage = Literal["proposed", "edited"]
+Stage = Literal["proposed", "edited", "again"]
 _FREE = Confining()
 
 
@@ -42,6 +42,14 @@ class Rater:
         return await self.judge(
             proposal, report, stage, proposal.cwd, longest=longest, confining=confining, context=context
         )
+
+    async def again(self, proposal: Proposal, rated: Rated) -> Rated | None:
+        """The rating as it is now, where what it stood on has changed; None where it still holds. Raises RecordingError."""
+        context, judges = rated.context, self.judges
+        if context is None:  # nothing could be known, and so it was rated
+            return None
+        words = judges.changed(judges.classify, judges.facts, rated.report, context, self.executor)
+        return replace(await self.rate(proposal, rated.command, "again"), changed=words) if words else None
 
     async def judge(
         self,
@@ -74,7 +82,7 @@ class Rater:
                 command_id=proposal.command_id, stage=stage, report=report, verdict=verdict, known=known(context)
             )
         )
-        return Rated(command, report, verdict, confining)
+        return Rated(command, report, verdict, confining, context)
 
     async def _confining(self, report: RiskReport, cwd: str) -> Confining:
         """How it would be confined, by setting and policy; a policy that crashes refuses it anyway."""

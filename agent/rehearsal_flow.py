@@ -12,6 +12,7 @@ from agent.protocol.decisions import CancelGoal, Commit, Discard, EditAgain, Reh
 from agent.protocol.errors import Cancelled
 from agent.protocol.messages import CommandItem
 from agent.protocol.ports import Reviewer
+from agent.rater import Rater
 from agent.rehearsing import Rehearsals, Rehearsed
 from agent.waiting import cancellable
 
@@ -29,6 +30,7 @@ class RehearsalFlow:
 
     asking: Asking
     rehearsals: Rehearsals | None
+    rater: Rater
 
     async def take(self, attempt: Attempt, *, cwd: str, network: bool) -> CommandItem | None:
         """Rehearse what stands there, in `cwd`, and do what is decided then; None to go back to the prompt, with the note.
@@ -41,6 +43,10 @@ class RehearsalFlow:
         while True:
             if network and not await self._network_agreed(attempt):
                 return await self.asking.word_missing(attempt)
+            again = await self.rater.again(attempt.proposal, attempt.rated)
+            if again is not None:
+                attempt.becomes(again)
+                return None
             approved = self._approved(attempt, network)
             rehearsed = await self.rehearsals.run(attempt.proposal, approved, cwd)
             attempt.rehearsal = rehearsed.told

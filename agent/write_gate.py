@@ -82,6 +82,14 @@ class WriteGate:
         typed = False
         if agreed and verdict.action == "type":
             agreed = typed = await cancellable(self._confirmer.ask_word(request), self._cancel) == verdict.word
+        if agreed and context is not None:
+            judges = self._judges
+            changed = judges.changed(judges.classify, judges.facts, as_shell, context, None)
+            if changed:
+                await self._settled(
+                    proposal, "declined", by="nobody", remark=f"not written: since it was rated, {changed}"
+                )
+                return False
         decision = "approved" if agreed else "skipped"
         await self._settled(proposal, decision, by="person", command=text if agreed else "", word_typed=typed)
         if isinstance(answer, CancelGoal):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agent.judging import Changed, what_changed
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confinement, RiskReport, Verdict
@@ -46,6 +47,7 @@ class AppState:
     """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
 
     `policy(cwd, session)` is what the policy files say now; `rules_due(cwd)` is what of it the person has to see before it counts.
+    `changed` looks again, right before a run, at what its rating stood on.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
     """
@@ -61,6 +63,7 @@ class AppState:
     policy: Callable[[str, str], Policy] = _no_policy
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
+    changed: Changed = what_changed
     project_notes: Callable[[str], tuple[ContextBlock, ...]] = lambda cwd: ()
     remembered: Callable[[str, str, Planner], tuple[ContextBlock, ...]] = lambda goal, cwd, planner: ()
     tools: Mapping[str, Tool] = field(default_factory=dict)

@@ -46,6 +46,7 @@ class Proposer:
             policy=lambda cwd: app.policy(cwd, ctx.session_id),
             rules_due=app.rules_due,
             rules_seen=app.rules_seen,
+            changed=app.changed,
         )
         self.gate = Gate(
             self._judges,

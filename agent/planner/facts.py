@@ -63,7 +63,8 @@ class SystemFacts:
 
 def risk_context(command: str, cwd: str) -> RiskContext:
     """What a rating of `command` in the folder `cwd` needs to know of this machine."""
-    from agent.planner.path_facts import path_facts
+    from agent.planner.code_files import identities
+    from agent.planner.path_facts import facts_of, without_facts
 
     home = os.path.expanduser("~")
     context = RiskContext(
@@ -72,7 +73,9 @@ def risk_context(command: str, cwd: str) -> RiskContext:
         workspace=workspace_of(cwd, home),
         is_root=os.geteuid() == 0,
     )
-    return replace(context, facts=path_facts(command, context))
+    report = without_facts(command, context)
+    facts = facts_of(report, context)
+    return replace(context, facts=facts, files=identities(report, cwd, facts))
 
 
 def _shell_name() -> str:

@@ -41,11 +41,20 @@ class Watch:
         return self._clock() >= self._end
 
 
-def path_facts(command: str, context: RiskContext, *, watch: Watch | None = None) -> Facts:
-    """Facts by absolute path as the classifier resolves it; see `RiskContext`. Never raises."""
+def without_facts(command: str, context: RiskContext) -> RiskReport:
+    """The rating by the text alone, which says what there is to look at."""
     from agent.risk.classifier import classify
 
-    report = classify(command[:MAX_COMMAND_CHARS], context)
+    return classify(command[:MAX_COMMAND_CHARS], context)
+
+
+def path_facts(command: str, context: RiskContext, *, watch: Watch | None = None) -> Facts:
+    """Facts by absolute path as the classifier resolves it; see `RiskContext`. Never raises."""
+    return facts_of(without_facts(command, context), context, watch=watch)
+
+
+def facts_of(report: RiskReport, context: RiskContext, *, watch: Watch | None = None) -> Facts:
+    """Like `path_facts`, of a rating by the text alone."""
     collector = _Collector(context, watch or Watch(MAX_SECONDS))
     try:
         collector.collect(report)

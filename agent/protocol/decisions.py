@@ -100,6 +100,7 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     "stashes=N"), and of a disk "in-use" with "used=WHERE", or "unused".
     What earlier commands of the session left in its shell: `functions` and `aliases` as bash prints them (`declare -f`,
     `alias -p`), `exports` the exported variables whose values they changed.
+    `files` tells folders, and files whose contents would run, from others of the same name: no rating looks at it, and no log keeps it.
     """
 
     cwd: str = ""
@@ -110,6 +111,7 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     functions: str = ""
     aliases: str = ""
     exports: dict[str, str] = {}
+    files: dict[str, str] = {}
 
 
 VerdictAction = Literal["allow", "ask", "type", "refuse"]

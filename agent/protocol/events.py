@@ -251,7 +251,10 @@ class Known(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CommandRated(_Event, frozen=True, kw_only=True, tag="command.rated"):
-    """`stage`: proposed, or edited when the person changed the text and it was rated again. `known`: what it was held against."""
+    """`stage`: proposed, edited (the person changed the text), or again (what the rating stood on changed before the run).
+
+    `known`: what it was held against.
+    """
 
     command_id: str
     stage: str

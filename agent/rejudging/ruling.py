@@ -108,7 +108,7 @@ class Judge:
             except (msgspec.MsgspecError, ValueError, RecursionError):
                 pass  # of another version, or made up: the text alone
             else:
-                fields = {name: getattr(known, name) for name in RiskContext.__struct_fields__}
+                fields = {name: getattr(known, name) for name in RiskContext.__struct_fields__ if hasattr(known, name)}
                 fields.update((name, _folder(fields[name])) for name in ("cwd", "home", "workspace"))
                 return RiskContext(**fields), "part" if known.partial else "then"
         cwd = _folder(case.cwd)

@@ -61,6 +61,7 @@ async def rerun(app: AppState, case: Case) -> Rerun:
         policy=lambda cwd, session: Policy(),
         rules_due=lambda cwd: rules_due(tape),
         rules_seen=lambda showing: None,
+        changed=lambda *given: tape.changed_ahead(),
         project_notes=lambda cwd: (),
         tools=tools,
         is_root=case.session.is_root,

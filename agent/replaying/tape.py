@@ -111,6 +111,11 @@ class Tape:
         events = self._commands.get(key, [])[: self._done.get(key, 0)]
         return next((event for event in reversed(events) if isinstance(event, CommandRated)), None)
 
+    def changed_ahead(self) -> str:
+        """A word where something had changed by then, so that it was rated again before it ran; "" where nothing had."""
+        rated = self.rating_ahead()
+        return "something changed" if rated is not None and rated.stage == "again" else ""
+
     def verdict_ahead(self) -> Verdict | None:
         """What policy said then."""
         rated = self.rating_ahead()

@@ -59,7 +59,10 @@ class Confirming:
                 self._clear()
                 self._rated_at = at
             case CommandRated():
-                self._reports[event.stage] = event.report
+                stage = event.stage
+                if stage == "again":  # the text that stands there, as it is rated now
+                    stage = "edited" if "edited" in self._reports else "proposed"
+                self._reports[stage] = event.report
                 self._asks = self._asks or event.verdict.action in _ASKING
                 if event.stage == "proposed":
                     self._rated_at = at
