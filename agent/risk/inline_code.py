@@ -9,7 +9,8 @@ from agent.protocol.decisions import Level
 from agent.risk.budget import SCRIPT
 from agent.risk.expansions import decode_ansi_c
 from agent.risk.inert_code import only_prints
-from agent.risk.inline_files import judge_deletions, judge_files
+from agent.risk.inline.readers import read
+from agent.risk.inline_files import judge_deeds, judge_deletions, judge_files
 from agent.risk.inline_limits import first
 from agent.risk.inline_patterns import patterns
 from agent.risk.inline_programs import starts_programs, suspect_text
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 _NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
 
 
-def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:  # noqa: PLR0912
-    """Findings for `code`; none for code that only computes and prints."""
+def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:
+    """Findings for `code`; none for code that only computes, reads and prints."""
     place = invocation.place
     if len(code) > 60_000:
         walker.add("run-opaque", [], place, reason="is given more inline code than can be looked through")
@@ -38,9 +39,22 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run-opaque", [], place)
     elif UNKNOWN in code:
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
-    if not taint and UNKNOWN not in code and only_prints(code, language):
-        return
-    walker.work.spend(SCRIPT)
+    walker.work.spend(SCRIPT + len(code) / 4)
+    reading = read(code, language)
+    before = len(walker.findings)
+    harmless = reading.harmless if reading is not None else only_prints(code, language)
+    if not harmless or taint or UNKNOWN in code:
+        _scan(walker, invocation, code, language)
+    if reading is not None:
+        judge_deeds(walker, invocation, reading, before)
+        if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):
+            reason = f"has {language} do more than is known to be harmless: {{targets}}"
+            walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
+
+
+def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
+    """Findings for what gives itself away in `code`, whatever it is that is written there."""
+    place = invocation.place
     signs = patterns()
     runs = bool(signs["runs"].search(code) or signs["pipes"].search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.inline.reading import HOME, Reading
 from agent.risk.inline_limits import first
 from agent.risk.inline_patterns import patterns
 from agent.risk.invocation import Invocation
-from agent.risk.scopes import is_secret
+from agent.risk.scopes import PSEUDO_HOME, is_secret
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
 _GLOBBED = re.compile(
     r"""\b(?:unlink|rmtree|remove_tree|rm_rf?)\b[\s(]*(?:glob|<|Dir(?:\.glob|\[)|glob\.glob)?[\s(<\["']*((?:/|~)[\w./~]*\*[\w.*]*)"""
 )
+
+
+def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before: int) -> None:
+    """What the reader of a language saw done to known paths, where no finding from `before` on tells that already."""
+    told = {text for found in walker.findings[before:] if found.effect for text in found.effect.targets}
+    for deed in reading.deeds:
+        home = walker.state.home or PSEUDO_HOME
+        path = home + deed.path[1:] if deed.path == HOME or deed.path.startswith(HOME + "/") else deed.path
+        if deed.path not in told or path != deed.path:
+            word = Word(path, *invocation.place)
+            rule = "" if deed.kind == "read" else f"inline.{deed.kind}"
+            level = Level.HIGH if deed.kind == "delete" and deed.deep else None
+            walker.add(
+                deed.kind, [word], invocation.place, recursive=deed.deep, level=level, rule=rule, invocation=invocation
+            )
 
 
 def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:

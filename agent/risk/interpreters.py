@@ -164,11 +164,13 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if table.name == "php" and args.has("-i", "-m", "--ini") and not args.operands and not table.script & args.names:
         return None, ""
     snippets = args.values(*table.script)
+    module = args.value("-m") if table.name == "python" else None
+    if module is not None and not (snippets and _first(args, table.script, "-m")):  # what comes first ends the options
+        return run_module(walker, invocation, module, args)
     if snippets:
-        loading = {"-M", "-m", "-r", "--require"} - set(table.script)  # -r is the code itself for php
-        loaded = "".join(f"use {word.text}; " for word in args.values(*loading))
+        loaded = _loaded(walker, invocation, table, args)
         for word in snippets:
-            inline_code.judge(walker, invocation, loaded + word.text, table.name, word.taint)
+            inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
         if table.name == "perl" and any(name.startswith("-i") for name in args.names):
             walker.add("modify", args.operands, invocation.place, invocation=invocation)
         else:
@@ -176,9 +178,6 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
                 walker.add("read", [word], invocation.place, invocation=invocation)
         _opened_names(walker, invocation, table, args)
         return None, (invocation.stdin or (None, ""))[1]
-    module = args.value("-m") if table.name == "python" else None
-    if module is not None:
-        return run_module(walker, invocation, module, args)
     if args.operands and args.operands[0].text != "-":
         if table.name in ("node", "deno", "bun", "php") and args.has("-c", "--check", "-l"):
             return None, ""
@@ -191,8 +190,39 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     text, taint = invocation.stdin
     feed_findings(walker, invocation, text, taint)
     if text:
-        inline_code.judge(walker, invocation, text, table.name, taint)
+        inline_code.judge(walker, invocation, text, _language(table, invocation), taint)
     return None, taint
+
+
+def _first(args: Args, names: frozenset[str], other: str) -> bool:
+    """Whether one of `names` is given before `other`."""
+    return next(name in names for name, _ in args.options if name in names or name == other)
+
+
+_LOADING = {"perl": ("-M", "-m"), "ruby": ("-r", "--require"), "node": ("-r", "--require", "--import"), "lua": ("-l",)}
+_LOADS = {"perl": "use {};", "ruby": "require '{}';", "node": "require('{}');", "lua": "require '{}';"}
+_MORE = {  # options that load or run something besides the code
+    "python": ("-i",), "perl": ("-I", "-d", "-x"), "ruby": ("-I", "-x"), "php": ("-F", "-S", "-d", "-c", "-z", "-t"), "lua": ("-i",),
+    "node": ("-i", "--interactive", "--loader", "--experimental-loader", "--env-file", "--inspect", "--inspect-brk", "--test"),
+}  # fmt: skip
+
+
+def _language(table: Program, invocation: Invocation) -> str:
+    """The language of the code: the table's, or that of the program where one table has those of several."""
+    return invocation.words[0].text.rpartition("/")[2] if table.name == "Rscript" else table.name
+
+
+def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) -> str:
+    """Code for the modules that options load. Options that load or run something else are told."""
+    more = [name for name in _MORE.get(table.name, ()) if name in args.names]
+    if more:
+        words = [Word(name, *invocation.place) for name in more]
+        reason = "loads or runs something besides the code it is given: {targets}"
+        walker.add("run", words, invocation.place, reason=reason, rule="run.option")
+    modules = [word.text for word in args.values(*_LOADING.get(table.name, ()))]
+    if table.name == "perl":  # -MList::Util=sum,max
+        modules = [re.sub(r"=(.*)", lambda names: f" qw({names[1]})", text, flags=re.S) for text in modules]
+    return "".join(_LOADS[table.name].format(text) for text in modules)
 
 
 def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
@@ -218,9 +248,21 @@ def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: 
 
 
 _READING_MODULES = frozenset(
-    ("json.tool", "this", "calendar", "platform", "site", "sysconfig", "ast", "dis", "tokenize", "py_compile", "compileall", "timeit",
-     "pydoc", "inspect", "base64", "antigravity", "trace", "tabnanny", "pyclbr", "quopri")
-)  # fmt: skip
+    (
+        "this",
+        "calendar",
+        "platform",
+        "site",
+        "ast",
+        "dis",
+        "tokenize",
+        "py_compile",
+        "compileall",
+        "base64",
+        "tabnanny",
+        "quopri",
+    )
+)
 
 
 def run_module(walker: Walker, invocation: Invocation, module: Word, args: Args) -> Invocation | Output:
@@ -235,11 +277,40 @@ def run_module(walker: Walker, invocation: Invocation, module: Word, args: Args)
         follows = itertools.pairwise(rest)
         folder = next((after for word, after in follows if word.text in ("-d", "--directory")), None)
         judge_served(walker, invocation, folder or Word(invocation.cwd, *invocation.place))
+    elif module.text == "timeit":
+        _timed(walker, invocation, rest)
+    elif module.text == "json.tool":
+        operands = [word for word in rest if not word.text.startswith("-") or word.text == "-"]
+        walker.add("read", operands[:1], invocation.place, invocation=invocation)
+        if len(operands) > 1:
+            walker.add("write", operands[1:2], invocation.place, invocation=invocation)
+    elif module.text in ("pydoc", "inspect"):
+        _documented(walker, invocation, module, rest)
     elif module.text in ("zipfile", "tarfile"):
         _archive_module(walker, invocation, module, rest)
     elif module.text not in _READING_MODULES:
         walker.add("run", [module], invocation.place, rule="run.module")
     return None, ""
+
+
+def _timed(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
+    """`python -m timeit -s SETUP STATEMENT…`: each is code, also as the value of an option."""
+    from agent.risk import inline_code
+
+    texts = [re.sub(r"^(?:-[a-z]*?[su]|--\w+=)", "", word.text) for word in rest]
+    code = "\n".join(text for text in texts if text[:1] != "-" and text not in ("nsec", "usec", "msec", "sec"))
+    inline_code.judge(walker, invocation, code, "python", " ".join(word.taint for word in rest).strip())
+
+
+def _documented(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:
+    """`python -m pydoc NAME` imports what it names, so that only modules that are known to be Python's own are looked at."""
+    from agent.risk.inline.python_names import BUILTINS, MODULES
+
+    for word in rest:
+        module_name = word.text.partition(".")[0]
+        if module_name not in MODULES and word.text not in BUILTINS and word.text != "-k":
+            walker.add("run", [word], invocation.place, rule="run.module")
+            return
 
 
 def _archive_module(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:

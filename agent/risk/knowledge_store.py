@@ -95,6 +95,9 @@ def program(name: str) -> Program | None:
     tables = store()
     raw = tables.programs.get(table_name(name))
     found = None if raw is None else _program_decoder.decode(raw)
+    if found is None and "0" <= name[-1:] <= "9":  # perl5.34, ruby3.2: an interpreter by its version
+        plain = program(name.rstrip("0123456789.").removesuffix("-"))
+        found = plain if plain is not None and plain.handler.startswith("interpreters:") else None
     if found is not None or len(_programs) < 2_000:
         _programs[name] = found
     return found
