@@ -73,6 +73,7 @@ class ModelPlanners:
             small=small,
             examples=examples,
             redactor=self._redactor,
+            seconds=settings.timeout,
         )
         self._of_planner[id(planner)] = provider
         return planner
@@ -102,25 +103,26 @@ class ModelPlanners:
         from agent.execution.companion import Companion
         from agent.providers.local.files import file_of
         from agent.providers.local.provider import WORKER, LocalModel
-        from agent.providers.settings import HttpSettings
+        from agent.providers.settings import TOTAL, HttpSettings
 
         settings = self._configured.loaded.settings
         return LocalModel(
             file_of(model, self._configured.loaded.environ, settings.models_dir or ""),
             context=settings.context_tokens,
             hold=lambda: Companion(WORKER),
-            settings=HttpSettings(read_timeout=settings.timeout),
+            settings=HttpSettings(read_timeout=settings.timeout, total_timeout=settings.timeout or TOTAL),
         )
 
     def _provider(self, entry: ProviderEntry) -> Provider:
         from agent.providers.catalog import build_provider
-        from agent.providers.settings import HttpSettings
+        from agent.providers.settings import TOTAL, HttpSettings
 
         settings = self._configured.loaded.settings
         if settings.api_key_env:  # so that a complaint about the key names the right variable
             entry = structs.replace(entry, key_variable=settings.api_key_env)
         http = HttpSettings(
             read_timeout=settings.timeout,
+            total_timeout=settings.timeout or TOTAL,
             max_retries=settings.max_retries,
             proxy=settings.proxy or "",
             ca_file=settings.ca_file or "",

@@ -63,7 +63,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="api_key_env", kind="text", flag="--api-key-env", metavar="NAME", help="environment variable with the key"
     ),
     Setting(
-        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="how long a model may stay silent (120; local 600)"
+        name="timeout", kind="float", flag="--timeout", metavar="SECONDS", help="end a model call after this long (silence: 120; local 600)"
     ),
     Setting(name="max_retries", kind="int", help="how often a failed model call is repeated"),
     Setting(

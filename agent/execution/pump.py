@@ -168,10 +168,10 @@ class Pump:
             if not ready and not (self._master_is_open() and self._from_master()):
                 return
             for key, _events in ready:
-                before = sum(capture.total for capture in self._captures.values())
+                before = self._total
                 self._serve([(key, _events)])
                 if key.fd in owed:
-                    owed[key.fd] -= sum(capture.total for capture in self._captures.values()) - before
+                    owed[key.fd] -= self._total - before
             self._frames.flush_if_due()
             if time.monotonic() > deadline and all(owed[fd] <= 0 for fd in self._open):
                 self._serve(self._selector.select(0))  # the end of it may be all that is left
@@ -194,10 +194,12 @@ class Pump:
     def _on_output(self, fd: int) -> None:
         stream = self._channels.outputs[fd]
         capture = self._captures[stream]
-        most = SHARED_READ_SIZE if self._crowded else READ_SIZE
+        most = self._most(SHARED_READ_SIZE if self._crowded else READ_SIZE)
         data = b""
         try:
-            if capture.in_tail:
+            if self._ending.over_output:
+                size = len(os.read(fd, most))  # it goes on writing while it is being ended
+            elif capture.in_tail:
                 size = capture.read(fd, most)
             else:
                 data = os.read(fd, most)
@@ -209,8 +211,9 @@ class Pump:
             self._selector.unregister(fd)
             del self._open[fd]
             return
+        is_over = self._ending.over_output
         self._count(size)
-        if self._shown:
+        if self._shown and not is_over:
             self._show(stream, data or capture.latest(size))
 
     def _show(self, stream: str, data: bytes) -> None:
@@ -218,6 +221,11 @@ class Pump:
         self._frames.add(stream, data, time.monotonic() - self._started)
         if self._hint is not None:
             self._hint.shown(data)
+
+    def _most(self, size: int) -> int:
+        """Bytes to read at once: of a command with a limit no more than the one byte that breaks it."""
+        limit = self._channels.output_limit
+        return size if limit is None or self._ending.over_output else min(size, limit - self._total + 1)
 
     def _count(self, size: int) -> None:
         """End a command that writes more than it may."""
@@ -245,7 +253,7 @@ class Pump:
         fd = self._channels.master
         assert fd is not None
         try:
-            data = os.read(fd, READ_SIZE)
+            data = os.read(fd, self._most(READ_SIZE))
         except BlockingIOError:
             return False
         except OSError:  # EIO: nobody has the terminal open any more
@@ -260,6 +268,9 @@ class Pump:
         """Hand on what the command wrote to its terminal, or the terminal echoed."""
         real = self._channels.real
         raw = terminals.is_raw(fd)
+        if self._ending.over_output:
+            self._count(len(data))
+            return
         if self._channels.screen and not raw:
             self._captures["stdout"].feed(data)
             self._count(len(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.prompts_text import prompt_text
 from agent.planner.streaming import text_stream
 from agent.planner.untrusted import one_line
-from agent.protocol.errors import PlannerError
+from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
 from agent.protocol.replies import Command, Finish, PlannerReply, TextDelta, ToolCallDone, Usage, add_usage
@@ -28,7 +29,7 @@ class LLMPlanner:
     `codec` is a name of `codecs.CODEC_NAMES`. `schema` has the server constrain JSON replies where it can. `context_tokens`
     is the model's whole context. `system_prompt` stands in place of the shipped one, `system_extra` is appended to it.
     `examples` gives pairs of a goal and its command for a goal, to be shown to the model as turns before it. `small`: the prompt is one for
-    a small model.
+    a small model. `seconds` bound one `plan` as a whole, whatever it waits for.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class LLMPlanner:
         system_prompt: str | None = None,
         examples: Callable[[str], tuple[tuple[str, str], ...]] | None = None,
         small: bool = False,
+        seconds: float | None = None,
     ) -> None:
         make_codec(codec)  # an unknown name is the caller's mistake, at once
         self._provider = provider
@@ -63,6 +65,7 @@ class LLMPlanner:
         )
         self._redact = redactor.redact
         self._examples = examples
+        self._seconds = seconds
 
     @property
     def name(self) -> str:
@@ -74,6 +77,17 @@ class LLMPlanner:
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """One valid reply. Raises PlannerError (after one repair round) or ProviderError."""
+        try:
+            async with asyncio.timeout(self._seconds) as bound:
+                return await self._plan(request, on_delta)
+        except TimeoutError as error:
+            if not bound.expired():
+                raise
+            hint = "a longer --timeout, a smaller model, or another provider may help"
+            text = f"no complete reply within {self._seconds:g} s"
+            raise ProviderError(self.name, text, transport=True, hint=hint) from error
+
+    async def _plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         codec = make_codec(self._codec_name, request.tools)
         answer_tokens = _smaller(self._max_output_tokens, request.max_output_tokens)
         shown = self._shown(request.history, codec)

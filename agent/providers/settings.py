@@ -11,6 +11,7 @@ from agent.protocol.errors import ConfigError
 
 REMOTE_SILENCE = 120.0  # seconds without a byte before a remote server counts as gone
 LOCAL_SILENCE = 600.0  # a model on a slow CPU reads a long prompt for minutes before its first word
+TOTAL = 900.0
 _PRIVATE_SUFFIXES = (".local", ".lan", ".internal", ".localhost", ".home.arpa")
 
 
@@ -25,7 +26,7 @@ class HttpSettings(Struct, frozen=True, kw_only=True):
 
     connect_timeout: float = 10.0
     read_timeout: float | None = None
-    total_timeout: float = 900.0
+    total_timeout: float = TOTAL
     max_retries: int = 2
     backoff: float = 0.5
     max_retry_wait: float = 20.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import socket
+import threading
 from typing import Any
 
 import pytest
@@ -137,6 +139,54 @@ def test_a_server_that_says_nothing_more_is_given_up(world: World, behaviour: Be
     with FakeLLMServer(behaviour) as server:
         ended = ask(world, server, "--timeout", "0.2")
     planner_error(world, ended)
+
+
+class Dripping:
+    """A server on loopback that answers every connection with one byte of `answer` each 50 ms, and never ends it."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+        self.closed = threading.Event()  # by the other side
+        self.over = threading.Event()
+
+    def __enter__(self) -> Dripping:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self.listener.close()
+
+    def _serve(self) -> None:
+        connection, _ = self.listener.accept()
+        with connection:
+            for place in itertools.count():
+                if self.over.wait(0.05):
+                    return
+                try:
+                    connection.sendall(self.answer[place : place + 1] or b"x")
+                except OSError:
+                    self.closed.set()
+                    return
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nX-Slow: ",
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: ",
+        b"HTTP/1.1 500 No\r\nContent-Length: 99999\r\n\r\n",
+        b"",
+    ],
+    ids=["headers", "events", "error", "no HTTP"],
+)
+def test_the_time_out_is_for_the_whole_call(world: World, answer: bytes) -> None:
+    with Dripping(answer) as server:
+        ended = world.run("--base-url", server.base_url, "--model", "m", "--timeout", "0.6", "do it")
+        assert (ended.code, "within 0.6 s" in ended.stderr) == (4, True), ended
+        assert server.closed.wait(10)
 
 
 def test_a_slow_server_does_not_eat_more_than_the_time_budget(world: World) -> None:

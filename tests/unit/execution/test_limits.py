@@ -53,7 +53,7 @@ def test_output_beyond_the_limit_ends_it(limited):
     assert result.notes[0] == "ended: it wrote more than 1 MB of output (limit_output)"
     assert result.stdout.head.startswith("y\ny\n")
     assert not result.interrupted
-    assert result.stdout.total_bytes < 200 * MEGA
+    assert result.stdout.total_bytes == MEGA + 1
 
 
 def test_both_streams_count_and_signals_do_not_save_it(limited):
@@ -61,6 +61,14 @@ def test_both_streams_count_and_signals_do_not_save_it(limited):
     result = limited.run(script, output=100_000)
     assert (result.exit_code, result.signal) == (137, 9)
     assert "97.7 kB of output" in result.notes[0]
+    assert result.stdout.total_bytes + result.stderr.total_bytes == 100_001
+
+
+def test_what_holds_the_output_open_does_not_hold_us(limited):
+    """What comes behind the limit is neither kept nor shown, and is not waited for."""
+    result = limited.run("(trap '' INT TERM; exec yes) & yes", output=1_000)
+    assert result.stdout.total_bytes == 1_001
+    assert "limit_output" in result.notes[0]
 
 
 def test_output_within_the_limit_is_whole(limited):

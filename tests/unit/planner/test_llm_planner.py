@@ -315,3 +315,19 @@ def test_what_was_sent_before_is_sent_again_byte_for_byte():
     before, after = (request.messages for request in provider.requests)
     assert after[: len(before)] == before
     assert [message.role for message in after[len(before) :]] == ["assistant", "user"]
+
+
+def test_the_time_is_for_the_call_as_a_whole():
+    class Slow(ListProvider):
+        """Its second answer never comes."""
+
+        async def stream(self, request):
+            if self.requests:
+                await asyncio.sleep(3600)
+            async for piece in super().stream(request):
+                yield piece
+
+    provider = Slow("no json", CHAT)
+    with pytest.raises(ProviderError, match=r"no complete reply within 0\.3 s"):
+        plan(provider, seconds=0.3)
+    assert len(provider.requests) == 1
