@@ -1,4 +1,4 @@
-"""Fork bombs: functions that call themselves twice or in the background, and loops without end that start things in it."""
+"""What never ends: functions that call themselves twice or in the background, loops that start things in it, files that fill the disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
+from agent.risk.invocation import Invocation
 from agent.risk.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
+from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -29,6 +32,22 @@ def judge_loop(walker: Walker, loop: Loop, conditions: list[str]) -> None:
     if _never_ends(walker.source, loop, [name.rpartition("/")[2] for name in conditions]) and _floods(loop.body):
         reason = "starts programs without end, and waits for none"
         walker.add("fork-bomb", [], walker.place(loop.start, loop.end), reason=reason, rule="fork-bomb.loop")
+
+
+def judge_endless(walker: Walker, invocation: Invocation, targets: list[Word], taint: str) -> None:
+    """Output that never ends, into a file: it ends when the disk is full."""
+    files = [word for word in targets if walker.rater.scopes.of(word, invocation.cwd) not in ("null", "device")]
+    if "endless" in taint and files and "timeout" not in (*invocation.via, invocation.words[0].text):
+        reason = "writes {targets} without end, until the disk is full"
+        walker.add(
+            "write",
+            files,
+            invocation.place,
+            level=Level.HIGH,
+            reason=reason,
+            rule="write.endless",
+            invocation=invocation,
+        )
 
 
 def nodes(trees: list[Sequence]) -> Iterator[Node]:

@@ -32,6 +32,7 @@ _ROLES = {
     "permission-wide": "is opened to everyone",
     "setuid": "runs with its owner's rights from now on",
     "device-write": "is written to as a whole",
+    "format": "gets a new file system, or other partitions",
     "kill": "is ended",
     "kill-wide": "is ended, with all that match",
     "send": "goes over the network",
@@ -67,6 +68,7 @@ _PATH_ROLES = frozenset(
         "permission-wide",
         "setuid",
         "device-write",
+        "format",
         "erase-log",
         "run",
     )

@@ -35,7 +35,7 @@ _SECRETS = re.compile(
     r"get-secret-value|get-parameters?(?:-by-path)?$|decrypt|get-session-token|get-login-password|print-access-token|print-identity-token|"
     r"get-access-token|get-credentials|create-access-key|get-authorization-token|list-keys|show-connection-string|export-credentials|get-password-data|"
     r"access$|show-secret|list-credentials|get-federation-token|get-role-credentials|get-temporary|kubeconfig|generate-sas|"
-    r"password-show|create-token|generate-token|get-pull-secret|^print-settings|get-connection-string|list-secrets|show-credentials"
+    r"password-show|create-token|generate-token|get-pull-secret|^print-settings|get-connection-string|show-credentials"
 )
 _SECRET_CHANGES = re.compile(
     r"^(?:put-secret-value|update-secret|rotate-secret|put-key-policy|put-resource-policy|restore-secret)"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -22,12 +23,17 @@ def gives_host(path: str) -> bool:
     return _HOST_PATHS.match(path) is not None
 
 
-def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | Invocation | None:
     """docker/podman run and exec: host mounts and rights, then the command inside."""
     verbs = [word.text for word in args.operands]
     if not verbs:
         return None
-    offset = 1 if verbs[0] in ("container", "compose") and len(verbs) > 1 else 0
+    if verbs[0] == "compose":  # a program of its own, with options of its own
+        words = invocation.words[invocation.words.index(args.operands[0]) :]
+        return invocation.inner([words[0].part("docker-compose"), *words[1:]], table.name)
+    if table.name == "docker-compose" and invocation.words[1].text.startswith("-"):
+        return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
+    offset = 1 if verbs[0] == "container" and len(verbs) > 1 else 0
     verb = verbs[offset]
     bulk = verb in ("rm", "kill", "rmi") and any(
         "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
@@ -41,7 +47,7 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
     text_words = [word.text for word in invocation.words]
     if text_words[text_words.index(verb) + 1 :] == ["--help"]:
         return None, ""
-    wide = args.has("--privileged", "--cap-add") or any(
+    wide = (_given(args, "--privileged") or args.has("--cap-add")) or any(
         w.text in ("host",) for w in args.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")
     )
     for word in args.values("-v", "--volume", "--mount", "--device"):
@@ -68,6 +74,19 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         inner.remote = True
         walker.dispatch(inner)
     return None, ""
+
+
+def _from_verb(words: list[Word], table: Program) -> list[Word]:
+    """What stands behind the options of the program itself, whose letters mean something else behind its verbs."""
+    index = 0
+    while index < len(words) and words[index].text.startswith("-"):
+        index += 2 if words[index].text in table.value else 1
+    return words[index:]
+
+
+def _given(args: Args, name: str) -> bool:
+    """Whether a switch is on: `--privileged=false` is not."""
+    return args.has(name) and not any(word.text in ("false", "0") for word in args.values(name))
 
 
 def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -99,7 +118,7 @@ _NODE_RIGHTS = re.compile(
 def reaches_the_node(verbs: list[str], args: Args) -> bool:
     """Whether a new pod gets the rights of the machine that it runs on, or its files."""
     return (
-        (args.has("--privileged") and not any(word.text == "false" for word in args.values("--privileged")))
+        _given(args, "--privileged")
         or any(word.text == "sysadmin" for word in args.values("--profile"))
         or any(_NODE_RIGHTS.search(word.text) for word in args.values("--overrides"))
         or (verbs[0] == "debug" and any(verb.startswith(("node/", "nodes/")) for verb in verbs[1:]))

@@ -42,6 +42,9 @@ _MONGO_CHANGE = re.compile(
 )
 
 
+_KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dump holds, packed or not
+
+
 def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """SQL and other clients: statements on the line or on stdin."""
     texts = [word.text for word in args.values(*table.script)]
@@ -52,7 +55,9 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     for text in texts:
         judge_sql(walker, invocation, text)
     if not texts and invocation.stdin is not None:
-        walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
+        made = not _KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
+        reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
+        walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
         walker.add(
             "db-change",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.bundled_options import spelled_out
+from agent.risk.handlers_net import judge_far_copy
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
@@ -94,6 +95,16 @@ def lends_rights(mode: str) -> bool:
     return re.search(r"(?:^|,)[ugoa]*[+=][rwxX]*s", mode) is not None and not mode.startswith("g+s")
 
 
+_KEPT = ("secrets", "account-secret")
+
+
+def opens_reading(mode: str) -> bool:
+    """Whether a mode lets the group or everyone read."""
+    if mode.isdigit():
+        return any(digit in "4567" for digit in mode[-2:]) and len(mode) > 1
+    return re.search(r"(?:^|,)(?:[ugoa]*[goa][ugoa]*|)[+=][wxXst]*r", mode) is not None
+
+
 def install(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """install -m MODE: the rights that the copy gets."""
     mode = args.value("-m", "--mode")
@@ -132,6 +143,10 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             invocation=invocation,
             level=Level.HIGH if recursive else None,
         )
+    if opens_reading(mode):
+        kept = [word for word in operands if walker.rater.scopes.of(word, invocation.cwd, recursive=recursive) in _KEPT]
+        if kept:
+            walker.add("permission-wide", kept, place, reason="lets others read {targets}", invocation=invocation)
     if digits in ("000", "0000", "0") and recursive:
         walker.add("chmod", operands, place, level=Level.HIGH, reason="locks everyone out of {targets}")
     walker.add("chmod", operands, place, recursive=recursive, invocation=invocation)
@@ -169,8 +184,9 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.operands[:-1]:
         walker.add("read", [word], place, invocation=invocation)
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:", target.text) or target.text.startswith("rsync://"):
-        secret = any(walker.rater.scopes.of(w, invocation.cwd) in ("secrets", "account") for w in args.operands[:-1])
+        secret = any(walker.rater.scopes.of(w, invocation.cwd) in (*_KEPT, "history") for w in args.operands[:-1])
         walker.add("send-secret" if secret else "send", [target], place)
+        judge_far_copy(walker, invocation, target)
     else:
         walker.add("copy-to", [target], place, invocation=invocation)
     return None, ""
@@ -182,6 +198,16 @@ def remove(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         walker.add("delete", [Word("/", *invocation.place)], invocation.place, recursive=True, rule="delete.root")
     if not args.operands and invocation.words[0].text.rpartition("/")[2] == "rm" and args.has("-r", "-R", "-f"):
         walker.add("delete", [], invocation.place, level=Level.MEDIUM, rule="delete.nothing")
+    return None
+
+
+def move(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """mv: onto a device that swallows everything, it replaces that for the whole system, or fails."""
+    over = [word for word in args.operands[1:][-1:] if walker.rater.scopes.of(word, invocation.cwd) == "null"]
+    if over:
+        walker.add(
+            "device-write", over, invocation.place, reason="puts a file in the place of {targets}", rule="move.device"
+        )
     return None
 
 

@@ -74,9 +74,9 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     secret = ""
     while index < len(words):
         text = words[index].text
-        if text in _FIND_FILTERS:
+        if text in _FIND_FILTERS or text in ("-type", "-xtype"):
             value = words[index + 1].text if index + 1 < len(words) else ""
-            narrowed = narrowed or value not in _ALL
+            narrowed = narrowed or _picks(text, value)
             secret = value if text in ("-name", "-iname") and _names_secret(roots, value) else secret
         elif text in ("-exec", "-execdir", "-ok", "-okdir"):
             places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
@@ -93,9 +93,14 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
 def narrows(words: list[Word]) -> bool:
     """Whether find leaves out anything of what lies below its roots, by the words behind its name."""
     texts = [word.text for word in words]
-    return any(
-        text in _FIND_FILTERS and value not in _ALL for text, value in zip(texts, [*texts[1:], ""], strict=False)
-    )
+    return any(_picks(text, value) for text, value in zip(texts, [*texts[1:], ""], strict=False))
+
+
+def _picks(test: str, value: str) -> bool:
+    """Whether a test leaves anything out: nearly everything is a file or a folder."""
+    if test in ("-type", "-xtype"):
+        return not {"f", "d"}.intersection(value.split(","))
+    return test in _FIND_FILTERS and value not in _ALL
 
 
 def _names_secret(roots: list[Word], name: str) -> bool:

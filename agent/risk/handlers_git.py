@@ -60,15 +60,22 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.add(
             "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
         )
-    if verb == "push" and any(v.startswith("+") for v in verbs[1:]):
-        walker.add("force-push", args.operands[1:], place, rule="force-push.refspec")
-    if verb == "push" and any(re.match(r":[^:/]", v) for v in verbs[1:]):
-        walker.add("force-push", args.operands[1:], place, rule="force-push.delete")
+    if verb == "push" and not args.has("-n", "--dry-run"):
+        _git_push(walker, invocation, args)
     if verb == "clean" and args.has("-f", "--force") and not args.has("-n", "--dry-run"):
         _git_clean(walker, invocation, args)
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return _git_discard(walker, invocation, args, verb)
     return None
+
+
+def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`+ref` overwrites and `:ref` deletes a branch of the remote."""
+    targets = args.operands[1:]
+    if any(word.text.startswith("+") for word in targets):
+        walker.add("force-push", targets, invocation.place, rule="force-push.refspec")
+    if any(re.match(r":[^:/]", word.text) for word in targets):
+        walker.add("force-push", targets, invocation.place, rule="force-push.delete")
 
 
 def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
@@ -105,6 +112,9 @@ def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -
         files = [word for word in files if word.text not in ("-", "/dev/stdout")]
         if files:
             walker.add("write", files, place, invocation=invocation, rule="git.output")
+    if verb in ("show", "cat-file") and any(":" in word.text for word in args.operands[1:]):
+        files = [word.part(word.text.partition(":")[2]) for word in args.operands[1:] if ":" in word.text]
+        walker.add("read", files, place, invocation=invocation)
     if verb == "bundle" and len(args.operands) > 2 and args.operands[1].text == "create":
         walker.add("write", args.operands[2:3], place, invocation=invocation, rule="git.output")
     if verb in _PRINTS and args.has("--ext-diff"):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
-from agent.risk.leaks import is_kept, metadata
+from agent.risk.lazy_pattern import LazyPattern
+from agent.risk.leaks import confides, is_kept, metadata
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.words import Word, join_taint
@@ -16,11 +17,18 @@ from agent.risk.words import Word, join_taint
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_DESTROYS = re.compile(r"doDelete|/delete\b|_delete_by_query|/flush|/shutdown|action=delete|/purge", re.I)
+_DESTROYS = re.compile(
+    r"doDelete|/(?:delete|destroy|wipe|terminate|drop)\b|_delete_by_query|/flush|/shutdown|action=delete|/purge", re.I
+)
+_SAYS_DESTROY = LazyPattern(
+    r"(?:^|[\"'{,&?\s])(?:action|op|operation|command|cmd|method|type|event|verb|_method|do)[\"']?\s*[:=]\s*[\"']?(?:\w+[._-])?"
+    r"(?:delete|destroy|drop|purge|wipe|truncate|flush|terminate|remove)(?![a-z])|\bmutation\b.{0,200}?\b(?:delete|destroy|remove|purge)\w*",
+    re.I | re.S,
+)
 _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspect|jsonrpc|/rpc", re.I)
 
 
-_KEPT = ("secrets", "account", "account-secret", "history")
+_KEPT = ("secrets", "account-secret", "history")
 _CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
                 "--hsts", "--alt-svc")  # fmt: skip
 
@@ -47,11 +55,14 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     secret = _secret_sent(
         walker, invocation, [*data, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls], upload
     )
-    if secret:
+    if secret or any(confides(word.taint) for word in data):  # in a header or an address it is what one logs in with
         walker.add("send-secret", urls[:1], place)
     elif upload or verb in ("POST", "PUT", "PATCH") or (data and not _only_asks(data, args)):
         harmless = all(_READS_BY_POST.search(url.text) for url in urls) and not upload
-        kind = "remote-destroy" if any(_DESTROYS.search(url.text) for url in urls) else "send"
+        destroys = any(_DESTROYS.search(url.text) for url in urls) or any(
+            _SAYS_DESTROY.search(word.text) for word in data
+        )
+        kind = "remote-destroy" if destroys else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
     if verb == "DELETE":
         walker.add("remote-destroy", urls[:1], place)
@@ -118,9 +129,9 @@ def _secret_sent(walker: Walker, invocation: Invocation, texts: list[Word], file
             named.append(word.part(file))
     for word in named:
         if word.text in ("-", "."):
-            if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+            if invocation.stdin is not None and confides(invocation.stdin[1]):
                 return True
-        elif walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret", "history"):
+        elif walker.rater.scopes.of(word, invocation.cwd) in _KEPT:
             return True
     return False
 
@@ -131,7 +142,7 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     data = args.values("--post-data", "--post-file", "--body-data", "--body-file")
     if data or args.has("--method"):
         files = [w for name, w in args.options if name in ("--post-file", "--body-file") and w is not None]
-        secret = any("secret" in w.taint for w in data) or any(is_kept(walker, invocation, w) for w in files)
+        secret = any(confides(w.taint) for w in data) or any(is_kept(walker, invocation, w) for w in files)
         walker.add("send-secret" if secret else "send", args.operands[:1], place)
         method = args.value("--method")
         if method is not None and method.text.upper() == "DELETE":
@@ -161,6 +172,22 @@ def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:
         walker.add("reverse-shell", runs, invocation.place)
 
 
+_WIRE_DESTROYS = LazyPattern(
+    r"(?:^|[\r\n;*$\d])\s*(?:flush_?all|flushdb|shutdown|slaveof|replicaof|config\s+set|script\s+flush|debug\s+segfault|drop\s+\w+"
+    r"|truncate\s+\w+|delete\s+from|purge|delete\s+/)\b",
+    re.I,
+)
+
+
+def judge_wire(walker: Walker, invocation: Invocation, where: list[Word], sent: Output) -> None:
+    """What is written to a socket: secrets, or words that have a server destroy what it keeps."""
+    text, taint = sent
+    if confides(taint):
+        walker.add("send-secret", where, invocation.place)
+    if text and _WIRE_DESTROYS.search(text):
+        walker.add("remote-destroy", where, invocation.place)
+
+
 def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """nc, ncat: a shell on the wire, a port, a probe, a transfer."""
     place = invocation.place
@@ -171,14 +198,15 @@ def netcat(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return None, ""
     elif args.has("-l", "--listen", "-lvp", "-lp"):
         walker.add("serve", [], place)
-        if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+        if invocation.stdin is not None and confides(invocation.stdin[1]):
             walker.add("send-secret", [], place)
         return None, "net socket"
     else:
-        taint = invocation.stdin[1] if invocation.stdin is not None else ""
-        walker.add("send-secret" if "secret" in taint else "send", args.operands[:2], place)
-        if invocation.stdin is not None and "shell" in taint:
-            walker.add("reverse-shell", [], place)
+        walker.add("send", args.operands[:2], place)
+        if invocation.stdin is not None:
+            judge_wire(walker, invocation, args.operands[:2], invocation.stdin)
+            if "shell" in invocation.stdin[1]:
+                walker.add("reverse-shell", [], place)
     return None, "net socket"
 
 
@@ -192,8 +220,8 @@ def socat(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for text in runs:
         walker.script(re.split(r"[,]", text.partition(":")[2])[0].strip("'\""), invocation.place, invocation)
     if network:
-        taint = invocation.stdin[1] if invocation.stdin is not None else ""
-        walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
+        walker.add("send", args.operands, invocation.place)
+        judge_wire(walker, invocation, args.operands, invocation.stdin or (None, ""))
     else:
         walker.add("change", args.operands, invocation.place)
     return None, "net socket"
@@ -213,9 +241,23 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:|(?:scp|sftp)://", target.text):
         secret = any(walker.rater.scopes.of(w, invocation.cwd) in _KEPT for w in args.operands[:-1])
         walker.add("send-secret" if secret else "send", [target], invocation.place)
+        judge_far_copy(walker, invocation, target)
     else:
         walker.add("copy-to", [target], invocation.place, invocation=invocation)
     return None, ""
+
+
+_FAR_SYSTEM = LazyPattern(
+    r"(?:scp://|sftp://|rsync://)?[^/:]*(?::|/):?/(?:etc|s?bin|lib\w*|boot|root|usr(?!/share/nginx|/local/www)|var/(?:spool|lib)|proc|sys|dev)(?:/|$)"
+    r"|.*(?:authorized_keys|/\.ssh/?$|/\.bashrc|/\.profile)"
+)
+
+
+def judge_far_copy(walker: Walker, invocation: Invocation, target: Word) -> None:
+    """A copy onto the system of another machine: as over system files here."""
+    if _FAR_SYSTEM.match(target.text):
+        reason = "replaces system files of another machine: {targets}"
+        walker.add("remote-destroy", [target], invocation.place, reason=reason, rule="copy-to.remote-system")
 
 
 def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -226,7 +268,7 @@ def mail(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in args.values("-a", "-A"):
         if is_kept(walker, invocation, word):
             taint = join_taint(taint, "secret")
-    walker.add("send-secret" if "secret" in taint else "send", args.operands, invocation.place)
+    walker.add("send-secret" if confides(taint) else "send", args.operands, invocation.place)
     return None, ""
 
 

@@ -25,7 +25,8 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     targets = [
         w for i, w in enumerate(words) if not w.text.startswith("-") or (i > 0 and re.fullmatch(r"-\d+", w.text))
     ]
-    if any(text == "-1" for text in texts[1:]) or texts == ["-1"] or "1" in [w.text for w in targets]:
+    everything = any(text == "-1" for text in texts[1:]) or texts == ["-1"] or "1" in [w.text for w in targets]
+    if everything or any("processes" in word.taint for word in targets):
         walker.add("kill-wide", targets, invocation.place)
     else:
         walker.add("kill", targets, invocation.place)

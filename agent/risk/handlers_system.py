@@ -40,7 +40,7 @@ def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     elif "remount" in options:
         walker.add("mount-change", args.operands, invocation.place)
     elif args.operands or args.has("-a", "--all", "--bind", "--rbind", "--move"):
-        walker.add("mount", args.operands, invocation.place)
+        walker.add("mount", args.operands[-1:], invocation.place, invocation=invocation)
     return None, ""
 
 

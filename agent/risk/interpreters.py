@@ -30,6 +30,11 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":
             script_file(walker, invocation, word)
+    for word in args.values("--command", "-C", "--init-command"):  # of fish
+        judge_code(walker, invocation, word.text, word.taint)
+        walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
+    if args.has("--command"):
+        return None, ""
     if args.has("-c"):
         words = args.operands
         if not words:

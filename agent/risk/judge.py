@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent.protocol.decisions import Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
@@ -56,6 +58,7 @@ def judge(walker: Walker, invocation: Invocation) -> Output:
 
 def peel(walker: Walker, invocation: Invocation) -> Output:
     """`judge`, for a program and each one that it wraps."""
+    begin = len(walker.findings)
     for _ in range(MAX_WRAPPERS):
         if walker.state.variables:
             walker.work.spend(len(walker.state.variables) / 8)
@@ -79,13 +82,15 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             unknown_program(walker, invocation)
             judge_named_destruction(walker, invocation, walker.findings[before:])
             return None, invocation.stdin[1] if invocation.stdin else ""
-        before = len(walker.findings)
+        before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
             judge_named_secrets(walker, name, invocation)
         if not isinstance(inner, Invocation):
             judge_named_destruction(walker, invocation, walker.findings[before:])
         if not isinstance(inner, Invocation):
+            if invocation.elevated and (table.reader or walker.reads):
+                read_elevated(walker, begin)
             return inner
         if not inner.words:
             return None, ""
@@ -93,6 +98,16 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
     return None, ""
+
+
+def read_elevated(walker: Walker, begin: int) -> None:
+    """With more rights is no worse than without where it only reads: then what says so is kept at low."""
+    found = walker.findings[begin:]
+    if any(finding.level is not Level.LOW and finding.rule != "elevate.sudo" for finding in found):
+        return
+    for index, finding in enumerate(found, begin):
+        if finding.rule == "elevate.sudo":
+            walker.findings[index] = replace(finding, level=Level.LOW)
 
 
 def program_name(walker: Walker, invocation: Invocation) -> str | None:
@@ -217,6 +232,7 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
             secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
+        walker.reads = True
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
     if len(walker.findings) > before:

@@ -32,12 +32,15 @@ _KNOWN = frozenset(
         "always_recursive",
         "skip",
         "plus",
+        "reads",
         "cases",
         "examples",
         "help",
         "longs",
     )
 )
+# Files of programs that read, where no option or sub-command says otherwise.
+_READERS = ("readers.toml", "text.toml", "filters.toml", "searching.toml", "machine.toml")
 _WRAPS = {
     "argv": "wrappers:argv", "keyword": "wrappers:keyword", "joined": "wrappers:joined", "each": "wrappers:each",
 }  # fmt: skip
@@ -126,6 +129,9 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         script=frozenset(table.get("script", "").split()),
         handler=_WRAPS.get(table.get("wrap", ""), table.get("handler", "")),
         output=table.get("output", ""),
+        reader=table.get(
+            "reads", table.get("_file") in _READERS and table.get("handler") != "handlers_processes:pager"
+        ),
     )
 
 

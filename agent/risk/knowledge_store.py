@@ -49,6 +49,7 @@ class Program(Struct, frozen=True, array_like=True):
     script: frozenset[str] = frozenset()
     handler: str = ""
     output: str = ""
+    reader: bool = False
 
 
 class LevelRow(Struct, frozen=True):

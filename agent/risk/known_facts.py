@@ -35,6 +35,7 @@ _MOUNTED = frozenset(("delete", "move", "chmod", "chown", "permission-wide"))
 _WRITES_DISKS = frozenset(
     (
         "device-write",
+        "format",
         "write",
         "append",
         "modify",

@@ -58,6 +58,7 @@ _SERVERS = frozenset(
 _FETCHERS = frozenset(
     ("curl", "wget", "http", "https", "xh", "xhs", "curlie", "aria2c", "lynx", "w3m", "links", "nc", "fetch", "GET")
 )  # fmt: skip
+_LOGGED_IN = frozenset(("curl", "wget", "http", "ssh", "git", "lftp"))  # these judge for themselves what is sent
 _METADATA = LazyPattern(
     r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
     r"|\[?fd00:ec2::254\]?)(?![\w.])"
@@ -137,7 +138,7 @@ def judge_metadata(walker: Walker, invocation: Invocation) -> None:
 def _judge_sender(walker: Walker, invocation: Invocation) -> None:
     """A program that uploads: is a secret among its words, in what it reads, or in the commands it reads?"""
     text, taint = invocation.stdin or ("", "")
-    if "secret" in taint:
+    if confides(taint):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
     walker.work.spend(len(invocation.words) * 2)
@@ -160,16 +161,28 @@ def _paths(words: list[Word]) -> list[Word]:
         if skip or _LOGS_IN.match(text):
             skip = not skip and "=" not in text
             continue
-        pieces = (text, text.partition("=")[2], text.rpartition("@")[2], text.rpartition("<")[2], *text.split()[1:])
+        pieces = (
+            text,
+            text.partition("=")[2],
+            text.rpartition("@")[2],
+            text.rpartition("<")[2],
+            text.partition(":")[2],
+            *text.split()[1:],
+        )
         for piece in dict.fromkeys(pieces):
             if piece and ("/" in piece or "." in piece):
                 found.append(word.part(piece))
     return found
 
 
+def confides(taint: str) -> bool:
+    """Whether data of that origin is secret, or a variable of the environment whose name says so."""
+    return "secret" in taint or "credential" in taint
+
+
 def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
     """Whether `word` names a file or folder whose content is secret."""
-    return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account", "account-secret", "history")
+    return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account-secret", "history")
 
 
 def judge_served(walker: Walker, invocation: Invocation, folder: Word) -> None:
@@ -203,7 +216,7 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
     words = invocation.words[1:]
     if program == "git":  # its other words stay here
         words = [word for word in words if "://" in word.text]
-    if any("secret" in word.taint for word in words):
+    if any("secret" in word.taint or (program not in _LOGGED_IN and confides(word.taint)) for word in words):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
     told = [word for word in words if _tells(word)]

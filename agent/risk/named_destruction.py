@@ -52,5 +52,7 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
             or (unlisted and re.fullmatch(r"(?:batch-?)?(?:delete|destroy)(?:-\w+)*", word.text))
         ):
             reason = f"is told to {word.text[:40]}, and what that reaches is not known here"
-            walker.add("destroy", [word], invocation.place, reason=reason, rule="destroy.named")
+            unknown = any(finding.rule == "run.unknown" for finding in found)
+            level = Level.MEDIUM if unknown else None
+            walker.add("destroy", [word], invocation.place, level=level, reason=reason, rule="destroy.named")
             return

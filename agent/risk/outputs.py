@@ -7,10 +7,12 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.endless import judge_endless
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute, is_secret
+from agent.risk.state import origin
 from agent.risk.words import UNKNOWN, decode_printf, join_taint
 
 if TYPE_CHECKING:
@@ -32,23 +34,33 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
         if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
             taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
+    taint = _handed_on(invocation, table, args)
     stdin = invocation.stdin
+    if kind != "pass":
+        return None, join_taint(kind, taint)
+    if stdin is not None and stdin[0] and (args.operands or args.options):
+        return None, join_taint("made", taint)
+    if not args.operands and not args.options and stdin is not None:
+        return stdin[0], taint
+    if args.operands and stdin is None and not taint:
+        taint = "file"
+    return None, taint.replace("glob", "").replace("var", "").strip()
+
+
+def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
+    """The taint of what a filter reads, from its operands and its input, less what it cuts off."""
     taint = ""
     for word in args.operands:
         taint = join_taint(taint, word.taint)
         if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
             taint = join_taint(taint, "secret")
-    if stdin is not None:
-        taint = join_taint(taint, stdin[1])
-        if stdin[0] and kind == "pass" and (args.operands or args.options):
-            return None, join_taint("made", taint)
-    if kind == "pass":
-        if not args.operands and not args.options and stdin is not None:
-            return stdin[0], taint
-        if args.operands and stdin is None and not taint:
-            taint = "file"
-        return None, taint.replace("glob", "").replace("var", "").strip()
-    return None, join_taint(kind, taint)
+    if invocation.stdin is not None:
+        taint = join_taint(taint, invocation.stdin[1])
+    if "processes" in taint and _picks_lines(table, args):
+        taint = taint.replace("processes", "").strip()
+    if "endless" in taint and table.name == "head":
+        taint = taint.replace("endless", "").strip()
+    return taint
 
 
 def _echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -196,6 +208,9 @@ def _gzip(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, (invocation.stdin or (None, ""))[1]
 
 
+_ENDLESS = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+
 def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
     stdin = invocation.stdin
     if not [w for w in args.operands if w.text != "-"]:
@@ -206,6 +221,8 @@ def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
         taint = join_taint(taint, word.taint)
         if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
             taint = join_taint(taint, "secret")
+        if word.text in _ENDLESS:
+            taint = join_taint(taint, "endless")
         text, known = walker.files.read(word, invocation.cwd) or (None, "")
         pieces.append(text)
         taint = join_taint(taint, known)
@@ -218,6 +235,7 @@ def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
     output: Output = invocation.stdin if invocation.stdin is not None else (None, "")
     for word in args.operands:
         walker.files.write(word.text, invocation.cwd, output, append=args.has("-a", "--append"))
+    judge_endless(walker, invocation, args.operands, output[1])
     return output
 
 
@@ -234,7 +252,7 @@ def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return (" ".join(word.text for word in invocation.words[1:]) or "y") + "\n", ""
+    return (" ".join(word.text for word in invocation.words[1:]) or "y") + "\n", "endless"
 
 
 def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -263,6 +281,38 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return "".join(f"{root.rstrip('/') or ''}/{UNKNOWN}\n" for root in roots or ["."]), taint
 
 
+_BOUNDING = ("-C", "-p", "-q", "-s", "--pid", "--ppid", "--quick-pid", "--sid")
+
+
+def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """ps and pgrep: "processes" where the list is of all of them, or of all of somebody's."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    if name == "ps":
+        return None, "" if args.has(*_BOUNDING) else "processes"
+    if name == "pgrep":
+        bounded = any(word.text.strip(".*^$+?") for word in args.operands)
+        return None, "" if bounded else "processes"
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+def _picks_lines(table: Program, args: Args) -> bool:
+    """Whether a filter picks some of the lines that it reads."""
+    if table.name == "awk":
+        text = args.operands[0].text.lstrip() if args.operands else ""
+        return not text.startswith("{")
+    if table.name == "head":
+        return not any(word.text.startswith("+") for word in args.values("-n", "--lines"))
+    return (table.name == "grep" and not args.has("-v", "--invert-match")) or (
+        table.name in ("fzf", "sed") and args.has("-n")
+    )
+
+
+def _printenv(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """The values of the named variables, or of all."""
+    taints = [origin(word.text) for word in args.operands]
+    return None, "credential" if any("credential" in taint for taint in taints) else "" if taints else "secret"
+
+
 def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return None, "listed"
 
@@ -272,5 +322,5 @@ _SPECIAL = {
     "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
     "gzip": _gzip, "cat": _cat,
     "tee": _tee, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
-    "find": _find, "ls": _ls,
+    "find": _find, "ls": _ls, "processes": _processes, "printenv": _printenv,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from agent.risk.braces import edit_value
 from agent.risk.budget import Work
 from agent.risk.cursor import BudgetError
 from agent.risk.marks import BREAK, HIDE, PLAIN_AFTER, SHOW, either, spread
-from agent.risk.state import State, Value, known_variable
+from agent.risk.state import State, Value, known_variable, origin
 from agent.risk.words import MAX_VALUE, UNKNOWN, join_taint
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ParameterExpander:
         if argument:
             return self.operate(name, value, argument, quoted)
         if value is None:
-            return UNKNOWN, "var"
+            return UNKNOWN, origin(name)
         together = quoted and (name == "*" or operator.startswith("[*"))
         return self.shown(value, together=together), value.taint
 
@@ -135,13 +135,13 @@ class ParameterExpander:
             text, taint = self.join(rest)
             text = self.tilde(text).translate(SHOW).replace(BREAK, " ")
             if operator[-1] == "?":
-                return (UNKNOWN, "var") if value is None else (self.shown(value), value.taint)
+                return (UNKNOWN, origin(name)) if value is None else (self.shown(value), value.taint)
             if operator[-1] == "+":
                 return text, taint
             if value is None or value.texts == [""]:
                 if operator[-1] == "=":
                     self.state.assign(name, Value([text], taint))
-                return text, taint
+                return (text, taint) if value is not None else (text, join_taint(taint, origin(name)))
             return self.shown(value), value.taint
         text, _ = self.join(argument)
         text = text.translate(SHOW)

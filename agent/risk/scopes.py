@@ -203,7 +203,14 @@ class Scopes:
             return "history" if path.endswith(("_history", ".histfile")) else "secrets"
         if _VCS.search(path):
             return "vcs"
+        if glob and self._hides_secret(path):
+            return "secrets"
         return self._of_place(path, bare)
+
+    def _hides_secret(self, path: str) -> bool:
+        from agent.risk.secret_patterns import reaches_secret
+
+        return reaches_secret(path, self.home)
 
     def _of_place(self, path: str, bare: str) -> str:
         """The scope of a path that means nothing special by its name: where it lies."""

@@ -32,11 +32,12 @@ class State:
     """Variables, functions, directory: what a command finds, and changes for the next one."""
 
     __slots__ = (
-        "aliases", "cwd", "functions", "home", "maybe", "path_changed", "positional", "references", "shell_name", "variables",
+        "aliases", "arrived", "cwd", "functions", "home", "maybe", "path_changed", "positional", "references", "shell_name", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
         self.cwd = cwd
+        self.arrived = ""  # the folder that a `cd` in front of `&&` went to
         self.home = home
         self.variables: dict[str, Value] = {}
         self.functions: dict[str, object] = {}
@@ -58,6 +59,7 @@ class State:
         other.references = dict(self.references)
         other.path_changed = self.path_changed
         other.maybe = self.maybe
+        other.arrived = self.arrived
         return other
 
     def assign(self, name: str, value: Value, *, append: bool = False) -> None:
@@ -108,6 +110,20 @@ def _usual_path(text: str) -> bool:
     return text.startswith("/") and not text.startswith(("/tmp", "/var/tmp", "/dev/shm"))  # noqa: S108
 
 
+_SECRETS = frozenset(
+    ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "CREDENTIALS", "PAT", "PASS")
+)
+_KEYS = frozenset(("API", "ACCESS", "PRIVATE", "SECRET", "ENCRYPTION", "SIGNING", "MASTER"))
+_ABOUT = frozenset(("COUNT", "URL", "FILE", "PATH", "NAME", "TYPE", "LENGTH", "ID", "TTL", "DIR", "HEADER"))
+
+
+def origin(name: str) -> str:
+    """The taint of a variable from the environment: "credential" where its name says that it is secret."""
+    words = name.upper().split("_")
+    secret = not _SECRETS.isdisjoint(words) or ("KEY" in words and not _KEYS.isdisjoint(words))
+    return "var credential" if secret and words[-1] not in _ABOUT else "var"
+
+
 def known_variable(name: str, state: State) -> Value | None:
     """Variables whose value a shell gives."""
     if name == "HOME":
@@ -120,6 +136,6 @@ def known_variable(name: str, state: State) -> Value | None:
 
 _FIXED = {
     "IFS": " \t\n", "TMPDIR": "/tmp", "TEMP": "/tmp", "TMP": "/tmp", "SHELL": "/bin/bash", "BASH": "/bin/bash", "EDITOR": "nano",  # noqa: S108
-    "VISUAL": "nano", "PAGER": "less", "#": "1", "$": "1", "?": "0", "!": "1", "RANDOM": "1", "UID": "1000", "EUID": "1000",
-    "SECONDS": "1", "LINENO": "1", "COLUMNS": "80", "LINES": "24", "SHLVL": "1", "PPID": "1", "0": "bash", "-": "",
+    "VISUAL": "nano", "PAGER": "less", "#": "1", "$": "12345", "?": "0", "!": "12345", "RANDOM": "1", "UID": "1000", "EUID": "1000",
+    "SECONDS": "1", "LINENO": "1", "COLUMNS": "80", "LINES": "24", "SHLVL": "1", "PPID": "12345", "0": "bash", "-": "",
 }  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.budget import STEP
+from agent.risk.endless import judge_endless
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.tree import Redirect, Sequence
@@ -74,13 +75,18 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
     """Output that goes to a file: secrets must not be stored, remote code must not be made to start by itself."""
     text, taint = output
     keep_written(walker, targets, output)
+    judge_endless(walker, invocation, [target.word for target in targets if takes_output(target)], taint)
     if not taint and not text:
         return
     for target in targets:
         scope = walker.rater.scopes.of(target.word, walker.state.cwd)
         if scope == "null":
             continue
-        if "secret" in taint:
+        if scope == "remote":
+            from agent.risk.handlers_net import judge_wire
+
+            judge_wire(walker, invocation, [target.word], output)
+        elif "secret" in taint:
             walker.add(
                 "send-secret",
                 [target.word],

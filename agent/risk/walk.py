@@ -79,6 +79,7 @@ class Walker:
         self.reading = ReadBack()  # of the command being judged
         self.overwritten: list[str] = []  # files that a command reads and empties at once
         self.abandoned = False
+        self.reads = False  # whether the program being judged was given a sub-command that only reads
 
     # --- scripts ---
 
@@ -141,6 +142,8 @@ class Walker:
         """Rate an effect and keep its finding."""
         self.work.spend(FINDING + TARGET * len(words))
         around = invocation or self.outer
+        if self.state.arrived and kind in ("delete", "chmod", "chown"):
+            words = [self.within(word) for word in words]
         finding = self.rater.rate(
             kind,
             words,
@@ -161,6 +164,13 @@ class Walker:
             self.findings.append(finding)
             self.programs.found(finding.level)
 
+    def within(self, word: Word) -> Word:
+        """`*` in a folder of the workspace that the command itself went to is what lies there, not all of the workspace."""
+        folder, workspace = self.state.arrived, self.rater.scopes.workspace
+        if not word.glob or "/" in word.text.removeprefix("./") or not folder.startswith(f"{workspace}/"):
+            return word
+        return word.part(f"{folder}/{word.text.removeprefix('./')}") if self.state.cwd == folder else word
+
     # --- control flow ---
 
     def sequence(self, node: Sequence, stdin: Output | None = None) -> Output:
@@ -168,7 +178,10 @@ class Walker:
         known = True
         taint = ""
         before: dict[str, Value] | None = None
+        left = self.state.cwd
         for joiner, command, background in node.items:
+            self.arrive(joiner, left)
+            left = self.state.cwd
             if joiner in ("&&", "||"):
                 if before is None:
                     before = dict(self.state.variables)
@@ -189,6 +202,14 @@ class Walker:
         if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
             return None, taint
         return "".join(outputs), taint
+
+    def arrive(self, joiner: str, left: str) -> None:
+        """Note that the command before went elsewhere for certain: `cd x && …` is in x, `cd x; …` may still be where it was."""
+        state = self.state
+        if joiner == "&&":
+            state.arrived = state.cwd if state.cwd != left or state.arrived == state.cwd else ""
+        elif joiner != "||":
+            state.arrived = ""
 
     def merge(self, before: dict[str, Value]) -> None:
         """After an and-or list: what it assigned may not have happened."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
-from agent.risk.options import Args
+from agent.risk.options import Args, split_args
 from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN, Word, join_taint
 
@@ -143,6 +143,36 @@ def _behind_password(stdin: Output) -> Output | None:
     return (rest, taint) if rest.strip() else None
 
 
+def service(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """systemd-run: as a service of the system, so with all rights, or with `--user` as one's own."""
+    inner = argv(walker, invocation, table, args)
+    own = args.has("--user") and not args.has("--uid")
+    if isinstance(inner, Invocation) and not own:
+        inner.elevated = True
+        walker.add("elevate", inner.words[:1], invocation.place, rule="elevate.sudo")
+    elif not isinstance(inner, Invocation) and args.has("-S", "--shell", "-t", "--pty", "-P", "--pipe"):
+        walker.add("run" if own else "elevate-shell", [], invocation.place, rule="run.shell" if own else "")
+    return inner
+
+
+def other_root(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """chroot: what runs there has root's rights, and without a command it is a shell."""
+    if args.operands and len(args.rest) <= table.skip:
+        walker.add("elevate-shell", args.operands[:1], invocation.place)
+        return None, "shell"
+    inner = argv(walker, invocation, table, args)
+    if isinstance(inner, Invocation):
+        inner.elevated = True
+        walker.add(
+            "run",
+            inner.words[:1],
+            invocation.place,
+            reason="runs {targets} of another root folder",
+            rule="run.other-root",
+        )
+    return inner
+
+
 def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """su, runuser, sg: a command after -c, else a shell of another user."""
     word = args.value("-c", "--command", "--session-command")
@@ -171,6 +201,7 @@ def su(walker: Walker, invocation: Invocation, table: Program, args: Args) -> In
 
 def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """xargs and parallel: the command gets what comes in, at its end or in place of {}."""
+    args = _with_marks(invocation.words[1:], table) if table.name == "xargs" else args
     stdin = invocation.stdin or (None, "input")
     files = args.values("-a", "--arg-file")
     text, taint = stdin
@@ -212,6 +243,27 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if table.name != "xargs" or not (files or args.has("-o", "--open-tty")):
         inner.stdin = ("", "")
     return inner
+
+
+_ATTACHED = {"-i": "--replace", "-e": "--eof", "-l": "--max-lines"}
+
+
+def _with_marks(words: list[Word], table: Program) -> Args:
+    """`-iX` as `--replace=X`: options whose value stands at them or nowhere, unlike those that the table knows."""
+    written: list[Word] = []
+    for index, word in enumerate(words):
+        text = word.text
+        if text[:1] != "-" or text == "-":
+            written.extend(words[index:])
+            break
+        at = next((place for place, letter in enumerate(text[1:], 1) if f"-{letter}" in _ATTACHED), 0)
+        if text[1:2] == "-" or not at or any(f"-{letter}" in table.value for letter in text[1:at]):
+            written.append(word)
+            continue
+        value = text[at + 1 :]
+        written.extend([word.part(text[:at])] if at > 1 else [])
+        written.append(word.part(f"{_ATTACHED[f'-{text[at]}']}={value}" if value else f"-{text[at]}"))
+    return split_args(written, table)
 
 
 def parallel(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

@@ -88,7 +88,7 @@ CASES = [
     ("pip install -r requirements.txt", "pip install -r 'requirements.txt'", "pip install -r evil.txt", "pip install x"),
     ("make -j4 test", "make -j8 test", "make test deploy", "make -C /tmp test", "make -f x test"),
     ("go run cmd/gen", "go run 'cmd/gen'", "go run cmd/other", "go run cmd/gen x", "go build cmd/gen"),
-    ("sudo lastb -n 5", "sudo lastb -n '5'", "sudo lastb x", "sudo cat /etc/hosts", "sudo -s"),
+    ("sudo lastb -n 5", "sudo lastb -n '5'", "sudo vim /etc/passwd", "sudo vim /etc/hosts", "sudo -s"),
     ("eslint --fix", "eslint --fix", "eslint --fix ../x", "eslint --fix --config x"),
     ("docker stop web", "docker stop web", "docker stop db", "docker rm web", "docker stop web db"),
 ]  # fmt: skip

@@ -28,7 +28,7 @@ DANGEROUS = [
     "crontab -r",
     "docker volume rm data",
     "shred x",
-    "truncate -s 0 x",
+    "truncate -s 0 /etc/x",
     "useradd eve",
     "psql -c 'DROP TABLE x'",
     "aws s3 rb s3://x --force",

@@ -86,7 +86,7 @@ def test_what_can_be_high_has_a_reason_and_a_safer_way(kind: str) -> None:
         ("write.read-back", "cat f | grep x | tr a b > f"),
         ("write.read-back", "sed s/a/b/ < f > ./f"),
         ("write.read-back", "jq . 'a b.json' | tee 'a b.json'"),
-        ("destroy.named", "acme destroy prod"),
+        ("destroy.named", "rails db:drop"),
         ("miner.any", "xmrig -o pool.example:1"),
         ("shell-escape.any", "vim -c ':!sh'"),
         ("elevate-shell.kept", "bash -p"),
