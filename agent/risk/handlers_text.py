@@ -1,4 +1,4 @@
-"""sed, awk and editors: programs whose arguments are programs."""
+"""sed, dc and editors: programs whose arguments are programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.sed_scripts import judge_sed
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -52,89 +52,6 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
     for name in found.writes:
         if name not in ("/dev/stdout", "/dev/stderr"):
             walker.add("write", [script.part(name)], invocation.place, invocation=invocation, rule="sed.write")
-
-
-_AWK_SYSTEM = re.compile(r'\bsystem\s*\(((?:"(?:\\.|[^"\\])*"|[^;{}"])*)\)')
-_AWK_STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
-_AWK_PATTERN = re.compile(  # a string, a comment, or a pattern where no division can stand
-    r'"(?:\\.|[^"\\])*"|#[^\n]*|(?:^|[{}(,!~;]|&&|\|\||(?<!\\)\n)\s*(?P<pattern>/(?:\\[^\n]|\[[^\]/\n\\]+\]|[^/\\\n\[])+/)'
-)
-_AWK_PIPE = re.compile(
-    r'(?:"((?:\\.|[^"\\])*)"|([A-Za-z_$][\w$\[\]"]*))[\s)]*\|&?\s*getline|\|&?[\s(]*(?:"((?:\\.|[^"\\])*)"|([A-Za-z_]\w*))'
-)
-_AWK_REDIRECT = re.compile(r'(?:printf?\b[^;{}|]*?)(>>?)\s*("(?:\\.|[^"\\])*"|[A-Za-z_$][\w$]*(?:\s*"[^"]*")?)')
-
-
-def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """awk: system(), pipes and redirections inside the program."""
-    operands = args.operands
-    programs = args.values("-e", "--source")
-    if not programs and not args.has("-f", "--file", "-E") and operands:
-        programs, operands = operands[:1], operands[1:]
-    if not args.has("-S", "--sandbox"):
-        for file in args.values("-f", "--file", "-E", "--exec", "-l", "--load", "-i", "--include"):
-            if file.text != "inplace":
-                program_file(walker, invocation, file)
-    for program in programs:
-        _awk_program(walker, invocation, program)
-    if args.has("-i") and any(word.text == "inplace" for word in args.values("-i", "--include")):
-        walker.add("modify", operands, invocation.place, invocation=invocation)
-    for word in operands:
-        if "=" not in word.text:
-            walker.add("read", [word], invocation.place, invocation=invocation)
-    return None
-
-
-def _awk_program(walker: Walker, invocation: Invocation, program: Word) -> None:
-    text = program.text
-    walker.work.spend(len(text) + text.count("system") * len(text) / 40)  # each may look at all that follows
-    piped = _AWK_PATTERN.sub(lambda found: "1" if found["pattern"] else found[0], text)
-    bare = _AWK_STRING.sub('""', re.sub(r"#[^\n]*", "", piped))
-    for match in _AWK_SYSTEM.finditer(text):
-        strings = _AWK_STRING.findall(match.group(1))
-        rest = _AWK_STRING.sub("", match.group(1)).strip()
-        joined = (UNKNOWN if rest and rest[0] not in '"' and match.group(1).strip()[:1] != '"' else "") + "".join(
-            strings
-        )
-        walker.script(_unescape(joined) + (UNKNOWN if rest else ""), invocation.place, invocation)
-        walker.add("run", [program], invocation.place, reason="has awk run other programs", rule="awk.system")
-    if "|" in bare.replace("||", "") and re.search(r"\|\s*(?:getline|\"\"|[A-Za-z_])", bare.replace("||", "")):
-        for match in _AWK_PIPE.finditer(piped.replace("||", "  ")):
-            command = match.group(1) or match.group(3)
-            if command:
-                walker.script(_unescape(command), invocation.place, invocation)
-            else:
-                walker.add(
-                    "run-opaque", [program], invocation.place, reason="has awk run what it computes", level=Level.MEDIUM
-                )
-    if ">" in bare and "print" in bare:
-        for match in _AWK_REDIRECT.finditer(text):
-            target = match.group(2)
-            name = target.strip('"') if target.startswith('"') and target.endswith('"') else UNKNOWN
-            if name.startswith(("/dev/std", "/inet")) and not name.startswith("/inet"):
-                continue
-            if match.group(0).count("(") > match.group(0).count(")") or (
-                name == UNKNOWN and '"' in match.group(0)[: match.start(2)][-1:]
-            ):
-                continue
-            kind = "append" if match.group(1) == ">>" else "write"
-            word = program.part(name)
-            walker.add(
-                kind,
-                [word],
-                invocation.place,
-                invocation=invocation,
-                rule="awk.write",
-                level=Level.MEDIUM if name == UNKNOWN else None,
-            )
-    if "/inet/" in text:
-        walker.add("send", [program], invocation.place)
-        if re.search(r"\|&?\s*getline|system", text):
-            walker.add("reverse-shell", [], invocation.place)
-
-
-def _unescape(text: str) -> str:
-    return text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
 
 
 _VI_SCRIPTS = ("-S", "-s", "-u")

@@ -21,6 +21,7 @@ from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.standard_folders import STANDARD_FOLDERS
 from agent.risk.tables import apply_table, asks_for_help, judge_sources, may_be_command
+from agent.risk.telling_options import judge_telling_options
 from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
 
@@ -80,6 +81,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
                 walker.session.unknown(walker, invocation)
             before = len(walker.findings)
             unknown_program(walker, invocation)
+            nothing_known = Program(name)
+            judge_telling_options(walker, invocation, nothing_known, split_args(invocation.words[1:], nothing_known))
             judge_named_destruction(walker, invocation, walker.findings[before:])
             return None, invocation.stdin[1] if invocation.stdin else ""
         before, walker.reads = len(walker.findings), False
@@ -226,6 +229,8 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if words and not table.wrap and asks_for_help(words, table):
         return None, ""
     before = len(walker.findings)
+    if args.options:
+        judge_telling_options(walker, invocation, table, args)
     if table.handler:
         result = handler(table.handler)(walker, invocation, table, args)
         if result is not None:

@@ -143,6 +143,13 @@ def typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
             )
 
 
+def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`@file`: more options stand there, such as one that loads a plugin."""
+    walker.add(
+        "run", [word], invocation.place, reason="takes options that are not seen from {targets}", rule="escape.options"
+    )
+
+
 def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
     operands = [other for other in invocation.words[1:] if not other.text.startswith("-")]
     walker.add("read", operands[:1], invocation.place, invocation=invocation)
@@ -176,6 +183,8 @@ GENERAL: dict[str, Kind] = {
     "typed-bangs": typed_bangs,
     "written": written,
     "read-first": read_first,
+    "run": runs,
+    "settings": settings,
     "typed": typed,
     "bind": bind,
     "ex": ex,

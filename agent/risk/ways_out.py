@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
+from agent.risk.knowledge_store import Program
+from agent.risk.knowledge_store import program as find_program
 from agent.risk.words import Word
 
 if TYPE_CHECKING:
@@ -25,29 +27,29 @@ tex latex pdftex pdflatex xetex xelatex luatex lualatex lualatex-dev etex dvips 
 latexmk | -e:perl -latex=:sh -pdflatex=:sh -r:file
 m4 | :m4
 rpm rpmbuild rpmquery rpmverify rpmdb rpmspec | --eval:rpm -E:rpm --load:file --pipe:sh --define:rpm -D:rpm
-nmap | --interactive:shell --script=:nse --script:nse
+nmap | --interactive:shell --script:nse
 lftp ftp sftp psftp ncftp smbclient tftp telnet | -c:bang -e:bang
-mail mailx heirloom-mailx s-nail mutt | --exec=:bang --exec:bang
+mail mailx heirloom-mailx s-nail mutt | --exec:bang
 openvpn | --up:sh --down:sh --ipchange:sh --route-up:sh --tls-verify:sh --client-connect:sh --learn-address:sh --plugin:lib
-split | --filter:sh --filter=:sh
-wget | --use-askpass:file --use-askpass=:file
-yt-dlp youtube-dl | --exec:sh --exec=:sh --exec-before-download:sh --external-downloader:argv --downloader:argv --netrc-cmd:sh
+split | --filter:sh
+wget | --use-askpass:file
+yt-dlp youtube-dl | --exec:sh --exec-before-download:sh --external-downloader:argv --downloader:argv --netrc-cmd:sh
 gem | -e:argv --editor:argv
 pip pip2 pip3 easy_install | --editor:argv --python:argv
 hg | --config:hg
-apt apt-get aptitude apt-cache apt-mark | -o:apt -c:file --config-file=:file
-dpkg | --pre-invoke=:sh --post-invoke=:sh --status-logger=:sh
-man | -H:sh --html=:sh
-bat batcat glow delta | --pager:sh --pager=:sh
-enscript | -I:sh --filter=:sh
-scrot maim | -e:sh --exec:sh --exec=:sh
+apt apt-get aptitude apt-cache apt-mark | -o:apt -c:file --config-file:file
+dpkg | --pre-invoke:sh --post-invoke:sh --status-logger:sh
+man | -H:sh --html:sh
+bat batcat glow delta | --pager:sh
+enscript | -I:sh --filter:sh
+scrot maim | -e:sh --exec:sh
 certbot acme.sh | --pre-hook:sh --post-hook:sh --deploy-hook:sh --renew-hook:sh --manual-auth-hook:sh --reloadcmd:sh
-borg | --rsh:argv --rsh=:argv
-restic rclone | --password-command:sh --password-command=:sh --sftp-ssh:argv
+borg | --rsh:argv
+restic rclone | --password-command:sh --sftp-ssh:argv
 scp sftp | -S:argv -D:argv
-zip | -TT:sh --unzip-command:sh --unzip-command=:sh
-tar gtar bsdtar cpio | --rsh-command:argv --rsh-command=:argv
-sqlmap | --eval:python --eval=:python
+zip | -TT:sh --unzip-command:sh
+tar gtar bsdtar cpio | --rsh-command:argv
+sqlmap | --eval:python
 exiftool | -if:perl
 gimp | -b:python --batch:python
 blender | --python-expr:python -P:file --python:file
@@ -60,7 +62,7 @@ ssh slogin autossh scp sftp sshfs check_by_ssh | -o:ssh
 tshark wireshark | -X:wlua
 tcpdump | -z:argv
 logrotate | --mail:argv -m:argv
-start-stop-daemon | -x:argv --exec:argv --exec=:argv -a:argv --startas:argv --startas=:argv
+start-stop-daemon | -x:argv --exec:argv -a:argv --startas:argv
 run-parts | :runparts
 service invoke-rc.d | :service
 socket | -p:listen -svp:listen -qvp:listen -sp:listen -vp:listen
@@ -71,17 +73,17 @@ curl | --engine:lib
 ssh-agent ssh-add ssh-keygen | -D:lib -s:lib
 node nodejs | -r:lib --require:lib --import:lib --loader:lib
 redis-cli | --eval:file
-mpv vlc | --script:file --script=:file
+mpv vlc | --script:file
 pidstat | -e:rest
 xdotool | exec:rest
-nsenter | -t:host --target:host --target=:host --mount=:host -m/proc/1/:host
+nsenter | -t:host --target:host --mount:host -m/proc/1/:host
 capsh | :capsh
 lxc lxd incus | security.privileged=:privileged source=:mounted
-kubectl oc | --overrides:pod --overrides=:pod
+kubectl oc | --overrides:pod
 jrunscript jjs irb jshell kotlinc scala-cli | -e:java --eval:java
 jjs jrunscript jshell irb ghci tclsh wish | :typed
 go rustc gcc cc g++ clang tcc | :typed
-docker podman nerdctl | --security-opt:confine --security-opt=:confine
+docker podman nerdctl | --security-opt:confine
 msfvenom | -p:payload --payload:payload
 ansible | -a:sh
 code codium code-insiders | tunnel:tunnel
@@ -101,12 +103,12 @@ php | -d:setting
 sqlite3 sqlite litecli | :read-first
 exiftool | -filename=:written -FileName=:written -W:written -o:written
 rlwrap | -l:written --log-file:written --logfile:written
-mypy pytest | --junit-xml:written --junit-xml=:written --junitxml=:written
+mypy pytest | --junit-xml:written --junitxml:written
 screen tmux script | :shell-of-its-own
-csplit | -f:written --prefix=:written
+csplit | -f:written --prefix:written
 uudecode | -o:written
 screen | -Logfile:written
-gdb lldb | -ex:gdb -iex:gdb -ex=:gdb --eval-command=:gdb --eval-command:gdb -o:gdb --one-line:gdb --batch:gdb -x:file
+gdb lldb | -ex:gdb -iex:gdb -ex=:gdb --eval-command:gdb -o:gdb --one-line:gdb --batch:gdb -x:file
 aria2c axel fetch lwp-download tftp ftp lftp smbget ncftpget | -o:saved -O:saved -r:saved -l:saved :saves
 ztcp | :connects
 getent | shadow:told gshadow:told
@@ -119,7 +121,27 @@ passwd | -l:account -u:account -d:account -e:account --lock:account --delete:acc
 7z 7za 7zr 7zz | -sdel:removes
 xmrig minerd cpuminer ccminer ethminer cgminer bfgminer nbminer t-rex lolminer xmr-stak claymore phoenixminer srbminer | :mine
 cowsay cowthink neofetch | -f:path --config:path
-fzf | --bind:bind --bind=:bind
+sift vnstati horst intel_gpu_top lstopo fatrace scanelf llvm-dwarfdump llvm-pdbutil wasm-decompile wasm-objdump | -o:written
+ffprobe img2sixel timg meld kdiff3 h5dump wgrib lasinfo cct gpgsm gpgtar named-checkzone named-compilezone dnsviz scamper | -o:written
+nexttrace dublin-traceroute gdu rmlint goaccess webalizer zdns onesixtyone iperf openmpt123 wildmidi mpv p0f | -o:written
+httpry pcapfix dwarfdump audit2allow sar bootchart fiascotopnm pnmtofiasco lxc-info lxc-ls lxc-monitor lxc-wait lxc-top | -o:written
+tcpflow cpuid sysdig csysdig monodis | -o:written
+dnsx asnmap | -output:written
+rmlint ngrep cpio rasm2 gdb-add-index colcrt | -O:written
+varnishlog varnishncsa atop mpg123 mpg321 flac123 massdns sidplayfp mosquitto_sub | -w:written
+collectl nmon sadf ogg123 | -f:written
+identify | -write:written
+units | -L:written --log:written
+radeontop mplayer | -d:written -dumpfile:written
+lvmconfig | -f:written --file:written
+iptraf iptraf-ng clamscan clamdscan slapcat suricata snort | -l:written -L:written
+json_pp | -f:format
+dpkg-architecture | -c:sh --command:sh
+gpg-agent | --daemon:rest
+weechat weechat-curses weechat-headless | -r:run --run-command:run
+newsboat newsbeuter | -x:run
+nm objdump ar ld as gcc g++ cc c++ cpp size strip objcopy ranlib addr2line readelf strings c++filt javac java javadoc rustc | @:settings
+fzf | --bind:bind
 """
 
 _MAX_VALUES = 30
@@ -149,8 +171,9 @@ def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
         return
     walker.work.spend(len(ways) * len(invocation.words) / 16)
     left = _MAX_VALUES
+    table = find_program(name)
     for option, kind in ways:
-        for word in _values(invocation.words, option):
+        for word in _values(invocation.words, option, table):
             if not left:
                 reason = "is told to run more than can be looked through"
                 walker.add("run-opaque", [], invocation.place, reason=reason)
@@ -159,7 +182,7 @@ def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
             _take(walker, invocation, kind, word)
 
 
-def _values(words: list[Word], option: str) -> list[Word]:
+def _values(words: list[Word], option: str, table: Program | None) -> list[Word]:
     """What `option` is given: the next word, or what follows it in the same one. No option: the program itself."""
     if not option:
         return words[:1]
@@ -167,12 +190,46 @@ def _values(words: list[Word], option: str) -> list[Word]:
     for index, word in enumerate(words[1:], 1):
         text = word.text
         if text == option and not option.endswith("="):
-            found.append(words[index + 1] if index + 1 < len(words) else word.part(""))
-        elif (option.endswith(("=", "+", "!", ":")) or (len(option) == 2 and option[0] == "-")) and (
-            text.startswith(option) and len(text) > len(option)
-        ):
-            found.append(word.part(text[len(option) :]))
+            rest: str | None = None
+        elif option[:2] == "--" and option[-1] != "=":
+            head, equals, value = text.partition("=")
+            if not _abbreviates(head, option, table):
+                continue
+            rest = value if equals else None
+        elif option.endswith(("=", "+", "!", ":", "@")) or (len(option) == 2 and option[0] == "-"):
+            behind = _behind(text, option, table)
+            if behind < 0:
+                continue
+            rest = text[behind:] or None
+        else:
+            continue
+        found.append(
+            word.part(rest) if rest is not None else words[index + 1] if index + 1 < len(words) else word.part("")
+        )
     return found
+
+
+def _abbreviates(text: str, option: str, table: Program | None) -> bool:
+    """Whether `text` is the option, or the beginning of it that is no other option's name."""
+    if text == option:
+        return True
+    return len(text) > 3 and option.startswith(text) and (table is None or text not in table.longs)
+
+
+def _behind(text: str, option: str, table: Program | None) -> int:
+    """Where the value begins behind an option in the same word, also at the end of a cluster (`-Nesc`); -1 for none."""
+    short = len(option) == 2 and option[0] == "-"
+    whole_words = short and table is not None and table.style == "long"
+    if text.startswith(option) and len(text) > len(option):
+        return -1 if whole_words and text[2].isalpha() else len(option)
+    if not short or whole_words or text[:1] != "-" or text[1:2] == "-":
+        return -1
+    at = text.find(option[1], 2)
+    before, rest = text[1:at], text[at + 1 :]
+    valued = table is not None and any(
+        f"-{letter}" in table.value and f"-{letter}" not in table.singles for letter in before
+    )
+    return at + 1 if at > 0 and before.isalpha() and not valued and not rest[:1].isalpha() else -1
 
 
 def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:

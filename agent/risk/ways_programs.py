@@ -169,6 +169,12 @@ def setting(walker: Walker, invocation: Invocation, word: Word) -> None:
         file(walker, invocation, word.part(value))
 
 
+def form(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`json_pp -f eval`: takes its input for Perl."""
+    if word.text == "eval":
+        runs(walker, invocation, word)
+
+
 PROGRAMS: dict[str, Kind] = {
     "hg": hg,
     "apt": apt,
@@ -187,4 +193,5 @@ PROGRAMS: dict[str, Kind] = {
     "installs": installs,
     "module": module,
     "setting": setting,
+    "format": form,
 }
