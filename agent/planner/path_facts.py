@@ -14,7 +14,7 @@ from collections.abc import Callable
 from agent.planner import mounts as mount_table
 from agent.planner.git_facts import repository_of
 from agent.planner.git_work import stashes, uncommitted
-from agent.planner.tree_size import Size, size_of
+from agent.planner.tree_size import Size, repositories_below, size_of
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
 MAX_PATHS = 64
@@ -26,6 +26,7 @@ _MAX_MATCHES = 2_000
 _GLOB = "*?["
 _GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
 _REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
+_BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
 _OTHERS_WRITE = 0o002
 Facts = dict[str, tuple[str, ...]]
 
@@ -85,6 +86,12 @@ class _Collector:
                 found = self._kinds(key, trailing=text.endswith("/"))
                 if found:
                     self.facts[key] = found
+        for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
+            if self.watch.spent():
+                return
+            key = self._key(text.removesuffix("/…") or "/", folder)  # what find matches there is not known
+            if key and (key in self.facts or len(self.facts) < MAX_PATHS) and (held := self._repositories(key)):
+                self._add(key, held)
         for text, folder, effect, deep in effects:
             if self.watch.spent():
                 return
@@ -212,6 +219,12 @@ class _Collector:
         elif effect.kind in _REPLACED and "file" in kinds:
             facts += _size_words(size_of([key], deep=False, spent=self.watch.spent), [key])
         return facts
+
+    def _repositories(self, key: str) -> list[str]:
+        """Repositories in and below a folder, or what a pattern matches, as "holds=sub/.git"."""
+        paths = _matches(key)[:8] if any(char in key for char in _GLOB) and not os.path.lexists(key) else [key]
+        found = [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
+        return [f"holds={at}" for at in found]
 
     def _work(self, path: str) -> list[str]:
         """Work in or below `path` that no commit holds."""

@@ -1,12 +1,16 @@
-"""How much a deletion would take: entries and bytes, counted without end only up to a bound."""
+"""Look at what lies below a folder, up to a bound: how many entries and bytes, and which repositories."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import islice
 from typing import NamedTuple
 
 MAX_ENTRIES = 20_000
+STORES = frozenset((".git", ".hg", ".svn", ".jj"))
+_MAX_STORES = 8
+_MAX_LOOKED_AT = 4_000
 
 
 class Size(NamedTuple):
@@ -51,3 +55,26 @@ def size_of(paths: list[str], *, deep: bool, spent: Callable[[], bool], limit: i
         except OSError:  # not ours to read, or gone meanwhile
             continue
     return Size(entries, size, more=False)
+
+
+def repositories_below(folder: str, *, spent: Callable[[], bool]) -> list[str]:
+    """Where repositories in and below a folder lie, seen from there (".git", "sub/.git"); what lies higher up comes first."""
+    found: list[str] = []
+    level, seen = [""], 0
+    while level and seen < _MAX_LOOKED_AT and len(found) < _MAX_STORES and not spent():
+        below: list[str] = []
+        for place in level:
+            try:
+                with os.scandir(os.path.join(folder, place)) as listing:
+                    entries = [
+                        (entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(listing, _MAX_LOOKED_AT)
+                    ]
+            except (OSError, ValueError):
+                continue
+            seen += len(entries)
+            found += [os.path.join(place, name) for name, _ in entries if name in STORES]
+            below += [os.path.join(place, name) for name, is_folder in entries if is_folder and name not in STORES]
+            if seen >= _MAX_LOOKED_AT or spent():
+                break
+        level = below
+    return found[:_MAX_STORES]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.risk.find_expressions import Expression, Reach
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -13,45 +15,8 @@ from agent.risk.words import UNKNOWN, Word, join_taint
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_FIND_FILTERS = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-mtime",
-        "-atime",
-        "-ctime",
-        "-mmin",
-        "-amin",
-        "-cmin",
-        "-size",
-        "-newer",
-        "-user",
-        "-group",
-        "-perm",
-        "-inum",
-        "-samefile",
-        "-links",
-        "-uid",
-        "-gid",
-        "-nouser",
-        "-nogroup",
-        "-lname",
-        "-newermt",
-        "-newerat",
-        "-newerct",
-        "-empty",
-        "-executable",
-        "-used",
-    ]
-)
 
-_ALL = ("*", "*.*", ".*")
+_LINKS = ("-H", "-L", "-P")
 
 
 def _unblanked(word: Word) -> Word:
@@ -64,82 +29,82 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     """find: roots, then tests and actions in order."""
     words = [_unblanked(word) for word in invocation.words[1:]]
     index = 0
-    while index < len(words) and words[index].text in ("-H", "-L", "-P"):
+    while index < len(words) and words[index].text in _LINKS:
         index += 1
     start = index
     while index < len(words) and words[index].text[:1] not in ("-", "(", "!"):
         index += 1
     roots = words[start:index] or [Word(".", *invocation.place)]
-    narrowed = False
-    secret = ""
-    while index < len(words):
-        text = words[index].text
-        if text in _FIND_FILTERS or text in ("-type", "-xtype"):
-            value = words[index + 1].text if index + 1 < len(words) else ""
-            narrowed = narrowed or _picks(text, value)
-            secret = value if text in ("-name", "-iname") and _names_secret(roots, value) else secret
-        elif text in ("-exec", "-execdir", "-ok", "-okdir"):
-            places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
-            index = _find_exec(walker, invocation, words, index, roots=places, narrowed=narrowed and not secret)
+    texts = [word.text for word in words[index:]]
+    expression = Expression(texts, roots[0].text)
+    names = [value for name, value in pairwise(texts) if name in ("-name", "-iname")]
+    secret = next((value for value in reversed(names) if _names_secret(roots, value)), "")
+    informed = bool(walker.rater.context.facts)
+    for action in expression.actions:
+        reach = expression.reach(action, informed=informed)
+        if texts[action] == "-delete":
+            walker.add("delete", _found_in(roots, reach), invocation.place, recursive=True, invocation=invocation)
             continue
-        elif text == "-delete":
-            _find_delete(walker, invocation, roots, narrowed)
-        elif text in ("-fprint", "-fls", "-fprint0", "-fprintf") and index + 1 < len(words):
-            walker.add("write", [words[index + 1]], invocation.place, invocation=invocation)
-        index += 1
+        places = [root.part(f"{root.text.rstrip('/')}/{secret}") for root in roots] if secret else roots
+        _find_exec(walker, invocation, words, index + action, _found_in(places, Reach() if secret else reach))
+    for name, written in zip(texts, words[index + 1 :], strict=False):
+        if name in ("-fprint", "-fls", "-fprint0", "-fprintf"):
+            walker.add("write", [written], invocation.place, invocation=invocation)
     return None
 
 
-def narrows(words: list[Word]) -> bool:
-    """Whether find leaves out anything of what lies below its roots, by the words behind its name."""
+def found(words: list[Word], *, informed: bool) -> tuple[list[str], str]:
+    """What find prints below its roots, by the words behind its name: names (UNKNOWN for any), and their taint."""
     texts = [word.text for word in words]
-    return any(_picks(text, value) for text, value in zip(texts, [*texts[1:], ""], strict=False))
+    ahead = (at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!") and text not in _LINKS)
+    reach = Expression(texts[next(ahead, len(texts)) :]).reach(informed=informed)
+    return [*(reach.named or (UNKNOWN,))], join_taint("found" if reach.narrowed else "found all", _spares(reach))
 
 
-def _picks(test: str, value: str) -> bool:
-    """Whether a test leaves anything out: nearly everything is a file or a folder."""
-    if test in ("-type", "-xtype"):
-        return not {"f", "d"}.intersection(value.split(","))
-    return test in _FIND_FILTERS and value not in _ALL
+def _spares(reach: Reach) -> str:
+    return " ".join(f"spares:{name}" for name in reach.spared)
 
 
 def _names_secret(roots: list[Word], name: str) -> bool:
     return is_secret(f"/{name}") or any(is_secret(f"{root.text.rstrip('/')}/{name}") for root in roots[:20])
 
 
-def _found_in(roots: list[Word], narrowed: bool) -> list[Word]:
-    """The names find hands on, as words."""
-    if not narrowed:
-        return [
-            Word(root.text, root.start, root.end, glob=root.glob, taint=join_taint(root.taint, "all")) for root in roots
-        ]
-    return [Word(f"{root.text.rstrip('/')}/{UNKNOWN}", root.start, root.end, taint="found") for root in roots]
+def _found_in(roots: list[Word], reach: Reach) -> list[Word]:
+    """The names find hands on, as words; their taint tells of which repositories it leaves the inside alone."""
+    spares = _spares(reach)
+    words = []
+    for root in roots:
+        if not reach.narrowed:
+            taint = join_taint(join_taint(root.taint, "all"), spares)
+            words.append(Word(root.text, root.start, root.end, glob=root.glob, taint=taint))
+            continue
+        for name in reach.named or (UNKNOWN,):
+            text = f"{root.text.rstrip('/')}/{name}"
+            words.append(Word(text, root.start, root.end, taint=join_taint("found", spares)))
+    return words
 
 
-def _find_delete(walker: Walker, invocation: Invocation, roots: list[Word], narrowed: bool) -> None:
-    walker.add("delete", _found_in(roots, narrowed), invocation.place, recursive=True, invocation=invocation)
-
-
-def _find_exec(
-    walker: Walker, invocation: Invocation, words: list[Word], index: int, *, roots: list[Word], narrowed: bool
-) -> int:
+def _find_exec(walker: Walker, invocation: Invocation, words: list[Word], index: int, targets: list[Word]) -> None:
     end = index + 1
     while end < len(words) and words[end].text != ";" and not (words[end].text == "+" and words[end - 1].text == "{}"):
         end += 1
-    targets = _found_in(roots, narrowed)
-    command: list[Word] = []
-    for word in words[index + 1 : end]:
-        if word.text == "{}":
-            command.extend(targets)
-        elif "{}" in word.text:
-            part = word.part(word.text.replace("{}", targets[0].text))
-            part.taint = "found"
-            command.append(part)
-        else:
-            command.append(word)
-    if command:
-        walker.dispatch(invocation.inner(command, "find"))
-    return end + 1
+    first = targets[0].text
+    inside = (
+        [first] if UNKNOWN in first else [first, f"{first.rstrip('/')}/{UNKNOWN}"]
+    )  # a name may be code in `sh -c "… {}"`
+    for name in inside if any("{}" in word.text and word.text != "{}" for word in words[index + 1 : end]) else [first]:
+        command: list[Word] = []
+        for word in words[index + 1 : end]:
+            if word.text == "{}":
+                command.extend(targets)
+            elif "{}" in word.text:
+                part = word.part(word.text.replace("{}", name))
+                part.taint = "found"
+                command.append(part)
+            else:
+                command.append(word)
+        if command:
+            walker.dispatch(invocation.inner(command, "find"))
 
 
 def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -203,4 +168,4 @@ def _fd_finds(words: list[Word], invocation: Invocation) -> list[Word]:
             if name in _FD_ROOTS and given is not None:
                 roots.append(given)
     narrowed = narrowed or (bool(operands) and operands[0].text not in _FD_ALL)
-    return _found_in([*operands[1:], *roots] or [Word(".", *invocation.place)], narrowed)
+    return _found_in([*operands[1:], *roots] or [Word(".", *invocation.place)], Reach(narrowed))

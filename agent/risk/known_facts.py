@@ -32,6 +32,7 @@ _FOLLOWS = frozenset(  # what is done through a link is done to what it leads to
 _LOSES = frozenset(("delete", "shred", "truncate"))
 _REPLACES = frozenset(("write", "copy-to"))
 _MOUNTED = frozenset(("delete", "move", "chmod", "chown", "permission-wide"))
+_BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
 _WRITES_DISKS = frozenset(
     (
         "device-write",
@@ -70,6 +71,9 @@ def weigh(kind: str, words: list[Word], cwd: str, facts: Facts, *, recursive: bo
     entries = size = 0
     more = False
     for word in words:
+        if kind in _BELOW and (note := _repository_below(kind, word, cwd, facts, recursive=recursive)):
+            notes[note] = None
+            level = Level.HIGH
         if UNKNOWN in word.text:
             continue
         known = facts.get(absolute(word.text, cwd), ()) if UNKNOWN not in cwd else ()
@@ -86,6 +90,24 @@ def weigh(kind: str, words: list[Word], cwd: str, facts: Facts, *, recursive: bo
             level = max(level, raised, key=lambda one: one.rank)
     counted = [_amount(entries, size, more=more)] if entries > 1 or more else [_bytes(size)] if size else []
     return level, "; ".join([*counted, *notes])
+
+
+def _repository_below(kind: str, word: Word, cwd: str, facts: Facts, *, recursive: bool) -> str:
+    """The repository whose inside a change of all below a folder reaches, in words; "" for none, and where it is left out by name."""
+    taints = word.taint.split()
+    folder = word.text.removesuffix(f"/{UNKNOWN}") if "found" in taints else word.text
+    if (
+        UNKNOWN in folder
+        or UNKNOWN in cwd
+        or not ((recursive and kind != "move") or {"found", "all"}.intersection(taints))
+    ):
+        return ""
+    for fact in facts.get(absolute(folder or "/", cwd), ()):
+        name, _, path = fact.partition("=")
+        above, _, store = path.rpartition("/")
+        if name == "holds" and f"spares:{'*/' if above else ''}{store}" not in taints:
+            return f"reaches the inside of the repository {folder.rstrip('/')}/{path}"
+    return ""
 
 
 def weigh_repository(verb: str, words: list[Word], cwd: str, facts: Facts) -> str:

@@ -275,10 +275,10 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
         if word.text[:1] in ("-", "(", "!") and len(word.text) > 0:
             break
         roots.append(word.text)
-    from agent.risk.handlers_find import narrows
+    from agent.risk.handlers_find import found
 
-    taint = "found" if narrows(invocation.words[1:]) else "found all"
-    return "".join(f"{root.rstrip('/') or ''}/{UNKNOWN}\n" for root in roots or ["."]), taint
+    names, taint = found(invocation.words[1:], informed=bool(walker.rater.context.facts))
+    return "".join(f"{root.rstrip('/') or ''}/{name}\n" for root in roots or ["."] for name in names), taint
 
 
 _BOUNDING = ("-C", "-p", "-q", "-s", "--pid", "--ppid", "--quick-pid", "--sid")
