@@ -184,5 +184,32 @@ def test_services_that_no_list_tells_do_not_answer(kind: str) -> None:
         bench.remove()
 
 
+_COMING_AND_GOING = (
+    _PRIVATE + "mount -t tmpfs -o mode=755 none /mnt && b=$1 && shift && { "
+    'while [ ! -e "$b/state/stop" ]; do for i in 1 2 3 4 5 6; do mkdir /mnt/$i && mount -t tmpfs -o mode=1777 none /mnt/$i; done; '
+    'for i in 1 2 3 4 5 6; do [ -z "$(ls -A /mnt/$i)" ] || touch "$b/escaped"; umount /mnt/$i; rmdir /mnt/$i; done; done '
+    '>/dev/null 2>&1 & } && "$@"; touch "$b/state/stop"; wait'
+)
+
+
+@pytest.mark.parametrize(("kind", "command"), [("root", "ls /mnt/*"), ("user", "for d in /mnt/*; do touch $d/x; done")])
+def test_mounts_that_come_and_go(kind: str, command: str) -> None:
+    """A mount that goes is no fault of a rehearsal, and one that comes is nothing it could write to."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None or not os.path.isdir("/mnt"):
+        pytest.skip("needs root, unshare and /mnt")
+    bench = Bench(kind)
+    try:
+        within(bench, _COMING_AND_GOING)
+        said = bench.runs(*[f"touch new; {command}; true"] * 8)
+        (bench.state / "stop").touch()
+        for one in said:
+            assert one["obstacle"] == ""
+            assert ("create", "new") in changes(one), err(one)
+        assert not (bench.base / "escaped").exists()
+    finally:
+        (bench.state / "stop").touch()
+        bench.remove()
+
+
 if sys.platform != "linux":
     pytest.skip("rehearsals need Linux", allow_module_level=True)

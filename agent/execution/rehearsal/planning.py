@@ -79,7 +79,6 @@ def _settle_rest(spec: Spec, layout: Layout, mounts: list[Mount], facts: layouts
         plain = [mount.point for mount in layout.read_only]
         reachable = [path for path in sockets.listening() if any(is_within(path, point) for point in plain)]
     else:
-        spec.read_only = [packed(mount.point) for mount in layout.read_only]
         spec.fresh = [packed(path) for path in layout.fresh]
         roots = [*(place.root for place in layout.overlays), *layout.fresh]
         quiet = quiet_places(mounts, facts, roots)

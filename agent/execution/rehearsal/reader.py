@@ -6,6 +6,7 @@ followed, opened (but regular files) or trusted.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from agent.execution.rehearsal.compare import Budget
 from agent.execution.rehearsal.identities import identify
 from agent.execution.rehearsal.model import Layer, Step
 from agent.execution.rehearsal.ordering import Ordering
-from agent.execution.rehearsal.upper_tree import Limits, Unreadable, UpperTree
+from agent.execution.rehearsal.upper_tree import Gone, Limits, Unreadable, UpperTree
 
 DEFAULT_FILES = 100_000
 DEFAULT_BYTES = 1 << 30
+_TRIES = 4
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +43,61 @@ def read_steps(
 
     `limit_files`: entries of the upper folders that are read at most, all together; more is an obstacle. `limit_bytes`: how much is read
     to find out whether files of equal size are equal; a file beyond it counts as modified. Never raises for what a command left there.
+    Real files that somebody removes or replaces while they are read are no obstacle: then all is read again.
     """
-    limits = Limits(limit_files, Budget(limit_bytes))
-    steps: list[Step] = []
-    remarks: list[str] = []
-
-    def stopped(reason: str) -> ReadResult:
-        return ReadResult(tuple(steps), tuple(layers), tuple(remarks), reason)
-
-    for number, layer in enumerate(layers):
+    for _ in range(_TRIES - 1):
         try:
-            tree = UpperTree(layer, limits)
-        except OSError as error:
-            return stopped(f"cannot read what changed: {error}")
-        try:
-            tree.read()
-            ordering = Ordering(tree, identify(tree, limit_files), number)
-            steps.extend(ordering.order())
-            remarks.extend(ordering.remarks)
-        except Unreadable as error:
-            return stopped(f"below {os.fsdecode(layer.root)!r}: {error}")
-        except OSError as error:
-            return stopped(f"cannot read what changed: {error}")
-        finally:
-            tree.close()
-    if limits.budget.ran_out:
-        remarks.append(
-            "some large files were not compared and are shown as modified, though their content may be the same"
-        )
-    return ReadResult(tuple(steps), tuple(layers), tuple(dict.fromkeys(remarks)))
+            return _Reading(layers, limit_files, limit_bytes).read()
+        except (Unreadable, OSError) as error:
+            if not _is_gone(error):
+                break
+    reading = _Reading(layers, limit_files, limit_bytes)
+    try:
+        return reading.read()
+    except Unreadable as error:
+        return reading.result(f"below {os.fsdecode(reading.root)!r}: {error}")
+    except OSError as error:
+        return reading.result(f"cannot read what changed: {error}")
+
+
+def _is_gone(error: Exception) -> bool:
+    return isinstance(error, Gone) or (isinstance(error, OSError) and error.errno in _GONE)
+
+
+class _Reading:
+    """One try. Raises Unreadable and OSError; `root` is the layer where it stopped."""
+
+    def __init__(self, layers: Sequence[Layer], limit_files: int, limit_bytes: int) -> None:
+        self.root = b""
+        self._layers = layers
+        self._limit_files = limit_files
+        self._limits = Limits(limit_files, Budget(limit_bytes))
+        self._steps: list[Step] = []
+        self._remarks: list[str] = []
+
+    def read(self) -> ReadResult:
+        for number, layer in enumerate(self._layers):
+            self.root = layer.root
+            try:
+                tree = UpperTree(layer, self._limits)
+            except FileNotFoundError:
+                if os.listdir(layer.upper):
+                    raise
+                continue  # it was unmounted meanwhile, and the command had nothing to do with it
+            try:
+                tree.read()
+                ordering = Ordering(tree, identify(tree, self._limit_files), number)
+                self._steps.extend(ordering.order())
+                self._remarks.extend(ordering.remarks)
+            finally:
+                tree.close()
+        if self._limits.budget.ran_out:
+            self._remarks.append(
+                "some large files were not compared and are shown as modified, though their content may be the same"
+            )
+        return self.result()
+
+    def result(self, obstacle: str = "") -> ReadResult:
+        """What was read so far."""
+        remarks = tuple(dict.fromkeys(self._remarks))
+        return ReadResult(tuple(self._steps), tuple(self._layers), remarks, obstacle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,8 @@ from agent.protocol.ports import OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal
 
 LONGEST_ARGUMENT = 120_000
+_TRIES = 4
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
 
 
@@ -81,7 +84,7 @@ class Rehearser:
         troubles: list[Trouble] = []
         for kind in tuple(self._kinds):
             try:
-                sandbox, launch = await in_thread(partial(self._prepare, kind, command))
+                sandbox, launch = await in_thread(partial(self._prepared, kind, command))
             except OSError as error:
                 troubles.append(Trouble(kind, f"scratch {os.fsdecode(error.filename or '')}", error.errno or 0))
                 continue
@@ -139,6 +142,16 @@ class Rehearser:
         await asyncio.gather(*self._removing)
 
     # --- before ---
+
+    def _prepared(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
+        """`_prepare`, and again where something that was planned with was unmounted or removed meanwhile."""
+        for _ in range(_TRIES - 1):
+            try:
+                return self._prepare(kind, command)
+            except OSError as error:
+                if error.errno not in _GONE:
+                    raise
+        return self._prepare(kind, command)
 
     def _prepare(self, kind: str, command: ApprovedRehearsal) -> tuple[Sandbox, Launch]:
         """Plan the sandbox and the launch in it; blocking. Raises OSError where no scratch can be made, and RehearsalUnavailable."""

@@ -30,6 +30,10 @@ class Unreadable(Exception):
     """The upper folder cannot be read to its end, so nothing of it may be committed; the message says why."""
 
 
+class Gone(Unreadable):
+    """A real file is not any more what it was a moment ago; another try may see all as it is now."""
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One entry of the upper folder. `path`: where it is in the end.
@@ -197,7 +201,7 @@ class UpperTree:
             assert node.lower is not None
             return open_below(self.real, node.lower)
         except OSError as error:
-            raise Unreadable(
+            raise Gone(
                 f"{os.fsdecode(node.lower or b'')!r} is no longer the folder it was ({error.strerror})"
             ) from error
 
@@ -213,7 +217,7 @@ class UpperTree:
             try:
                 there = status_at(real, lower_name)
                 if there is None:
-                    raise Unreadable(f"{os.fsdecode(lower)!r} is gone")
+                    raise Gone(f"{os.fsdecode(lower)!r} is gone")
                 own = content_attributes(attributes(upper, upper_name), self.prefix)
                 one, other = (upper, upper_name, node.status), (real, lower_name, there)
                 return difference(one, other, own, self.prefix, self.limits.budget)

@@ -11,7 +11,7 @@ class Spec:
     """Paths and other bytes stand as latin-1 text, so that JSON keeps them.
 
     `kind` is "rehearse"; `layout` "root" or "user". `scratch`: our folder of this rehearsal. `overlays`: (place, scratch folder, flags
-    of mount(2)). `binds`: what a root layout shows read-only as it is; `read_only`: mounts that a user layout makes read-only. `fresh`:
+    of mount(2)). `binds`: what a root layout shows read-only as it is. `fresh`:
     folders that are empty inside. `masks`: folders of ours to hide. `quiet`: folders with sockets, shown through a read-only overlay;
     `sockets`: files to be covered. `shell_dir`: where `files` (name -> content) are put for the shell, below the first mask.
     `most_files`, `most_bytes`: the budget. `dump`: which of the files to bring back.
@@ -22,7 +22,6 @@ class Spec:
     scratch: str = ""
     overlays: list[tuple[str, str, int]] = field(default_factory=list)
     binds: list[str] = field(default_factory=list)
-    read_only: list[str] = field(default_factory=list)
     fresh: list[str] = field(default_factory=list)
     masks: list[str] = field(default_factory=list)
     quiet: list[str] = field(default_factory=list)

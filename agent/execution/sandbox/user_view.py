@@ -6,10 +6,11 @@ Standard library only; paths are bytes.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import devices, overlay
+from agent.execution.sandbox import devices, mountinfo, overlay
 from agent.execution.sandbox.reports import Report
 from agent.execution.sandbox.spec import Spec, unpacked
 
@@ -26,7 +27,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     _write("gid_map", b"%d %d 1\n" % (gid, gid))
     kernel.mount(None, b"/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     # Descriptors first, and after the unshare (older ones belong to the old namespace): overlays will cover the paths.
-    read_only = _paths([unpacked(path) for path in spec.read_only])
+    read_only = _mounts()
     places = []
     for root, folder, flags in spec.overlays:
         try:
@@ -56,10 +57,8 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     for path in map(unpacked, spec.fresh):
         kernel.mount(b"tmpfs", path, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=256m")
     # After the overlays, which keep their ways to the mounts as these are now.
-    for fd in read_only:
-        kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
-    for fd in (empty_fd, *read_only):
-        os.close(fd)
+    _make_read_only(read_only)
+    os.close(empty_fd)
     for place in places:
         place.close()
 
@@ -75,15 +74,39 @@ def _write(name: str, content: bytes) -> None:
         os.close(fd)
 
 
-def _paths(paths: list[bytes]) -> list[int]:
-    """Descriptors of all mounts that can be reached; what we cannot reach, the command cannot either."""
-    found = []
-    for path in paths:
+def _mounts() -> dict[int, int]:
+    """A descriptor of each mount that can be reached, by its number; what we cannot reach, the command cannot either.
+
+    Asked in the new namespace, which no mount comes to any more: the table that this was planned from is older.
+    """
+    found = {}
+    for mount in mountinfo.visible(mountinfo.read()):
+        if mountinfo.is_within(mount.point, b"/proc"):
+            continue  # it is made anew
         try:
-            found.append(_path(path))
-        except (PermissionError, FileNotFoundError):
+            found[mount.number] = _path(mount.point)
+        except (PermissionError, FileNotFoundError, NotADirectoryError):
             continue
     return found
+
+
+def _make_read_only(mounts: dict[int, int]) -> None:
+    """Closes the descriptors. Raises OSError where one of them can still be written to.
+
+    Mounts go from this namespace, too, when somebody removes the folder below them outside, where they are unmounted already: the kernel
+    then says EINVAL. What was below them belongs to another mount.
+    """
+    for fd in mounts.values():
+        try:
+            kernel.mount_setattr(b"", add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_EMPTY_PATH, folder=fd)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+        finally:
+            os.close(fd)
+    for mount in mountinfo.read():
+        if mount.number in mounts and "ro" not in mount.options:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), "mount_setattr")
 
 
 def _path(path: bytes) -> int:
