@@ -58,7 +58,9 @@ def call(walker: Walker, name: str, function: Function, invocation: Invocation) 
         return None, ""
     if len(walker.calls) > MAX_CALLS:
         return None, ""
-    saved = walker.state.positional
+    saved, outer = walker.state.positional, walker.outer
+    if invocation.environment:
+        walker.outer = invocation
     walker.state.positional = invocation.words[1:]
     walker.calls.append(name)
     walker.active.append(function)
@@ -69,4 +71,4 @@ def call(walker: Walker, name: str, function: Function, invocation: Invocation) 
         walker.active.pop()
         walker.side_by_side.pop()
         walker.calls.pop()
-        walker.state.positional = saved
+        walker.state.positional, walker.outer = saved, outer

@@ -92,14 +92,20 @@ def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
     """`-c name=value` and `--exec-path=…` decide which programs git starts."""
     place = invocation.place
     for word in args.values("-c", "--config-env"):
-        name, _, value = word.text.partition("=")
-        if _GIT_RUNS.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
-            walker.add("environment", [word], place, reason="has git run {targets}", rule="git.config-run")
-            walker.script(value.removeprefix("!"), place, invocation)
+        judge_setting(walker, word, invocation)
     if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):
         walker.add(
             "environment", [], place, reason="has git take its programs from another folder", rule="git.exec-path"
         )
+
+
+def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None:
+    """`name=value`, as git reads it from its command line or the environment."""
+    name, _, value = setting.text.partition("=")
+    if _GIT_RUNS.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
+        place = invocation.place
+        walker.add("environment", [setting], place, reason="has git run {targets}", rule="git.config-run")
+        walker.script(value.removeprefix("!"), place, invocation)
 
 
 def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:

@@ -71,8 +71,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         result = shell_builtins.run_builtin(walker, name, invocation)
         if result is not None:
             return result
-        if walker.session is not None:
-            walker.session.judge_program(walker, name, invocation)
+        judge_surroundings(walker, name, invocation)
         judge_ways_out(walker, name, invocation)
         table = find_program(name)
         judge_leaks(walker, name, invocation, table)
@@ -101,6 +100,16 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         walker.work.spend(WRAPPER)
     walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
     return None, ""
+
+
+def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
+    """What a program finds: names and variables that earlier commands left, and variables that were set for it."""
+    if walker.session is not None:
+        walker.session.judge_program(walker, name, invocation)
+    if invocation.environment or walker.state.exported:
+        from agent.risk.obeyed_variables import judge_started
+
+        judge_started(walker, name, invocation)
 
 
 def read_elevated(walker: Walker, begin: int) -> None:

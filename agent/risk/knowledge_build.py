@@ -15,10 +15,12 @@ import msgspec
 
 from agent.risk.knowledge_help import COMPILED_HELP, ProgramHelp
 from agent.risk.knowledge_store import COMPILED, FOLDER, CaseRule, LevelRow, Program
+from agent.risk.variables import compile_variables
 
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "script")
+VARIABLES = "variables.toml"
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
 _KNOWN = frozenset(
@@ -51,7 +53,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
     tables: dict[str, dict[str, Any]] = {}
     levels: dict[str, LevelRow] = {}
     for name in sorted(os.listdir(FOLDER)):
-        if not name.endswith(".toml") or name == BUILTINS:
+        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES):
             continue
         with open(os.path.join(FOLDER, name), "rb") as file:
             content = tomllib.load(file)
@@ -218,7 +220,9 @@ def build() -> bytes:
     lines: dict[str, str] = {}
     for alias, name in sorted(aliases.items()):
         lines[alias[0]] = lines.get(alias[0], "\n") + f"{alias}\t{name}\n"
-    return encoder.encode({"programs": encoded, "aliases": lines, "levels": levels})
+    with open(os.path.join(FOLDER, VARIABLES), "rb") as file:
+        variables = encoder.encode(compile_variables(tomllib.load(file)))
+    return encoder.encode({"programs": encoded, "aliases": lines, "levels": levels, "variables": variables})
 
 
 def main() -> None:

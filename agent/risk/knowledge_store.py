@@ -71,6 +71,7 @@ class _Store(Struct, frozen=True):
     # By first character: lines of name, tab, table; thousands of strings would cost more than all else.
     aliases: dict[str, str]
     levels: dict[str, LevelRow]
+    variables: bytes  # encoded: only commands that set some need them
 
 
 _program_decoder = msgspec.msgpack.Decoder(Program)

@@ -37,10 +37,6 @@ _NOT_SEARCHED = frozenset(("echo", "printf", "pwd", "type", "command", "builtin"
 _WORDS = "if then elif else fi while until for select do done case esac function time coproc in [[ ]] { } !"
 _RESERVED = frozenset(_WORDS.split())
 _LOADED = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "GCONV_PATH")
-_STARTED = ("BASH_ENV", "ENV", "PERL5OPT", "PERL5DB", "RUBYOPT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONSTARTUP")
-_PAGED = ("PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER")
-_PROGRAMS = "git gh man less more systemctl journalctl psql mysql sqlite3 crontab visudo sudoedit bat gdb svn hg"
-_PAGING = frozenset(_PROGRAMS.split())
 
 
 @lru_cache(maxsize=4)
@@ -203,20 +199,11 @@ class Session:
 
     def _judge_settings(self, walker: Walker, name: str, invocation: Invocation) -> None:
         """Variables that name code to run, as far as this program would read them."""
-        from agent.risk.assignments import judge_environment
+        from agent.risk.obeyed_variables import judge_earlier
 
-        for variable, value in self.exports.items():
-            if not (
-                variable in _STARTED
-                or (variable in _PAGED and name in _PAGING)
-                or (variable.startswith("GIT_") and name == "git")
-            ):
-                continue
-            before = len(walker.findings)
-            judge_environment(walker, [(variable, invocation.words[0].part(value))], invocation.place)
-            if len(walker.findings) > before:
-                reason = f"{variable} was changed earlier in this session, and makes programs run something else"
-                self._add(walker, "session.variable", reason, invocation)
+        for variable in judge_earlier(walker, name, invocation, self.exports):
+            reason = f"{variable} was changed earlier in this session, and makes programs run something else"
+            self._add(walker, "session.variable", reason, invocation)
 
     def _add(self, walker: Walker, rule: str, reason: str, invocation: Invocation) -> None:
         walker.add("run-unknown", invocation.words[:1], invocation.place, level=Level.MEDIUM, reason=reason, rule=rule)

@@ -56,6 +56,7 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
     ):
         walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
         return None, "secret"
+    exports = name == "export" or (name != "set" and any(re.match(r"-[A-Za-z]*x", flag) for flag in flags))
     refers = any(re.match(r"-[A-Za-z]*n", word.text) for word in invocation.words[1:])
     for word in invocation.words[1:]:
         key, equals, value = word.text.partition("=")
@@ -68,7 +69,14 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
                 walker.state.assign_element(name, subscript.rstrip("]"), Value([value], word.taint))
                 continue
             walker.state.assign(key, Value([value], word.taint))
+            if exports:
+                walker.state.exported.add(key)
             keep_special(walker, key, part, invocation.place)
+        elif exports and key.isidentifier():
+            walker.state.exported.add(key)
+            known = walker.state.variables.get(key, Value([]))
+            for text in known.texts:
+                keep_special(walker, key, Word(text, *invocation.place, taint=known.taint), invocation.place)
     return "", ""
 
 
@@ -90,6 +98,9 @@ def _set(walker: Walker, invocation: Invocation) -> Output:
     if texts[:2] == ["+o", "history"] or texts[:1] == ["+H"]:
         reason = "keeps commands out of the history"
         walker.add("erase-log", [], invocation.place, reason=reason, rule="history.off")
+    for text, following in zip(texts, [*texts[1:], ""], strict=True):
+        if re.match(r"[-+][A-Za-z]*a", text) or (following == "allexport" and re.fullmatch(r"[-+][A-Za-z]*o", text)):
+            walker.state.exports_all = text[0] == "-"
     for index, word in enumerate(words):
         if word.text == "--" or not word.text.startswith(("-", "+")):
             walker.state.positional = words[index + (word.text == "--") :]

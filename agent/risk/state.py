@@ -32,7 +32,8 @@ class State:
     """Variables, functions, directory: what a command finds, and changes for the next one."""
 
     __slots__ = (
-        "aliases", "arrived", "cwd", "functions", "home", "maybe", "path_changed", "positional", "references", "shell_name", "variables",
+        "aliases", "arrived", "cwd", "exported", "exports_all", "functions", "home", "maybe", "path_changed", "positional",
+        "references", "shell_name", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
@@ -40,6 +41,8 @@ class State:
         self.arrived = ""  # the folder that a `cd` in front of `&&` went to
         self.home = home
         self.variables: dict[str, Value] = {}
+        self.exported: set[str] = set()  # by this command, whether or not by name
+        self.exports_all = False  # `set -a`
         self.functions: dict[str, object] = {}
         self.aliases: dict[str, str] = {}
         self.positional: list[Word] | None = None
@@ -52,6 +55,8 @@ class State:
         """The state of a subshell."""
         other = State(self.cwd, self.home)
         other.variables = dict(self.variables)
+        other.exported = set(self.exported)
+        other.exports_all = self.exports_all
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
         other.positional = self.positional
@@ -78,6 +83,8 @@ class State:
             merged = bounded(list(dict.fromkeys(before.texts + value.texts)))
             value = Value(merged, value.taint or before.taint, array=value.array)
         self.variables[name] = value
+        if self.exports_all:
+            self.exported.add(name)
         if value.array:  # its elements go by their place in it
             for element in [key for key in self.variables if key.startswith(name + "[")]:
                 del self.variables[element]

@@ -78,6 +78,7 @@ class Walker:
         self.joined: ReadBack | None = None  # of the pipeline whose command comes next
         self.reading = ReadBack()  # of the command being judged
         self.overwritten: list[str] = []  # files that a command reads and empties at once
+        self.obeying = False  # inside of what a variable makes a program run
         self.abandoned = False
         self.reads = False  # whether the program being judged was given a sub-command that only reads
 
@@ -315,11 +316,15 @@ class Walker:
         invocation.redirects = targets
         invocation.environment = [(name, word) for name, word, _ in environment]
         if self.outer is not None:
+            invocation.environment = [*self.outer.environment, *invocation.environment]
             invocation.via = self.outer.via
             invocation.remote = self.outer.remote
             invocation.elevated = self.outer.elevated
         if environment:
-            assignments.judge_environment(self, invocation.environment, place)
+            from agent.risk.environment import judge_environment
+
+            own = [(name, word) for name, word, _ in environment]
+            judge_environment(self, own, place, elevated=invocation.elevated)
         reading.redirected(targets, self.state.cwd)
         self.reading = reading
         plain = len(found) == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
@@ -50,8 +49,6 @@ def keyword(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """env: assignments, then a command; alone it shows the environment."""
-    from agent.risk.assignments import judge_environment
-
     words = list(args.rest)
     split = args.value("-S", "--split-string")
     if split is not None:
@@ -63,10 +60,7 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         except ValueError:
             pieces = text.split()
         words = [split.part(piece) for piece in pieces] + words
-    while words and is_assignment(words[0].text):
-        name, _, value = words[0].text.partition("=")
-        judge_environment(walker, [(name, words[0].part(value))], invocation.place)
-        words = words[1:]
+    words, environment = _with_variables(walker, invocation, words)
     if not words:
         walker.add(
             "secret",
@@ -77,6 +71,7 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         )
         return None, "secret"
     inner = invocation.inner(words, "env")
+    inner.environment = environment
     folder = args.value("-C", "--chdir")
     if folder is not None:
         inner.cwd = absolute(folder.text, invocation.cwd) if folder.known else UNKNOWN
@@ -98,10 +93,7 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     if args.has("-e", "--edit") or invocation.words[0].text.endswith("sudoedit"):
         walker.add("modify", args.operands, invocation.place, invocation=invocation)
         return None, ""
-    words = list(args.rest)
-    while words and is_assignment(words[0].text):
-        _elevated_variable(walker, invocation, words[0])
-        words = words[1:]
+    words, environment = _with_variables(walker, invocation, list(args.rest), elevated=True)
     if args.has("-S", "--stdin") and invocation.stdin is not None:
         invocation.stdin = _behind_password(invocation.stdin)
     if not words:
@@ -110,28 +102,32 @@ def elevate(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     if args.has("-s", "-i", "--shell", "--login"):
         text = " ".join(word.text for word in words)
         inner = invocation.inner([], table.name)
+        inner.environment = environment
         inner.elevated = True
         walker.add("elevate", [words[0]], invocation.place, rule="elevate.sudo")
         return walker.script(text, invocation.place, inner, invocation.stdin)
     inner = invocation.inner(words, table.name)
+    inner.environment = environment
     if not invocation.elevated:
         walker.add("elevate", [words[0]], (invocation.start, invocation.end), rule="elevate.sudo")
     inner.elevated = True
     return inner
 
 
-def _elevated_variable(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """`sudo LD_PRELOAD=x.so program`: what the variable names is run or loaded with all rights."""
-    from agent.risk.assignments import judge_environment
+def _with_variables(
+    walker: Walker, invocation: Invocation, words: list[Word], *, elevated: bool = False
+) -> tuple[list[Word], list[tuple[str, Word]]]:
+    """The words behind `NAME=value …`, and the environment of what they run."""
+    own: list[tuple[str, Word]] = []
+    while words and "=" in words[0].text[1:]:  # whatever stands before it: `BASH_FUNC_ls%%=…`
+        name, _, value = words[0].text.partition("=")
+        own.append((name, words[0].part(value)))
+        words = words[1:]
+    if own:
+        from agent.risk.environment import judge_environment
 
-    name, _, value = word.text.partition("=")
-    before = len(walker.findings)
-    judge_environment(walker, [(name, word.part(value))], invocation.place)
-    if len(walker.findings) > before:
-        reason = "loads or runs {targets} with the rights of another user, usually root"
-        walker.add(
-            "environment", [word], invocation.place, level=Level.HIGH, reason=reason, rule="environment.elevated"
-        )
+        judge_environment(walker, own, invocation.place, elevated=elevated or invocation.elevated)
+    return words, [*invocation.environment, *own]
 
 
 def _behind_password(stdin: Output) -> Output | None:

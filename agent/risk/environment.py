@@ -1,0 +1,181 @@
+"""Judge variables that make programs load or run something, where they are set: whatever comes next may obey them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.assignments import HISTORY_VARIABLES, relative_entry
+from agent.risk.scopes import absolute
+from agent.risk.standard_folders import STANDARD_FOLDERS
+from agent.risk.variables import variables
+from agent.risk.words import UNKNOWN, Word, runs_only
+
+if TYPE_CHECKING:
+    from agent.risk.walk import Walker
+
+_UNCHECKED = {
+    "GIT_SSL_NO_VERIFY": ("1", "true"), "NODE_TLS_REJECT_UNAUTHORIZED": ("0",), "PYTHONHTTPSVERIFY": ("0",),
+    "npm_config_strict_ssl": ("false",), "NPM_CONFIG_STRICT_SSL": ("false",), "GIT_CURL_NO_VERIFY": ("1",),
+}  # fmt: skip
+WHEN_SET = frozenset(("command", "program", "load", "expand", "options"))
+# A value that says how much or whether, and names nothing.
+SWITCH = re.compile(
+    r"[+-]?\d*(?:\.\d+)?%?|-|ignore|default|once|module|true|false|yes|no|on|off|none|all|auto|always|never|debug|verbose|quiet|info|warn(?:ing)?|error|trace"
+    r"|production|development|staging|test",
+    re.IGNORECASE,
+)
+_PLAIN_OPTION = re.compile(
+    r"-[gOcvqskijwR]?\d*|-O(?:s|fast|g|z)|-std=[\w+]+|-W[\w=-]+|-[fm](?!plugin)[\w+-]+(?:=[\w,.-]+)?|-pthread|-pipe|-[DU]\w+(?:=[\w.]*)?|-[lL][\w./-]+"
+    r"|-I(?:/usr|/opt)[\w./-]+|-X(?:m[xsn]|ss)\d+[kKmMgG]?|-XX:[+-]\w+|-Dfile\.encoding=[\w-]+|-Duser\.\w+=\w+|-[-a-zA-Z]*(?:color|jobs|verbose|quiet)[\w=-]*"
+    r"|--max[-_]old[-_]space[-_]size=\d+|--trace-warnings|--no-warnings|--no-deprecation|-[FRXSKMNeinrsw]+|--height=?\d*%?|--layout=?\w*|--border"
+)
+_SSH = re.compile(
+    r"ssh(?: -[ipl] ?[\w~./@-]+| -[46qvCTn]+| -o ?(?:IdentitiesOnly|BatchMode|ConnectTimeout|ServerAliveInterval|IdentityFile)=[\w~./-]+)*"
+)
+_ASIDE = re.compile(r"tmp|temp|dir|log|dump|cache|trace|heap|output", re.IGNORECASE)
+PLACE = re.compile(r"[^\s:;,'\"=]+")
+_OWN = frozenset(("null", "config", "secrets", "system", "home-all", "vcs"))
+
+
+def judge_environment(
+    walker: Walker, environment: Iterable[tuple[str, Word]], place: tuple[int, int], *, elevated: bool = False
+) -> None:
+    """Variables that make programs load or run something, where they are set."""
+    for name, word in environment:
+        before = len(walker.findings)
+        if not _judge_shell(walker, name, word, place) and word.text:
+            kind = variables().kind(name)
+            if kind in WHEN_SET and counts_when_set(name):
+                JUDGES[kind](walker, name, word, place)
+        if elevated and len(walker.findings) > before:
+            reason = "loads or runs {targets} with the rights of another user, usually root"
+            words = [word.part(f"{name}={word.text}")]
+            walker.add("environment", words, place, level=Level.HIGH, reason=reason, rule="environment.elevated")
+
+
+def counts_when_set(name: str) -> bool:
+    """Whether the name itself is known, not only what it looks like: `X_HOOK` is left for the program that it is set for."""
+    table = variables()
+    return name in table.kinds or table.usual.hold(name) or name.startswith("BASH_FUNC_")
+
+
+def _judge_shell(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> bool:
+    """Variables of the shell, and those that say whom to trust; whether `name` is one of them."""
+    if (off := _UNCHECKED.get(name)) is not None:
+        if word.text.lower() in off:
+            reason = f"lets programs trust whoever answers ({name})"
+            rule = "security-off.certificates"
+            walker.add("security-off", [word], place, level=Level.MEDIUM, reason=reason, rule=rule)
+    elif name in HISTORY_VARIABLES and word.text in ("/dev/null", "0", ""):
+        walker.add("erase-log", [word], place, reason="keeps commands out of the history", rule="history.off")
+    elif name == "PATH":
+        if relative_entry(word) or word.text.startswith(("/tmp", "/var/tmp", "/dev/shm")):  # noqa: S108
+            found(walker, name, word, place, "environment.path")
+            walker.state.path_changed = True
+    else:
+        return False
+    return True
+
+
+def found(walker: Walker, name: str, word: Word, place: tuple[int, int], rule: str, *, open_: bool = False) -> None:
+    words = [Word(f"{name}={word.text}", *place)]
+    walker.add("environment", words, place, rule=rule)
+    if open_:
+        reason = "makes programs load or run what others could have put there: {targets}"
+        walker.add("environment", words, place, level=Level.HIGH, reason=reason, rule="environment.open-place")
+
+
+def from_elsewhere(walker: Walker, word: Word, paths: list[str]) -> bool:
+    """Whether a value leads to where everybody may put things, to a download, or is given by another command as a whole."""
+    if "net" in word.taint or "opaque" in word.taint or "proc" in word.taint:
+        return True
+    for path in paths:
+        if path == UNKNOWN and "cmd" in word.taint and "var" not in word.taint:
+            return True
+        where = absolute(path, walker.state.cwd)
+        if walker.rater.scopes.public(f"{where}/") or any(
+            file == where or file.startswith(f"{where}/") for file in walker.downloads
+        ):
+            return True
+    return False
+
+
+def is_trusted(walker: Walker, path: str) -> bool:
+    """Whether a path is the system's, or the person's own settings."""
+    if UNKNOWN in path and not path.startswith("/"):
+        return path == UNKNOWN
+    where = absolute(path, walker.state.cwd)
+    scopes = walker.rater.scopes
+    hidden = where.startswith(f"{scopes.home}/.") and not where.startswith(f"{scopes.workspace}/")
+    return hidden or scopes.of_path(where) in _OWN
+
+
+def _command(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    text = word.text.lstrip("|-") if name in ("LESSOPEN", "LESSCLOSE") else word.text
+    if text.isdigit() or _SSH.fullmatch(text):
+        return
+    kind = variables().kind(name)
+    if _is_plain(text, variables().plain[kind]):
+        if " -" in text:
+            walker.script(text, place, None)
+        return
+    found(walker, name, word, place, "environment.run", open_=from_elsewhere(walker, word, text.split()[:1]))
+    walker.script(text, place, None)
+
+
+def _is_plain(text: str, programs: frozenset[str]) -> bool:
+    """Whether a command line is one of `programs`, from where programs usually are, with an option or two."""
+    folder = text.split(maxsplit=1)[0].rpartition("/")[0] if text.strip() else ""
+    return folder in ("", *STANDARD_FOLDERS) and runs_only(text, programs) and len(text.split()) <= 3
+
+
+def _load(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    paths = PLACE.findall(word.text)
+    if not name.startswith(("LD_", "DYLD_")) and all(is_trusted(walker, path) for path in paths):
+        return
+    found(walker, name, word, place, "environment.load", open_=from_elsewhere(walker, word, paths))
+    _as_option(walker, name, word, place)
+
+
+def _expand(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    if name.startswith("BASH_FUNC_"):
+        found(walker, name, word, place, "environment.run")
+        walker.script(f"f {word.text}\nf", place, None)
+        return
+    if name not in ("BASH_ENV", "ENV") and "$(" not in word.text and "`" not in word.text:
+        return
+    found(walker, name, word, place, "environment.run", open_=from_elsewhere(walker, word, [word.text]))
+    walker.script(word.text, place, None)
+    written = walker.files.read(word, walker.state.cwd)
+    if written is not None and written[0]:
+        walker.script(written[0], place, None)
+
+
+def _options(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    words = word.text.split()
+    if all(_PLAIN_OPTION.fullmatch(text) or SWITCH.fullmatch(text) for text in words):
+        return
+    option, paths = "", []
+    for text in words:
+        front, slash, path = text.partition("/")
+        option = front if front.startswith("-") else option
+        if slash and not _ASIDE.search(option):
+            paths.append(f"/{path}" if not front.endswith(".") else text)
+    open_ = from_elsewhere(walker, word, paths)
+    found(walker, name, word, place, "environment.options", open_=open_)
+    _as_option(walker, name, word, place)
+
+
+def _as_option(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    """The program that takes the value as an option of its own, given it as one."""
+    taken = variables().taken_by.get(name)
+    if taken is not None:
+        text = taken.replace("{text}", shlex.quote(word.text)) if "{text}" in taken else taken.replace("{}", word.text)
+        walker.script(text, place, None)
+
+
+JUDGES = {"command": _command, "program": _command, "load": _load, "expand": _expand, "options": _options}
