@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.planner.path_facts import path_facts
+from agent.planner.path_facts import Watch, path_facts
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 from agent.risk.find_expressions import Expression
@@ -88,9 +88,8 @@ def test_conditions_are_read_as_find_reads_them(tree: Path, expression: list[str
 
 def rated(command: str, tree: Path) -> str:
     context = RiskContext(cwd=str(tree), home="/home/you", workspace=str(tree))
-    return classify(
-        command, RiskContext(cwd=str(tree), home="/home/you", workspace=str(tree), facts=path_facts(command, context))
-    ).level.value
+    facts = path_facts(command, context, watch=Watch(60))  # on a busy machine, 15 ms are soon over
+    return classify(command, RiskContext(cwd=str(tree), home="/home/you", workspace=str(tree), facts=facts)).level.value
 
 
 CONDITIONS = ["-empty", "-type d -empty", "-type f -mtime +30", "-size +0", "-name main", "-name '*'", "! -name keep", "-path './.git/*'",
