@@ -1,4 +1,4 @@
-"""sed, dc and editors: programs whose arguments are programs."""
+"""sed, dc and compilers: programs whose arguments are programs, or as good as that."""
 
 from __future__ import annotations
 
@@ -52,56 +52,6 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
     for name in found.writes:
         if name not in ("/dev/stdout", "/dev/stderr"):
             walker.add("write", [script.part(name)], invocation.place, invocation=invocation, rule="sed.write")
-
-
-_VI_SCRIPTS = ("-S", "-s", "-u")
-_EDITOR_SCRIPTS = {"emacs": ("-l", "--load", "--script", "-f", "--funcall")} | dict.fromkeys(
-    ("vim", "vi", "nvim", "gvim", "vimx", "rvim"), _VI_SCRIPTS
-)
-
-
-def _editor_scripts(walker: Walker, invocation: Invocation) -> None:
-    """Files of commands that an editor is told to go through."""
-    words = invocation.words
-    options = _EDITOR_SCRIPTS.get(words[0].text.rpartition("/")[2], ())
-    for index, word in enumerate(words[1:-1], 1):
-        if word.text in options and words[index + 1].text not in ("NONE", "NORC", "/dev/null"):
-            program_file(walker, invocation, words[index + 1])
-    for word in words[1:]:
-        name, equals, value = word.text.partition("=")
-        if equals and name.startswith("--") and name in options:
-            program_file(walker, invocation, word.part(value))
-
-
-def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """vim, ex, emacs: opening is fine; commands on the line may run or write."""
-    commands = args.values("-c", "--cmd", "--eval", "-e", "--execute", "-S") if table.name != "nano" else []
-    commands += [word.part(word.text[1:]) for word in args.operands if word.text.startswith("+")]
-    _editor_scripts(walker, invocation)
-    for word in commands:
-        match = re.search(r"(?:^|[:|])\s*(?:[%\d,$.]*)?(?:r|w|read|write)?\s*!\s*(.+)", word.text)
-        if match:
-            walker.script(match.group(1), invocation.place, invocation)
-            walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
-        elif lisp := re.search(r"(?:shell-command|call-process)\S*\s+\"((?:\\.|[^\"])*)\"", word.text):
-            walker.script(lisp.group(1), invocation.place, invocation)
-            walker.add("run", [word], invocation.place, reason="has the editor run a command", rule="editor.execute")
-        elif re.search(r":?shell\b|system\(|call-process|shell-command|py3?\b|lua\b|:?(?:w|wq|x)\b", word.text):
-            walker.add(
-                "modify",
-                args.operands,
-                invocation.place,
-                reason="runs editor commands that can write or run",
-                rule="editor.command",
-            )
-    for word in args.operands:
-        if not word.text.startswith("+"):
-            walker.add("read", [word], invocation.place, invocation=invocation)
-    if invocation.elevated and any(
-        walker.rater.scopes.of(w, invocation.cwd) in ("system", "account", "schedule") for w in args.operands
-    ):
-        walker.add("modify", args.operands, invocation.place, level=Level.MEDIUM, invocation=invocation)
-    return None, ""
 
 
 def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -143,6 +143,12 @@ def typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
             )
 
 
+def piped(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`-o '|command'`: where a file is expected, a command may stand."""
+    if word.text.lstrip()[:1] in ("|", "!"):
+        shell_text(walker, invocation, word.part(word.text.lstrip()[1:]))
+
+
 def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`@file`: more options stand there, such as one that loads a plugin."""
     walker.add(
@@ -157,12 +163,6 @@ def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def written(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("write", [word], invocation.place, invocation=invocation)
-
-
-def ex(walker: Walker, invocation: Invocation, word: Word) -> None:
-    from agent.risk.ex_commands import judge_ex
-
-    judge_ex(walker, invocation, word)
 
 
 GENERAL: dict[str, Kind] = {
@@ -185,7 +185,7 @@ GENERAL: dict[str, Kind] = {
     "read-first": read_first,
     "run": runs,
     "settings": settings,
+    "piped": piped,
     "typed": typed,
     "bind": bind,
-    "ex": ex,
 }

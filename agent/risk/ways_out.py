@@ -1,7 +1,7 @@
 """Options by which programs that are meant for something else run commands, load code or open shells.
 
 One line a family: names, then `option:kind`. Kinds: `sh` shell text · `argv` a program and its words, split at blanks or
-commas · `ex` a command of vi · `file` a file of code · `lib` a library · a language for the inline scanner · `shell` opens a
+commas · `file` a file of code · `lib` a library · a language for the inline scanner · `shell` opens a
 shell by itself. An option that ends in `=` is a beginning of an operand or of the option's value, as in `APT::X=`.
 """
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from agent.risk.ways_general import Kind
 
 _TEXT = r"""
-vim vi nvim gvim vimx rvim view rview vimdiff nvimdiff gvimdiff ex vim.basic vim.tiny vim.nox | -c:ex --cmd:ex +:ex -S:file
 less more most pg zless | +!:sh
 gcc g++ cc c++ c89 c99 clang clang++ gfortran tcc | -wrapper:argv -fplugin=:lib -specs=:file
 tex latex pdftex pdflatex xetex xelatex luatex lualatex lualatex-dev etex dvips | :tex
@@ -57,7 +56,7 @@ ghc | -e:haskell
 octave octave-cli | --eval:octave
 clisp ecl | -x:lisp
 slsh | -e:slang
-emacs emacsclient | --eval:elisp -eval:elisp -e:elisp --execute:elisp
+emacs emacsclient xemacs | --eval:elisp -eval:elisp -e:elisp --execute:elisp -execute:elisp
 ssh slogin autossh scp sftp sshfs check_by_ssh | -o:ssh
 tshark wireshark | -X:wlua
 tcpdump | -z:argv
@@ -94,7 +93,7 @@ rake | -p:ruby -e:ruby
 journalctl dmesg | --pager:sh
 genie rc es elvish xonsh nu osh yash posh sash tmate pexec tmux | -c:inner
 systemd-run | -S:opened --shell:opened
-ed red ex vi vim ftp lftp sftp psftp ncftp smbclient telnet mail mailx ginsh tdbtool bconsole cpan top tasksh scanmem gdb | :typed-bangs
+ftp lftp sftp psftp ncftp smbclient telnet mail mailx ginsh tdbtool bconsole cpan top tasksh scanmem gdb | :typed-bangs
 nano pico | -s:argv --speller:argv
 cpan cpanm | :installs
 knife | -E:ruby
@@ -142,6 +141,7 @@ weechat weechat-curses weechat-headless | -r:run --run-command:run
 newsboat newsbeuter | -x:run
 nm objdump ar ld as gcc g++ cc c++ cpp size strip objcopy ranlib addr2line readelf strings c++filt javac java javadoc rustc | @:settings
 fzf | --bind:bind
+strace ltrace psql pgcli | -o:piped --output:piped
 """
 
 _MAX_VALUES = 30
