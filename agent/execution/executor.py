@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace as with_fields
 
@@ -35,6 +35,7 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
     from agent.execution.confine.grounds import Grounds
+    from agent.execution.confine.holder import Holder
     from agent.execution.rehearsal.rehearser import Rehearser
     from agent.execution.rehearsal.settings import RehearsalSettings
 
@@ -173,6 +174,8 @@ class ShellExecutor:
             refused = self._unrunnable(command.command)
             if refused is not None:
                 return refused
+            if command.confine == "off" and command.rights is not None and (why := await self.unheld(command.report)):
+                return failure(CANNOT_RUN, f"agent-shell: not run, because it cannot be held: {why}", cwd=self.cwd)
             if command.confine == "off":
                 return await self._execute(command, None, sink, cancel)
             from agent.execution.confine.confiner import Unconfinable
@@ -196,6 +199,17 @@ class ShellExecutor:
         from agent.execution.confine.grounds import Grounds
 
         return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
+
+    async def unheld(self, report: RiskReport) -> str:
+        """Why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
+        return await in_thread(partial(self._holder.unheld, report))
+
+    @cached_property
+    def _holder(self) -> Holder:
+        from agent.execution.confine.grounds import Grounds
+        from agent.execution.confine.holder import Holder
+
+        return Holder(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken
@@ -323,7 +337,7 @@ class ShellExecutor:
             env = env | confined.variables
         return Launch(
             argv=start.argv,
-            sandbox=None if confined is None else confined.plan.encoded(),
+            sandbox=self._sandbox(command, start, confined),
             env=env,
             cwd=self._state.cwd,
             terminal=self._terminal == "tty" and self._tty != "off",
@@ -339,6 +353,14 @@ class ShellExecutor:
             head_bytes=self._head_bytes,
             tail_bytes=self._tail_bytes,
         )
+
+    def _sandbox(self, command: ApprovedCommand, start: Start, confined: Confined | None) -> dict[str, Any] | None:
+        if confined is not None:
+            return confined.plan.encoded()
+        if command.rights is None:
+            return None
+        files = () if start.dump is None else (start.dump.path,)
+        return self._holder.plan(command.rights, start.env, files).encoded()
 
     def _unrunnable(self, command: str) -> ExecutionResult | None:
         """A result for text that no process can be given."""

@@ -16,12 +16,16 @@ import socket
 import sys
 import termios
 import time
+from typing import TYPE_CHECKING
 
 from agent.execution import sweep, wire
 from agent.execution.jobs.watch import MAX_FDS, JobWatch
 from agent.execution.limits import RunLimits, Watch
 from agent.execution.spawning import IGNORED, spawn
 from agent.execution.tree import RUNGS, Tree
+
+if TYPE_CHECKING:
+    from agent.execution.confine.asked_calls import AskedCalls
 
 LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
 FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
@@ -44,6 +48,7 @@ class Keeper:
         self._deadline: float | None = None
         self._timed_out = False
         self._over = ""  # the limit for which it was ended
+        self._asked: AskedCalls | None = None
         self._kept: tuple[wire.Message, list[int]] | None = None
 
     def run(self) -> None:
@@ -63,12 +68,15 @@ class Keeper:
         self._held, self._watch_limits = held, Watch(limits, held)
         if self._request["tty"]:
             fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
+        channel = self._ask_for_listener()
         self._pid, failure = spawn(self._request, self._stdio, self._tree, limits=limits, held=held)
         if failure:
             self._say({"event": "failed", **failure})
             self._tree.leave()
             return
         self._tree.confirm(self._pid)
+        if channel is not None:
+            self._answer_calls(channel)
         for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
             os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
         timeout = self._request["timeout"]
@@ -84,6 +92,36 @@ class Keeper:
             }
         )
         self._watch(wake)
+
+    # --- rights ---
+
+    def _ask_for_listener(self) -> socket.socket | None:
+        """Where the listener of a held command will come from; None for one that is not held."""
+        sandbox = self._request.get("sandbox", {})
+        if sandbox.get("kind") != "lock":
+            return None
+        ours, theirs = socket.socketpair()
+        sandbox["channel"] = theirs.detach()  # the child takes it from there
+        return ours
+
+    def _answer_calls(self, channel: socket.socket) -> None:
+        from agent.execution.confine.asked_calls import AskedCalls
+        from agent.execution.confine.lock_plan import decoded
+
+        sandbox = self._request["sandbox"]
+        os.close(sandbox["channel"])
+        with channel:
+            _data, fds, _flags, _address = socket.recv_fds(channel, 1, 1)
+        os.set_inheritable(fds[0], False)
+        self._asked = AskedCalls(fds[0], decoded(sandbox), self._end_held)
+        self._asked.start()
+
+    def _end_held(self) -> None:
+        """End the command for what it tried; called in the thread that answers it."""
+        if self._status is None:
+            os.write(self._wake, b"r")
+        else:  # what it left in the background tried it
+            self._tree.kill()
 
     # --- the loop ---
 
@@ -141,6 +179,10 @@ class Keeper:
             if self._over:
                 self._stage = 2  # it takes what others need: no time to say goodbye
                 self._escalate()
+        if self._asked is not None and self._asked.broken and not self._over:
+            self._over = "rights"
+            self._stage = 2
+            self._escalate()
         if self._deadline is not None and now >= self._deadline:
             self._escalate()
 
@@ -219,6 +261,7 @@ class Keeper:
                 "stuck": len(stuck),
                 "timed_out": self._timed_out,
                 "limit": self._over,
+                "refused": self._asked.refused if self._asked is not None else [],
                 "stopped": self._stage > 0,
             }
         )

@@ -254,6 +254,11 @@ def renameat2(
     _syscall("renameat2", source_folder, ctypes.c_char_p(source), target_folder, ctypes.c_char_p(target), flags)
 
 
+def set_times(path: bytes, times: bytes | None) -> None:
+    """utimensat(2): two `timespec` as the kernel takes them, None for now."""
+    _libc("utimensat", AT_FDCWD, ctypes.c_char_p(path), ctypes.c_char_p(times), 0)
+
+
 def syncfs(fd: int) -> None:
     """Write out all of the file system that `fd` lies on."""
     _syscall("syncfs", fd)
@@ -335,6 +340,19 @@ def pidfd_open(pid: int) -> int:
 def pidfd_getfd(pidfd: int, fd: int) -> int:
     """A copy of another process's descriptor."""
     return _syscall("pidfd_getfd", pidfd, fd, 0)
+
+
+# --- sockets ---
+
+
+def connect(fd: int, address: bytes) -> None:
+    """connect(2) with an address as the kernel takes it."""
+    _libc("connect", fd, ctypes.c_char_p(address), len(address))
+
+
+def bind(fd: int, address: bytes) -> None:
+    """bind(2) with an address as the kernel takes it."""
+    _libc("bind", fd, ctypes.c_char_p(address), len(address))
 
 
 # --- Landlock ---

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+from collections.abc import Sequence
 
 from agent.execution.capture import HeadTail
 from agent.execution.launch import Launch
@@ -11,6 +13,10 @@ from agent.execution.limits import ended_for, failed_for
 from agent.execution.pump import Ending
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
 
+_COMPLAINT = re.compile(
+    r"permission denied|not permitted|read-only|resol|network|connect|cannot (?:create|open|lock)|unable to (?:create|open|lock)",
+    re.IGNORECASE,
+)
 CANNOT_RUN = 126
 NOT_FOUND = 127
 _LOST = 125
@@ -89,7 +95,9 @@ def result_of(
         notes += (f"{message['stuck']} of its processes could not be ended (another user's, or stuck in the kernel)",)
     timed_out = bool(message["timed_out"])
     limit = "output" if ending.over_output else message["limit"]
-    if limit:
+    if limit == "rights":
+        code = _ENDED
+    elif limit:
         notes += (ended_for(limit, launch.limits),)
         code = _ENDED
     elif code and any(bound is not None for bound in launch.limits):
@@ -106,4 +114,15 @@ def result_of(
         timed_out=timed_out,
         interrupted=interrupted and not timed_out,
         notes=notes,
+        refused=_missed(message.get("refused", ()), code, captures["stderr"], ended=limit == "rights"),
     )
+
+
+def _missed(refused: Sequence[str], code: int, stderr: HeadTail, *, ended: bool) -> tuple[str, ...]:
+    """What a held command was refused and needed: what ended it, or what it fails for. The rest it could do without."""
+    if not refused or not (ended or code):
+        return ()
+    if ended:
+        return tuple(refused[-1:])
+    said = stderr.result()
+    return tuple(refused) if _COMPLAINT.search(said.head + said.tail) else ()

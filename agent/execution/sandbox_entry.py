@@ -17,6 +17,8 @@ def load(spec: dict[str, Any]) -> None:
     """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
     if spec.get("kind") == "confine":
         from agent.execution.confine import entering  # noqa: F401
+    elif spec.get("kind") == "lock":
+        from agent.execution.confine import asked_calls, locking  # noqa: F401
     elif spec.get("kind") == "rehearse":
         from agent.execution.sandbox import guard  # noqa: F401
 
@@ -31,6 +33,10 @@ def enter(spec: dict[str, Any], report_fd: int) -> None:
         from agent.execution.confine import entering
 
         entering.enter(spec)
+    elif kind == "lock":
+        from agent.execution.confine import locking
+
+        locking.enter(spec)
     elif kind == "rehearse":
         from agent.execution.sandbox import guard
 

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from agent.protocol.decisions import Confinement, Level, RiskReport
+from agent.protocol.rights import Rights
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -21,7 +22,8 @@ class Consent(Struct, frozen=True, kw_only=True):
 class ApprovedCommand(Struct, frozen=True, kw_only=True):
     """The only thing an executor takes.
 
-    `workspace`: the folder that confinement leaves writable. Raises ValueError unless `report` is for exactly `command` and `consent`
+    `workspace`: the folder that confinement leaves writable. `rights`: all that it may do, where nobody looked at it; None: nothing holds
+    it. Raises ValueError unless `report` is for exactly `command` and `consent`
     covers its level.
     """
 
@@ -32,6 +34,7 @@ class ApprovedCommand(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     confine: Confinement = "off"
     workspace: str = ""
+    rights: Rights | None = None
 
     def __post_init__(self) -> None:
         if self.report.command != self.command:

@@ -77,7 +77,8 @@ class ExecutionResult(Struct, frozen=True, kw_only=True):
     """One finished command. `duration` in seconds (monotonic); a death by signal n has exit code 128 + n.
 
     `state_kept` is False where directory and variables of the command could not be read back; `notes` say so in words. `job`: it did not
-    end, but goes on in the background under this number; then the exit code says nothing.
+    end, but goes on in the background under this number; then the exit code says nothing. `refused`: what it wanted beside
+    what its rating says, in words that follow "tried to"; it was not done.
     """
 
     exit_code: int
@@ -91,6 +92,7 @@ class ExecutionResult(Struct, frozen=True, kw_only=True):
     state_kept: bool = True
     notes: tuple[str, ...] = ()
     job: int = 0
+    refused: tuple[str, ...] = ()
 
 
 class CommandSummary(Struct, frozen=True, kw_only=True):

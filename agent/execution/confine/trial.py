@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+from typing import NoReturn
 
 from agent.execution import kernel, sandbox_entry, wire
 from agent.execution.confine import identity
 
+_PATIENCE = 5.0
 _NOWHERE = ("192.0.2.1", 9)  # an address for documentation; connecting a datagram socket sends nothing
 
 
@@ -17,7 +20,52 @@ def answer(request: wire.Message, fds: list[int]) -> None:
     `request["outside"]`: a file of ours that the confined process must not be able to write.
     """
     with socket.socket(fileno=fds[0]) as channel:
-        wire.send(channel, _tried(request))
+        wire.send(channel, (_held if request["sandbox"]["kind"] == "lock" else _tried)(request))
+
+
+def _held(request: wire.Message) -> wire.Message:
+    """Hold a child, which tries to write `outside`; we answer it as a keeper would."""
+    from agent.execution.confine.asked_calls import AskedCalls
+    from agent.execution.confine.lock_plan import decoded
+
+    spec, outside = request["sandbox"], request["outside"].encode("latin-1")
+    ours, theirs = socket.socketpair()
+    report, told = os.pipe()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        _try_to_write({**spec, "channel": theirs.detach()}, decoded(spec).write[0], outside, told)
+    os.close(told)
+    theirs.close()
+    with os.fdopen(report, "rb") as lines:
+        ours.settimeout(_PATIENCE)
+        _data, fds, _flags, _address = socket.recv_fds(ours, 1, 1)
+        if fds:
+            asked = AskedCalls(fds[0], decoded(spec), lambda: os.kill(child, signal.SIGKILL))
+            asked.start()
+        said = lines.read()
+    os.waitpid(child, 0)
+    failed = said.partition(b"entered\n")[0].decode("utf-8", "replace")
+    if failed:
+        step, number = failed.rsplit(":", 1)
+        return {"works": False, "step": step, "errno": int(number)}
+    if not fds or not asked.broken or said != b"entered\nwrote\n":
+        return {"works": False, "step": "check", "errno": 0}
+    return {"works": True, "step": "", "errno": 0, "sudo": kernel.has_capability(kernel.CAP_SYS_ADMIN)}
+
+
+def _try_to_write(spec: wire.Message, inside: bytes, outside: bytes, told: int) -> NoReturn:
+    try:
+        sandbox_entry.enter(spec, -1)
+        os.write(told, b"entered\n")
+        os.close(os.open(inside, os.O_WRONLY))
+        os.write(told, b"wrote\n")
+        os.close(os.open(outside, os.O_WRONLY))
+        os.write(told, b"escaped\n")
+    except Exception as error:
+        os.write(told, f"{sandbox_entry.told(error)}:{getattr(error, 'errno', 0) or 0}".encode())
+    finally:
+        os._exit(0)
 
 
 def _tried(request: wire.Message) -> wire.Message:

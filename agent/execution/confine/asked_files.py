@@ -1,0 +1,320 @@
+"""Do for a held process what it asks of files, where its rights allow that. Standard library only; runs beside the keeper.
+
+The kernel's notice holds only an address of a name, which the process could change while we look. So the name is read once, the file is
+opened by us, its real place is judged, and what was asked for is done to that very file: never is the process's own call let through.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+from agent.execution import kernel
+from agent.execution.confine import lock_plan
+from agent.execution.confine.lock_plan import LockPlan
+
+_AT_FDCWD, _REMOVEDIR, _FOLLOW = -100, 0x200, 0x400
+_O_TMPFILE = getattr(os, "O_TMPFILE", 0)
+_PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
+_ITSELF = re.compile(rb"^/proc/(?:self|thread-self)(?=/|$)")
+_STREAMS = re.compile(rb"^/dev/(?:fd/(\d+)|(stdin|stdout|stderr))$")
+_PROCESS = re.compile(rb"^/proc/(\d+)/")
+_LONGEST_PATH = 4096
+
+
+class Refused(Exception):
+    """It may not. `needless`: a program that may not do that is expected to go on."""
+
+    def __init__(self, what: str, *, needless: bool = False, code: int = errno.EACCES) -> None:
+        super().__init__(what)
+        self.needless = needless
+        self.code = code
+
+
+class Caller(NamedTuple):
+    """The thread that asked."""
+
+    pid: int
+
+    def memory(self, address: int, size: int) -> bytes:
+        """Up to `size` bytes of its memory. Raises OSError."""
+        fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.pread(fd, size, address)
+        finally:
+            os.close(fd)
+
+    def text(self, address: int) -> bytes:
+        """A path in its memory. Raises OSError."""
+        page = 4096 - address % 4096  # the next page may not be there
+        data = self.memory(address, page)
+        if b"\0" not in data and len(data) < _LONGEST_PATH:
+            data += self.memory(address + page, _LONGEST_PATH)
+        path, end, _rest = data.partition(b"\0")
+        if not end:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        return path
+
+    def path(self, folder: int, address: int) -> bytes:
+        """A path that means to us what it means to the caller. Raises OSError."""
+        name = self.text(address) if address else b""
+        if name.startswith(b"/"):
+            name = _ITSELF.sub(b"/proc/%d" % self.pid, name)
+            if stream := _STREAMS.match(name):
+                number = stream[1] or b"%d" % (b"stdin", b"stdout", b"stderr").index(stream[2])
+                return b"/proc/%d/fd/%s" % (self.pid, number)
+            return name
+        folder = folder - (1 << 32) if folder >= 1 << 31 else folder
+        base = b"/proc/%d/cwd" % self.pid if folder == _AT_FDCWD else b"/proc/%d/fd/%d" % (self.pid, folder)
+        return base + b"/" + name if name else base
+
+    @property
+    def umask(self) -> int:
+        """What it takes from the modes of new files."""
+        return int(self.status("Umask") or "22", 8)
+
+    def status(self, name: str) -> str:
+        """A line of what the kernel says of it."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as lines:
+            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(f"{name}:")), "")
+
+
+class AskedFiles:
+    """Judges and does. `is_own(pid)`: whether a process is one of the command's. Methods answer a value, or a descriptor to hand over."""
+
+    def __init__(self, plan: LockPlan, is_own: Callable[[int], bool]) -> None:
+        self._plan = plan
+        self._is_own = is_own
+        self._made: set[bytes] = set()
+
+    def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
+        """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
+        path = caller.path(folder, address)
+        unnamed = _O_TMPFILE and flags & _O_TMPFILE == _O_TMPFILE
+        try:
+            found = os.open(path, _PATH | flags & os.O_NOFOLLOW)
+        except FileNotFoundError:
+            if not flags & os.O_CREAT or unnamed:
+                raise
+            return self._create(caller, path, flags, mode)
+        try:
+            if flags & os.O_CREAT and flags & os.O_EXCL:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            status = os.fstat(found)
+            real = _real(found)
+            if unnamed:
+                if not (self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)):
+                    raise Refused(_said(real), needless=True)
+            elif flags & (os.O_ACCMODE | os.O_TRUNC):
+                self._judge(path, real, status, "write", _is_mild(flags))
+            if stat.S_ISLNK(status.st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            again = flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) | os.O_CLOEXEC | os.O_NOCTTY
+            opened = self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", again | _unblocked(status), mode))
+            if _unblocked(status) and not flags & os.O_NONBLOCK:
+                os.set_blocking(opened, True)
+            return opened
+        finally:
+            os.close(found)
+
+    def _create(self, caller: Caller, path: bytes, flags: int, mode: int) -> int:
+        parent, name, real = self._new(path, "write")
+        try:
+            opened = self._as(
+                caller, lambda: os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode & 0o7777, dir_fd=parent)
+            )
+        finally:
+            os.close(parent)
+        self._made.add(real)
+        return opened
+
+    def make_folder(self, caller: Caller, folder: int, address: int, mode: int) -> int:
+        """Raises OSError or Refused."""
+        return self._make(
+            caller,
+            caller.path(folder, address),
+            lambda parent, name: os.mkdir(name, mode & 0o7777, dir_fd=parent),
+            folder=True,
+        )
+
+    def make_node(self, caller: Caller, folder: int, address: int, mode: int) -> int:
+        """Pipes, sockets and files; never devices. Raises OSError or Refused."""
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise Refused("make a device")
+        return self._make(
+            caller, caller.path(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
+        )
+
+    def make_link(self, caller: Caller, content: int, folder: int, address: int) -> int:
+        """A symbolic link. Raises OSError or Refused."""
+        target = caller.text(content)
+        return self._make(
+            caller, caller.path(folder, address), lambda parent, name: os.symlink(target, name, dir_fd=parent)
+        )
+
+    def _make(self, caller: Caller, path: bytes, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
+        if os.path.lexists(path.rstrip(b"/")):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        parent, name, real = self._new(path.rstrip(b"/"), "make", folder=folder)
+        try:
+            self._as(caller, lambda: make(parent, name))
+        finally:
+            os.close(parent)
+        self._made.add(real)
+        return 0
+
+    def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
+        """A name, or with AT_REMOVEDIR an empty folder. Raises OSError or Refused."""
+        parent, name, real = self._entry(caller.path(folder, address), "remove")
+        try:
+            self._as(caller, lambda: (os.rmdir if flags & _REMOVEDIR else os.unlink)(name, dir_fd=parent))
+        finally:
+            os.close(parent)
+        self._made.discard(real)
+        return 0
+
+    def rename(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
+        """Both names must be ones that may be written. Raises OSError or Refused."""
+        source, name, was = self._entry(caller.path(*old), "rename")
+        try:
+            path = caller.path(*new).rstrip(b"/")
+            target, other, becomes = self._entry(path, "replace") if os.path.lexists(path) else self._new(path, "make")
+            try:
+                self._as(
+                    caller, lambda: kernel.renameat2(name, other, flags, source_folder=source, target_folder=target)
+                )
+            finally:
+                os.close(target)
+        finally:
+            os.close(source)
+        if was in self._made:
+            self._made.discard(was)
+            self._made.add(becomes)
+        return 0
+
+    def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
+        """Another name for a file: both must be ones that may be written, else it could be changed by its new name. Raises as above."""
+        fd = os.open(caller.path(*old), _PATH | (0 if flags & _FOLLOW else os.O_NOFOLLOW))
+        try:
+            status = os.fstat(fd)
+            if status.st_nlink:  # else it never had a name, and was opened as one to be written
+                self._judge(b"", _real(fd), status, "link", needless=False)
+            path = caller.path(*new)
+            return self._make(
+                caller, path, lambda parent, name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=parent)
+            )
+        finally:
+            os.close(fd)
+
+    def change(self, caller: Caller, path: bytes, act: Callable[[str], None], *, follow: bool = True) -> int:
+        """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
+        fd = os.open(path, _PATH | (0 if follow else os.O_NOFOLLOW))
+        try:
+            real = _real(fd)
+            self._judge(path, real, os.fstat(fd), "change", needless=False)
+            self._as(caller, lambda: act(f"/proc/self/fd/{fd}"))
+        finally:
+            os.close(fd)
+        return 0
+
+    # --- judging ---
+
+    def _judge(self, path: bytes, real: bytes, status: os.stat_result, verb: str, needless: bool) -> None:
+        """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
+        if (status.st_dev, status.st_ino) in self._plan.files and verb == "write":
+            return
+        if verb == "write" and stat.S_ISCHR(status.st_mode) and lock_plan.is_harmless_device(real):
+            return
+        if (not real.startswith(b"/") or status.st_nlink == 0) and verb == "write" and self._is_of_ours(path):
+            return  # a pipe, or a file without a name
+        if self._plan.writes(real, made=self._made):
+            return
+        self._refuse(real, verb, possible=_may(real), needless=needless)
+
+    def _is_of_ours(self, path: bytes) -> bool:
+        process = _PROCESS.match(path)
+        return process is not None and self._is_own(int(process[1]))
+
+    def _entry(self, path: bytes, verb: str) -> tuple[int, bytes, bytes]:
+        """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
+        path = path.rstrip(b"/")
+        os.lstat(path)
+        parent, name, real = _parted(path)
+        if self._plan.writes(real, made=self._made):
+            return parent, name, real
+        os.close(parent)
+        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+
+    def _new(self, path: bytes, verb: str, *, folder: bool = False) -> tuple[int, bytes, bytes]:
+        """The same of a name that is not there yet."""
+        parent, name, real = _parted(path)
+        plan = self._plan
+        if plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real)):
+            return parent, name, real
+        os.close(parent)
+        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+
+    def _refuse(self, real: bytes, verb: str, *, possible: bool, needless: bool) -> tuple[int, bytes, bytes]:
+        if not possible:  # the system would have refused it, too
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise Refused(f"{verb} {_said(real)}", needless=needless or lock_plan.is_by_the_way(real))
+
+    def _as(self, caller: Caller, act: Callable[[], int | None]) -> int:
+        """Do it as the caller would: only where it is who we are, since our rights are not those of another user. Raises OSError."""
+        users = caller.status("Uid").split()
+        if any(int(user) != os.geteuid() for user in users):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        before = os.umask(caller.umask)
+        try:
+            return act() or 0
+        finally:
+            os.umask(before)
+
+
+def _real(fd: int) -> bytes:
+    return os.readlink(b"/proc/self/fd/%d" % fd)
+
+
+def _parted(path: bytes) -> tuple[int, bytes, bytes]:
+    """The folder of `path`, open, its last name, and its real path. Raises OSError."""
+    head, _, name = path.rpartition(b"/")
+    if name in (b"", b".", b".."):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    parent = os.open(head or b"/", _PATH | os.O_DIRECTORY)
+    return parent, name, _real(parent).rstrip(b"/") + b"/" + name
+
+
+def _may(path: bytes) -> bool:
+    return os.access(path, os.W_OK)
+
+
+def _is_mild(flags: int) -> bool:
+    """Opened for reading and writing, nothing made and nothing cut: who may not falls back to reading."""
+    return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_CREAT | os.O_TRUNC)
+
+
+def _unblocked(status: os.stat_result) -> int:
+    """A pipe that nobody reads must not hold us up."""
+    return os.O_NONBLOCK if stat.S_ISFIFO(status.st_mode) else 0
+
+
+def _said(path: bytes) -> str:
+    return path.decode("utf-8", "replace")
+
+
+def timespecs(caller: Caller, name: str, address: int) -> bytes | None:
+    """The two times behind a pointer as utimensat takes them, None for now. Raises OSError."""
+    if not address:
+        return None
+    if name == "utimensat":
+        return caller.memory(address, 32)
+    if name == "utime":
+        access, change = struct.unpack("=qq", caller.memory(address, 16))
+        return struct.pack("=qqqq", access, 0, change, 0)
+    access, access_part, change, change_part = struct.unpack("=qqqq", caller.memory(address, 32))
+    return struct.pack("=qqqq", access, access_part * 1000, change, change_part * 1000)

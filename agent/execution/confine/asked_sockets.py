@@ -1,0 +1,99 @@
+"""Do for a held process what it asks of sockets, where its rights allow that. Standard library only; runs beside the keeper."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+
+from agent.execution import kernel
+from agent.execution.confine.asked_files import Caller, Refused
+from agent.execution.confine.lock_plan import LockPlan
+
+_INTERNET = (socket.AF_INET, socket.AF_INET6)
+_NETLINK = 16
+_STREAM, _DATAGRAM = 1, 2
+_KIND = 0xF
+_NAMES = (
+    b"/run/nscd/",
+    b"/var/run/nscd/",
+    b"/run/systemd/userdb/",
+    b"/run/systemd/resolve/",
+    b"/run/sssd/",
+    b"/var/lib/sss/pipes/",
+)
+"""Where names of users and hosts are looked up: everybody's, and nothing can be changed there."""
+_LONGEST = 128
+
+
+class AskedSockets:
+    """Judges and does; the process's own call is let through only where nothing behind a pointer decides."""
+
+    def __init__(self, plan: LockPlan) -> None:
+        self._plan = plan
+
+    def make(self, family: int, kind: int) -> None:
+        """None: the kernel may make it. Raises Refused."""
+        kind &= _KIND
+        if family in _INTERNET:
+            if self._plan.interfaces and kind == _DATAGRAM:
+                return
+            # A datagram socket is what a name is looked up by; who cannot, shows the number.
+            raise Refused("use the network", needless=kind == _DATAGRAM)
+        raise Refused(f"make a socket of kind {family}", needless=True)
+
+    def connect(self, caller: Caller, number: int, address: int, length: int) -> int:
+        """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused."""
+        data, family = _address(caller, address, length)
+        if family == socket.AF_UNIX:
+            self._judge_name(data)
+        elif family in _INTERNET and not self._plan.network:
+            raise Refused("use the network", needless=True)
+        ours = self._dup(caller, number)
+        try:
+            if family == socket.AF_UNIX and ours.family != socket.AF_UNIX:
+                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+            kernel.connect(ours.fileno(), data)
+        finally:
+            ours.close()
+        return 0
+
+    def bind(self, caller: Caller, number: int, address: int, length: int) -> int:
+        """To the kernel, or with the network to an Internet address; not to a name that others would see. Raises as above."""
+        data, family = _address(caller, address, length)
+        if family not in (_NETLINK, *(_INTERNET if self._plan.network else ())):
+            raise Refused("offer a socket to others", needless=True)
+        ours = self._dup(caller, number)
+        try:
+            kernel.bind(ours.fileno(), data)
+        finally:
+            ours.close()
+        return 0
+
+    def _judge_name(self, data: bytes) -> None:
+        name = data[2:].partition(b"\0")[0]
+        if not name:
+            raise Refused("ask a program by an abstract socket", needless=True)
+        if not name.startswith(b"/"):
+            raise Refused("ask a program beside it", needless=True)  # the name means another place to us
+        path = os.path.realpath(name)
+        if self._plan.services or path.startswith(_NAMES):
+            return
+        if not os.path.lexists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise Refused(f"ask {path.decode('utf-8', 'replace')}")
+
+    def _dup(self, caller: Caller, number: int) -> socket.socket:
+        process = kernel.pidfd_open(int(caller.status("Tgid") or caller.pid))
+        try:
+            return socket.socket(fileno=kernel.pidfd_getfd(process, number & 0xFFFFFFFF))
+        finally:
+            os.close(process)
+
+
+def _address(caller: Caller, address: int, length: int) -> tuple[bytes, int]:
+    data = caller.memory(address, min(length, _LONGEST))
+    if len(data) < 2:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    return data, struct.unpack_from("=H", data)[0]

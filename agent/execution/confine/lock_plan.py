@@ -1,0 +1,105 @@
+"""What a command that is held to its rating may touch, as it travels to the helper. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+_DEVICES = re.compile(rb"/dev/(null|zero|full|random|urandom|tty|ptmx|pts/\d+)")
+_TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
+# What programs keep for themselves by the way: without it they do the same, only slower.
+_BY_THE_WAY = re.compile(
+    rb"/\.(cache|npm|docker|kube|aws|azure|gem|cargo|rustup|gradle|m2|local/(state|share)|config/[^/]+|gnupg|mozilla|java|android|terraform\.d)(/|$)"
+    rb"|/\.ssh/known_hosts[^/]*$|/\.(viminfo|lesshst|wget-hsts|bash_history|python_history|sqlite_history|psql_history)[^/]*$"
+    rb"|/(__pycache__|\.mypy_cache|\.ruff_cache|\.pytest_cache)(/|$)|/\.git/(.*/)?[^/]+\.lock$|^/var/(cache|lib|log|run)/|^/run/|\.swp?[xp]?$"
+)
+_NOT_BY_THE_WAY = re.compile(
+    rb"/\.config/(autostart|systemd|environment\.d|fish|git|agent-shell)(/|$)|^/var/(lib|run)/docker|^/var/lib/systemd/linger"
+)
+
+
+class LockPlan(NamedTuple):
+    """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
+    configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made.
+    """
+
+    write: tuple[bytes, ...] = ()
+    repositories: tuple[bytes, ...] = ()
+    files: tuple[tuple[int, int], ...] = ()
+    temporary: tuple[bytes, ...] = _TEMPORARY
+    protected: tuple[bytes, ...] = ()
+    network: bool = False
+    interfaces: bool = False
+    services: bool = False
+
+    def encoded(self) -> dict[str, Any]:
+        """As the `sandbox` key of a launch request; bytes travel as latin-1."""
+        paths = ("write", "repositories", "temporary", "protected")
+        named = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in paths}
+        flags = {name: getattr(self, name) for name in ("network", "interfaces", "services")}
+        return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
+
+    def writes(self, path: bytes, *, made: set[bytes]) -> bool:
+        """Whether what is at the real `path`, or will be, may be changed. `made`: what the command itself has made."""
+        if any(_below(path, folder) for folder in self.protected):
+            return False
+        for inside in self.repositories:
+            if _below(path, inside):
+                return _is_record(path[len(inside) + 1 :])
+        if b"/.git/" in path + b"/" or b"/.agent-shell" in path:
+            return any(_below(path, folder) for folder in made)
+        return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
+
+    def makes(self, path: bytes) -> bool:
+        """Whether something new may be made at `path`, where nothing is: a temporary file, or a folder on the way."""
+        return any(_below(path, folder) and path != folder for folder in self.temporary)
+
+    def leads(self, path: bytes) -> bool:
+        """Whether `path` is a folder on the way to one that may be written."""
+        return any(_below(target, path) for target in self.write)
+
+
+def decoded(spec: dict[str, Any]) -> LockPlan:
+    """The plan of a launch request. Raises KeyError or ValueError for one that is not whole: then nothing may run."""
+
+    def paths(name: str) -> tuple[bytes, ...]:
+        return tuple(path.encode("latin-1") for path in spec[name])
+
+    return LockPlan(
+        write=paths("write"),
+        repositories=paths("repositories"),
+        files=tuple((int(device), int(inode)) for device, inode in spec["files"]),
+        temporary=paths("temporary"),
+        protected=paths("protected"),
+        network=bool(spec["network"]),
+        interfaces=bool(spec["interfaces"]),
+        services=bool(spec["services"]),
+    )
+
+
+def is_harmless_device(path: bytes) -> bool:
+    """Whether it is a device that swallows or hands out bytes, or a terminal."""
+    return _DEVICES.fullmatch(path) is not None
+
+
+def is_by_the_way(path: bytes) -> bool:
+    """Whether a program that may not write there is expected to go on: its caches, its history, a lock it can do without."""
+    return _BY_THE_WAY.search(path) is not None and _NOT_BY_THE_WAY.search(path) is None
+
+
+def _below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def _is_record(inside: bytes) -> bool:
+    """Whether a path in the inside of a repository is none that git runs or is set up by."""
+    parts = inside.split(b"/")
+    own = (b"hooks", b"config", b"config.worktree", b"config.lock", b"info")
+    return not (any(part in own for part in parts) if parts[0] in (b"modules", b"worktrees") else parts[0] in own)
+
+
+def temporary(env_folder: str | None) -> tuple[bytes, ...]:
+    """The folders for temporary files, by their real paths."""
+    named = (*_TEMPORARY, os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else _TEMPORARY
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in named if os.path.isdir(path)))

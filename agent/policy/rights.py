@@ -1,0 +1,120 @@
+"""Read from a rating what its command may do: the rights to which it is held where nobody looks at it. Pure.
+
+What the rating does not say is no right: of a report that says nothing, only reading is left.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from agent.policy.program_rights import ASKS_SERVICES, INTERFACES, NETWORK, PLAIN_READERS
+from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.protocol.rights import Rights
+
+_NOTHING = frozenset({"read", "secret", "none"})
+_FILES = frozenset(
+    ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown", "truncate",
+     "download", "permission-wide")
+)  # fmt: skip
+_NETWORK = frozenset(
+    ("receive", "send", "download", "push", "publish", "remote-change", "remote-shell", "serve", "package-install")
+)
+_RECORDS = "vcs-safe"
+_GIT_RECORDS = frozenset({"fetch"})
+_GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
+_GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_WORKSPACE = ("workspace", "workspace-all")
+
+
+def rights(report: RiskReport, context: RiskContext) -> Rights | None:
+    """The rights of `report`'s command in `context`; None where its rating says that nobody knows what it does."""
+    write: list[str] = []
+    repositories: list[str] = []
+    effects = [finding.effect for finding in report.findings]
+    if report.level is not Level.LOW and any(effect is None or not _is_bounded(effect) for effect in effects):
+        return None
+    network = False
+    for effect in effects:
+        if effect is None:
+            continue
+        network |= effect.kind in _NETWORK
+        if effect.kind == _RECORDS:
+            repositories += [_folder(run, context) for run in report.programs if _is_git(run)] or [context.cwd]
+        elif effect.kind in _FILES:
+            write += _paths(effect, context)
+    for run in report.programs:
+        if _is_git(run):
+            network |= _git_verb(run) in _GIT_NETWORK
+            repositories += [_folder(run, context)] if _git_verb(run) in _GIT_RECORDS else []
+    return Rights(
+        write=tuple(dict.fromkeys(write)),
+        repositories=tuple(dict.fromkeys(repositories)),
+        network=network or any(_name(run) in NETWORK for run in report.programs),
+        interfaces=any(_name(run) in INTERFACES for run in report.programs),
+        services=any(_asks_service(run) for run in report.programs),
+    )
+
+
+def reads_plainly(report: RiskReport) -> bool:
+    """Whether it only runs programs of which everybody knows that they only read, and the shell does nothing beside."""
+    if report.level is not Level.LOW or report.parse != "ok" or report.cut or report.findings or not report.programs:
+        return False
+    return all(_name(run) in PLAIN_READERS and run.whole and not run.environment for run in report.programs)
+
+
+def _is_bounded(effect: Effect) -> bool:
+    return effect.kind in _NOTHING or effect.kind in _FILES or effect.kind in _NETWORK or effect.kind == _RECORDS
+
+
+def _paths(effect: Effect, context: RiskContext) -> list[str]:
+    """What may be written for an effect: the workspace as a whole, elsewhere what is named."""
+    if effect.scope == "null":
+        return []
+    if effect.scope in _WORKSPACE and context.workspace and not _holds(context.workspace, context.home):
+        return [context.workspace]
+    known = [target for target in effect.targets if target and "…" not in target and "*" not in target]
+    return [
+        posixpath.normpath(posixpath.join(context.cwd, target)) for target in known if context.cwd or target[0] == "/"
+    ]
+
+
+def _holds(folder: str, home: str) -> bool:
+    """Whether a folder is home, or above it: then what is written in it runs by itself."""
+    return bool(home) and f"{home.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _name(run: ProgramRun) -> str:
+    return posixpath.basename(run.words[0]) if run.words else ""
+
+
+def _is_git(run: ProgramRun) -> bool:
+    return _name(run) == "git" and not run.remote
+
+
+def _git_verb(run: ProgramRun) -> str:
+    words = iter(run.words[1:])
+    for word in words:
+        if word in _GIT_VALUES:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _folder(run: ProgramRun, context: RiskContext) -> str:
+    """Where git would look for its repository."""
+    folder = run.cwd or context.cwd
+    for option, value in zip(run.words, run.words[1:], strict=False):
+        if option == "-C":
+            folder = posixpath.normpath(posixpath.join(folder, value))
+    return folder
+
+
+def _asks_service(run: ProgramRun) -> bool:
+    """Whether it is known to ask a program of this machine, and to ask only."""
+    verbs = ASKS_SERVICES.get(_name(run))
+    if verbs is None or not run.whole:
+        return False
+    operands = [word for word in run.words[1:] if not word.startswith("-")]
+    said = {" ".join(operands[:count]) for count in range(min(2, len(operands)) + 1) if count or not operands}
+    return not verbs or not verbs.isdisjoint(said | set(run.words[1:2]))

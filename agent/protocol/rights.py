@@ -1,0 +1,20 @@
+"""What a command may do that runs without anybody having looked at it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What it may do beside reading and making temporary files of its own; never signals, limits or traces of other processes.
+
+    `write`: absolute paths, with all below them. `repositories`: folders of whose version control it may write the inside, but no hooks
+    and no configuration. `network`: it may use it; `interfaces`: it may only ask the kernel about it. `services`: it may speak with
+    programs of this machine (Unix sockets), as `docker ps` does.
+    """
+
+    write: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    network: bool = False
+    interfaces: bool = False
+    services: bool = False
