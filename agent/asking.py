@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from agent.command_record import item_of, settle
 from agent.judging import Rated, writes
+from agent.policy.rights import as_confinement
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
+from agent.protocol.confinement import strictest
 from agent.protocol.decisions import (
     CancelGoal,
     Confirmation,
@@ -134,14 +136,19 @@ class Asking:
 
     def approved(self, attempt: Attempt, consent: Consent) -> ApprovedCommand:
         """What an executor takes. Raises ValueError where the consent does not cover the rating."""
+        rated = attempt.rated
+        held, confine = None if consent.by == "person" else rated.rights, rated.confining.had
+        if held is not None and confine != "off":
+            confine, held = strictest((confine, as_confinement(held))), None
         return ApprovedCommand(
             command_id=attempt.proposal.command_id,
             command=attempt.command,
             report=attempt.rated.report,
             consent=consent,
             timeout=self.timeout,
-            confine=attempt.rated.confining.had,
-            workspace=attempt.rated.confining.workspace,
+            confine=confine,
+            workspace=rated.confining.workspace,
+            rights=held,
         )
 
     def request(self, attempt: Attempt) -> ConfirmationRequest:

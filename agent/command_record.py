@@ -107,6 +107,7 @@ def ran(item: CommandItem, cwd: str, result: ExecutionResult, redact: Callable[[
         timed_out=result.timed_out,
         interrupted=result.interrupted,
         job=result.job,
+        refused=result.refused,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from agent.asking import Asking, Attempt
 from agent.command_record import item_of
 from agent.direct_run import DirectRun, undo_words
+from agent.holding import held_words
 from agent.judging import Judges, Rated, allowed_by, refusal, told, unattended
 from agent.protocol.approvals import Consent
 from agent.protocol.cancel import CancellationToken
@@ -173,7 +174,12 @@ class Gate:
             return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}")
         if await self._stale(attempt, checkpoint):
             return await self._ask_after_all(attempt, attempt.note)
-        return await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        item = await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        if not item.refused:
+            return item
+        attempt.becomes(await self._rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
+        attempt.note = f"it ran unasked and was ended: {held_words(item.refused)}"
+        return await self._ask_after_all(attempt, attempt.note)
 
     async def _ask_after_all(self, attempt: Attempt, remark: str) -> CommandItem:
         """The prompt for what nobody had to be asked about; where nobody is there, `remark` says why it did not run."""

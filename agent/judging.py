@@ -15,6 +15,7 @@ from agent.protocol.decisions import Confining, Finding, Level, RiskContext, Ris
 from agent.protocol.events import Known
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
+from agent.protocol.rights import Rights
 
 DecideFunction = Callable[[RiskReport, Approval, str, Policy], Verdict]
 Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
@@ -55,7 +56,8 @@ FREE = Confining()
 class Rated:
     """One text with its rating, what that was held against, what policy says of it, and how it would be confined.
 
-    `changed`: what was not any more as an earlier rating of the same text had found it.
+    `changed`: what was not any more as an earlier rating of the same text had found it. `rights`: to which it is held
+    where it runs unasked, None where nothing holds it.
     """
 
     command: str
@@ -64,6 +66,7 @@ class Rated:
     confining: Confining = FREE
     context: RiskContext | None = None
     changed: str = ""
+    rights: Rights | None = None
 
 
 def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:

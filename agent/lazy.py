@@ -84,6 +84,10 @@ class LazyExecutor:
         """How a run of `report`'s command would be confined now, or why it cannot be."""
         return await self._real().confining(mode, report)
 
+    async def unheld(self, report: RiskReport) -> str:
+        """Why a run of `report`'s command could not be held to its rating; "" where it could."""
+        return await self._real().unheld(report)
+
     def warm(self) -> None:
         """Start what the first command will need."""
         getattr(self._real(), "warm", lambda: None)()

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent.holding import RULE, held, wanted_more
 from agent.judging import Judges, Rated, known, rate
 from agent.policy.confining import held_back, kept_out, unconfined, wanted
 from agent.protocol.decisions import Confining, Proposal, RiskContext, RiskReport, Verdict
@@ -77,12 +78,29 @@ class Rater:
             verdict = kept_out(verdict, await self._confining(report, cwd), os.path.realpath(path))
         else:
             verdict = held_back(verdict, confining, interactive=self.approval.interactive)
+        rated = Rated(command, report, verdict, confining, context)
+        if self.executor is not None and not path and verdict.action == "allow":
+            verdict, rights = await held(rated, self.judges.policy(cwd), self.executor, self.events)
+            rated = replace(rated, verdict=verdict, rights=rights)
         await self.events.send(
             CommandRated(
                 command_id=proposal.command_id, stage=stage, report=report, verdict=verdict, known=known(context)
             )
         )
-        return Rated(command, report, verdict, confining, context)
+        return rated
+
+    async def wanted_more(self, proposal: Proposal, rated: Rated, refused: tuple[str, ...]) -> Rated:
+        """The rating of what was refused something while it ran: one level higher, and asked for in any case. Raises RecordingError."""
+        report = raised(rated.report, (wanted_more(rated.report, refused),))
+        again = await self.judge(
+            proposal, report, "again", proposal.cwd, confining=rated.confining, context=rated.context
+        )
+        if again.verdict.action != "allow":
+            return again
+        reason = "it wanted more than its rating says, so it is asked for"
+        return replace(
+            again, verdict=Verdict(action="ask", rule=RULE, reason=reason, word=again.verdict.word), rights=None
+        )
 
     async def _confining(self, report: RiskReport, cwd: str) -> Confining:
         """How it would be confined, by setting and policy; a policy that crashes refuses it anyway."""

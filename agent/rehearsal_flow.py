@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.asking import Asking, Attempt
 from agent.judging import allowed_by, told, unattended
 from agent.policy.confining import beyond
+from agent.policy.rights import past
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.decisions import CancelGoal, Commit, Discard, EditAgain, Rehearse, Review
 from agent.protocol.errors import Cancelled
@@ -90,10 +91,12 @@ class RehearsalFlow:
                 first, attempt.direct = asking.rehearsed_first(attempt), True
                 attempt.note += "\nEnter runs it for real now" if first and asking.approval.interactive else ""
             return EditAgain()
+        rights = attempt.rated.rights if attempt.unasked else None
         outside = beyond(attempt.rated.confining, rehearsal)
-        if attempt.unasked and not rehearsed.wanted_network and not outside:
+        more = past(rights, rehearsal) if rights is not None else ""
+        if attempt.unasked and not rehearsed.wanted_network and not (outside or more):
             return Commit()
-        attempt.note = outside or (_OFFLINE if attempt.unasked else "")
+        attempt.note = outside or more or (_OFFLINE if attempt.unasked else "")
         if not isinstance(reviewer, Reviewer) or not (asking.approval.interactive or only):
             return None
         request = asking.request(attempt)

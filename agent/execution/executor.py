@@ -387,7 +387,7 @@ class ShellExecutor:
         kept = after is not None or nothing_ran
         if after is not None:
             self._state = after
-        elif not nothing_ran and not result.job:
+        elif not nothing_ran and not result.job and not result.refused:
             notes += (_NOT_KEPT if has_state else _NO_BASH,)
         if not os.path.isdir(self._state.cwd):
             notes += (self._leave_lost_folder(),)

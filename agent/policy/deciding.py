@@ -171,7 +171,7 @@ def _touching(
 
 
 def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
-    name = f"{_short(file)}:{rule.name}"
+    name = named(file, rule)
     if says == "maybe":
         reason = f"a rule may be about this ({why}): {rule.reason or rule.name}"
         return Verdict(action="ask", rule=name, reason=reason, word=WORD)
@@ -184,22 +184,22 @@ def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
 def _unread(file: PolicyFile, rule: Rule) -> Verdict:
     """A text that hides part of what it does could be what a rule forbids."""
     reason = "not all of it could be read, so a rule that forbids cannot be held against it"
-    return Verdict(action="refuse", rule=f"{_short(file)}:{rule.name}", reason=reason, word=WORD)
+    return Verdict(action="refuse", rule=named(file, rule), reason=reason, word=WORD)
 
 
 # --- allowing ---
 
 
 def _allowed(report: RiskReport, approval: Approval, policy: Policy) -> Verdict | None:
-    named = [(file, rule) for file in policy.files for rule in _allows_of(file)]
-    if not named:
+    found = [(file, rule) for file in policy.files for rule in _allows_of(file)]
+    if not found:
         return None
-    rules = [rule for _, rule in named]
+    rules = [rule for _, rule in found]
     cover = coverage(rules, report, policy.place, up_to=_ALLOWED_UP_TO.get(approval.mode))
     if cover.why_not:
         return None
     used = dict.fromkeys(cover.by.values())
-    names = ", ".join(f"{_short(named[number][0])}:{named[number][1].name}" for number in used)
+    names = ", ".join(named(*found[number]) for number in used)
     reason = next((rules[number].reason for number in used if rules[number].reason), "a rule of your policy allows it")
     return Verdict(action="allow", rule=names, reason=reason, word=WORD)
 
@@ -208,6 +208,11 @@ def _allows_of(file: PolicyFile) -> list[Rule]:
     if file.trust not in MAY_ALLOW or file.error:
         return []
     return [rule for rule in file.rules if rule.action == "allow"]
+
+
+def named(file: PolicyFile, rule: Rule) -> str:
+    """How a verdict names a rule."""
+    return f"{_short(file)}:{rule.name}"
 
 
 def _short(file: PolicyFile) -> str:

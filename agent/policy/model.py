@@ -45,7 +45,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     alone); the others look through any wrapper. What is secret to read, and environment that later programs load, an `allow` covers
     only where its `effects` name "secret" or "environment". `up_to`: an `allow` covers findings up to this level (never high).
     `workspace`, `session`, `until` (RFC 3339, UTC) limit the rule. `confine`: how a command that it may be about is confined; of several,
-    and of the setting, all hold.
+    and of the setting, all hold. `free`: it says "off" itself, so what an `allow` lets run is not held to its rating either.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     session: str = ""
     until: str = ""
     confine: Confinement = "off"
+    free: bool = False
     match: tuple[str, ...] = ()
     not_match: tuple[str, ...] = ()
 

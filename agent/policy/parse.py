@@ -96,6 +96,7 @@ def rule_of(table: Any, number: int, trust: Trust) -> Rule:
     values["up_to"] = _level(values.get("up_to", "medium"), f"{where}: up_to")
     if values.get("confine", "off") not in CONFINEMENTS:
         raise PolicyError(f"{where}: confine must be one of {'; '.join(CONFINEMENTS)}")
+    values["free"] = table.get("confine") == "off"
     rule = _made(values, where)
     _check(rule, where, trust)
     return rule

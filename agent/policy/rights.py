@@ -6,9 +6,11 @@ What the rating does not say is no right: of a report that says nothing, only re
 from __future__ import annotations
 
 import posixpath
+from typing import cast
 
 from agent.policy.program_rights import ASKS_SERVICES, INTERFACES, NETWORK, PLAIN_READERS
-from agent.protocol.decisions import Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
+from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.rights import Rights
 
 _NOTHING = frozenset({"read", "secret", "none"})
@@ -23,6 +25,7 @@ _RECORDS = "vcs-safe"
 _GIT_RECORDS = frozenset({"fetch"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+_TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108
 _WORKSPACE = ("workspace", "workspace-all")
 
 
@@ -55,6 +58,24 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
     )
 
 
+def as_confinement(rights_of_it: Rights) -> Confinement:
+    """The same in the words of a setting, for what is confined besides."""
+    files = "workspace" if rights_of_it.write or rights_of_it.repositories else "read-only"
+    return cast(Confinement, files if rights_of_it.network else f"{files},no-network")
+
+
+def past(rights_of_it: Rights, rehearsal: Rehearsal) -> str:
+    """What making a rehearsal real would change beside these rights, in words; "" for nothing."""
+    paths = [path for change in rehearsal.changes for path in (change.path, change.source) if path]
+    if rights_of_it.repositories:
+        paths = [path for path in paths if "/.git/" not in path or path.endswith("/config") or "/hooks/" in path]
+    paths = [path for path in paths if not any(_holds(folder, path) for folder in (*rights_of_it.write, *_TEMPORARY))]
+    if not paths and not rehearsal.more:
+        return ""
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return f"it would change {', '.join(paths[:3]) or 'more than is listed'}{more}, which its rating does not say"
+
+
 def reads_plainly(report: RiskReport) -> bool:
     """Whether it only runs programs of which everybody knows that they only read, and the shell does nothing beside."""
     if report.level is not Level.LOW or report.parse != "ok" or report.cut or report.findings or not report.programs:
@@ -78,9 +99,9 @@ def _paths(effect: Effect, context: RiskContext) -> list[str]:
     ]
 
 
-def _holds(folder: str, home: str) -> bool:
-    """Whether a folder is home, or above it: then what is written in it runs by itself."""
-    return bool(home) and f"{home.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+def _holds(folder: str, path: str) -> bool:
+    """Whether a path is a folder, or below it. (A workspace that holds home is none: what is written there runs by itself.)"""
+    return bool(path) and f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _name(run: ProgramRun) -> str:

@@ -116,6 +116,7 @@ class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
 
     `exit_code` is None unless `outcome` is "ran"; a command killed by signal n has exit code 128 + n. `rehearsal`: what a rehearsal showed
     that it would change, where it did not run after all. `job`: under which number it goes on in the background, 0 for what has ended.
+    `refused`: what it tried beside what its rating says, and was ended for.
     """
 
     command_id: str
@@ -139,6 +140,7 @@ class CommandItem(Struct, frozen=True, kw_only=True, tag="command"):
     call_id: str = ""
     rehearsal: str = ""
     job: int = 0
+    refused: tuple[str, ...] = ()
 
 
 class ToolItem(Struct, frozen=True, kw_only=True, tag="tool"):

@@ -145,6 +145,9 @@ class Executor(Protocol):
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
         """How a run of `report`'s command would be confined now, or why it cannot be."""
 
+    async def unheld(self, report: RiskReport) -> str:
+        """Why a run of `report`'s command could not be held to the rights that its rating gives it; "" where it could."""
+
     async def close(self) -> None: ...
 
 

@@ -18,3 +18,7 @@ class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
     network: bool = False
     interfaces: bool = False
     services: bool = False
+
+
+CANNOT = "nobody would look at it, and it cannot be held to its rating here: "
+"""How the reason of a verdict begins that asks for what cannot be held; the reason why follows."""

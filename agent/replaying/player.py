@@ -24,6 +24,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
+from agent.protocol.rights import CANNOT
 from agent.replaying.tape import Tape
 
 _NOT_KEPT = re.compile(
@@ -92,6 +93,12 @@ class Player:
         if started is None or started.confine == "off":
             return Confining()
         return Confining(mode=started.confine, workspace=self._cwd)  # type: ignore[arg-type]  # as recorded
+
+    async def unheld(self, report: RiskReport) -> str:
+        """Whether it could be held to its rating then."""
+        rated = self._tape.rating_ahead()
+        reason = rated.verdict.reason if rated is not None and rated.verdict.rule == "lock" else ""
+        return reason.partition(CANNOT)[2]
 
     async def close(self) -> None:
         pass

@@ -141,6 +141,7 @@ class FakeExecutor:
         self.exports: dict[str, str] = {}
         self.ran: list[ApprovedCommand] = []
         self.unconfinable = ""
+        self.unholdable = ""
         self._results = dict(results or {})
 
     async def execute(
@@ -159,6 +160,10 @@ class FakeExecutor:
     async def confining(self, mode: Confinement, report: RiskReport) -> Confining:
         """Everything can be confined, unless `unconfinable` says why not."""
         return Confining(mode=mode, workspace=self.cwd, how=f"by {mode}", reason=self.unconfinable)
+
+    async def unheld(self, report: RiskReport) -> str:
+        """Everything can be held to its rating, unless `unholdable` says why not."""
+        return self.unholdable
 
     async def close(self) -> None:
         pass

@@ -17,6 +17,7 @@ from agent.frontends import one_shot
 from agent.frontends.line import OwnCommand
 from agent.frontends.sessions.naming import find_session
 from agent.frontends.sessions.replay_run import run_again
+from agent.protocol.confinement import is_as_strict
 from agent.protocol.decisions import Approved, CancelGoal, Skipped
 from agent.protocol.events import CommandProposed, CommandRated, CommandStarted, GoalStarted, SessionStarted
 from agent.recording.integrity.chain import line_hash
@@ -254,7 +255,7 @@ def test_what_was_confined_is_confined_again(world: World) -> None:
         pytest.skip("nothing can be confined here")
     world.again(approve="medium")
     again = [record.event for record in world.newest() if isinstance(record.event, CommandStarted)]
-    assert [event.confine for event in again] == ["workspace"]
+    assert [is_as_strict(event.confine, "workspace") for event in again] == [True]
 
 
 def test_a_session_of_which_nothing_ran_opens_no_new_one(world: World, capsys: pytest.CaptureFixture[str]) -> None:
