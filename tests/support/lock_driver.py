@@ -1,0 +1,121 @@
+"""Runs commands through the real gate and executor under `--approve low`, nobody there to ask, and prints what became of them as JSON.
+
+Standard input: {"commands": [text, …], "workspace": …, "home": …, "lying": whether everything is called a low read, "tear": …}. With "free"
+nothing is held: what a command does without the lock. A process of its own, so that it can be an ordinary user's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from agent.execution.confine.grounds import Grounds
+from agent.execution.executor import ShellExecutor
+from agent.gate import Gate
+from agent.judging import Judges
+from agent.policy.deciding import decide
+from agent.policy.rights import rights
+from agent.protocol.approvals import ApprovedCommand, Consent
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport
+from agent.protocol.requests import Approval
+from agent.risk.classifier import classify
+
+
+class Silent:
+    """Records nothing, shows nothing, redacts nothing, asks nobody."""
+
+    async def send(self, event):
+        return None
+
+    async def send_if_possible(self, event):
+        return None
+
+    def output(self, stream, data):
+        pass
+
+    def redact(self, text):
+        return text
+
+    def feed(self, text):
+        return text
+
+    def close(self):
+        return ""
+
+
+def lying(command, context):
+    effect = Effect(kind="read", scope="workspace", targets=("/",))
+    finding = Finding(rule="read.workspace", level=Level.LOW, reason="reads", span=(0, len(command)), effect=effect)
+    return RiskReport(command=command, level=Level.LOW, findings=(finding,))
+
+
+class KnownFacts:
+    def __init__(self, work):
+        self._work = work
+
+    def risk_context(self, command, cwd):
+        return RiskContext(
+            cwd=cwd, home=self._work["home"], workspace=self._work["workspace"], is_root=os.geteuid() == 0
+        )
+
+
+async def through_the_gate(work, executor, command, number):
+    facts, silent = KnownFacts(work), Silent()
+    judges = Judges(
+        classify=lying if work.get("lying") else classify, decide=lambda report, approval, origin, policy: decide(report, approval),
+        facts=facts, redactor=silent, open_stream_redaction=Silent,
+    )  # fmt: skip
+    gate = Gate(
+        judges,
+        executor=executor,
+        confirmer=silent,
+        events=silent,
+        approval=Approval(mode="low", interactive=False),
+        cancel=CancellationToken(),
+    )
+    gate.timeout = 20.0
+    item = await gate.run(Proposal(command_id=str(number), command=command, cwd=executor.cwd))
+    return {
+        "outcome": item.outcome, "remark": item.remark, "code": item.exit_code, "out": item.stdout, "err": item.stderr, "refused": item.refused
+    }  # fmt: skip
+
+
+async def straight(work, executor, command, number):
+    """As it is rated, held or not ("free")."""
+    context = KnownFacts(work).risk_context(command, executor.cwd)
+    report = classify(command, context)
+    low = RiskReport(command=command, level=Level.LOW, findings=report.findings, programs=report.programs)
+    had = None if work.get("free") else rights(low, context)
+    approved = ApprovedCommand(
+        command_id=str(number), command=command, report=low, consent=Consent(by="policy"), timeout=20.0, rights=had
+    )
+    result = await executor.execute(approved, None, CancellationToken())
+    return {
+        "level": report.level.value, "code": result.exit_code, "out": result.stdout.head, "err": result.stderr.head, "refused": result.refused
+    }  # fmt: skip
+
+
+async def run(work):
+    os.chdir(work["workspace"])
+    executor = ShellExecutor(
+        cwd=work["workspace"],
+        env=dict(os.environ),
+        grounds=Grounds(workspace=work["workspace"], home=work["home"]),
+        grace=0.3,
+    )
+    act = through_the_gate if work.get("gate") else straight
+    done = []
+    for number, command in enumerate(work["commands"]):
+        done.append(await act(work, executor, command, number))
+        executor.enter(work["workspace"])
+    await executor.close()
+    return done
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(run(json.load(sys.stdin)))))
