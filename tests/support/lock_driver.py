@@ -81,7 +81,8 @@ async def through_the_gate(work, executor, command, number):
     gate.timeout = 20.0
     item = await gate.run(Proposal(command_id=str(number), command=command, cwd=executor.cwd))
     return {
-        "outcome": item.outcome, "remark": item.remark, "code": item.exit_code, "out": item.stdout, "err": item.stderr, "refused": item.refused
+        "outcome": item.outcome, "remark": item.remark, "code": item.exit_code, "out": item.stdout,
+        "err": item.stderr, "refused": item.refused
     }  # fmt: skip
 
 
@@ -96,7 +97,8 @@ async def straight(work, executor, command, number):
     )
     result = await executor.execute(approved, None, CancellationToken())
     return {
-        "level": report.level.value, "code": result.exit_code, "out": result.stdout.head, "err": result.stderr.head, "refused": result.refused
+        "level": report.level.value, "code": result.exit_code, "out": result.stdout.head,
+        "err": result.stderr.head, "refused": result.refused
     }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A classifier that calls everything a low read, and hostile commands, for real: nothing but temporary files is changed, nothing is sent."""
+"""A classifier that calls everything a low read, and hostile commands, for real: nothing is changed but temporary files, nothing sent."""
 
 from __future__ import annotations
 
