@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.bundled_options import spelled_out
-from agent.risk.handlers_net import judge_far_copy
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
@@ -186,6 +185,8 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if re.match(r"(?:[\w.-]+@)?[\w.-]+:", target.text) or target.text.startswith("rsync://"):
         secret = any(walker.rater.scopes.of(w, invocation.cwd) in (*_KEPT, "history") for w in args.operands[:-1])
         walker.add("send-secret" if secret else "send", [target], place)
+        from agent.risk.handlers_net import judge_far_copy
+
         judge_far_copy(walker, invocation, target)
     else:
         walker.add("copy-to", [target], place, invocation=invocation)

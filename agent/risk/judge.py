@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Finding, Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
 from agent.risk.invocation import Invocation, Output
@@ -34,6 +34,7 @@ _LOOKS_AT_WORDS = frozenset(
 )  # these read all words of what they wrap
 _ELEVATES = frozenset(("wrappers:elevate", "wrappers:su"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
+_ENDS = ("-", "--")
 _handlers: dict[str, Handler] = {}
 
 
@@ -231,7 +232,60 @@ def suspect_words(walker: Walker, invocation: Invocation) -> None:
 
 
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
-    """A known program: help and dry runs, then its handler, its cases, its operands."""
+    """A known program. What stands in front of its sub-command may be an option with a value: the worse reading counts."""
+    other = behind_unknown_options(invocation, table)
+    if other is None:
+        return apply_as_read(walker, invocation, table)
+    before = len(walker.findings)
+    judge(walker, other)
+    middle, walker.reads = len(walker.findings), False
+    output = apply_as_read(walker, invocation, table)
+    if isinstance(output, Invocation):
+        output = judge(walker, output)
+    told = walker.findings[middle:]
+    least = (
+        0 if invocation.words[1].text.startswith("--") else 1
+    )  # a short one is often a switch: then only high counts
+    if _worst(walker.findings[before:middle]) > max(_worst(told), least):
+        del walker.findings[middle:]
+    else:
+        walker.findings[before:] = told
+    return output
+
+
+def _worst(findings: list[Finding]) -> int:
+    return max((finding.level.rank for finding in findings), default=-1)
+
+
+def behind_unknown_options(invocation: Invocation, table: Program) -> Invocation | None:
+    """The same without options that the table does not know and their values, None where none stand in front of the sub-command."""
+    words = invocation.words
+    if len(words) < 4 or words[1].text[:1] != "-" or not table.cases:
+        return None
+    index = 1
+    while index + 1 < len(words):
+        option = words[index].text
+        if (
+            option[:1] != "-"
+            or option in _ENDS
+            or "=" in option
+            or words[index + 1].text[:1] == "-"
+            or _is_known(option, table)
+        ):
+            break
+        index += 2
+    return None if index == 1 else invocation.read_as([words[0], *words[index:]])
+
+
+def _is_known(option: str, table: Program) -> bool:
+    names = (table.longs, table.singles, table.value, table.dry)
+    return any(option in known for known in names) or any(
+        option in group for flag in table.flags for group in flag.options
+    )
+
+
+def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
+    """Help and dry runs, then the program's handler, its cases, its operands."""
     words = invocation.words[1:]
     walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.005 if table.style == "posix" else 0.4))
     args = split_args(words, table)

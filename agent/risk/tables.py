@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
@@ -55,8 +54,6 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         if role is not None and role != "text" and word is not None and not to_screen(role, word):
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     rule, used = choose_case(table, args)
-    if table.cases and len(args.operands) > 1:
-        rule, used = behind_unknown_option(invocation, table, args, rule, used)
     walker.reads = (
         rule is not None and rule.effect in ("read", "none") and table.name != "git"
     )  # whose folder decides, too
@@ -151,36 +148,17 @@ def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
                 return
 
 
-def behind_unknown_option(
-    invocation: Invocation, table: Program, args: Args, rule: CaseRule | None, used: int
-) -> tuple[CaseRule | None, int]:
-    """The sub-command may stand behind the value of an option that the table does not know: the worse reading counts."""
-    first = args.operands[0]
-    place = first.start, first.end
-    before = next((a.text for a, b in pairwise(invocation.words) if (b.start, b.end) == place), "")
-    if before[:1] != "-" or "=" in before or _is_known(before, table):
-        return rule, used
-    other, more = choose_case(table, args, 1)
-    if other is None or _badness(other) <= (1 if rule is None else _badness(rule)):
-        return rule, used
-    return other, more + 1
-
-
-def _is_known(option: str, table: Program) -> bool:
-    return option in table.longs or option in table.singles or option in table.value or option in table.dry
-
-
 def _badness(rule: CaseRule) -> int:
     if rule.level:
         return ("low", "medium", "high").index(rule.level)
     return {"L": 0, "M": 1, "H": 2}.get(level_row(rule.effect).level, 1)
 
 
-def choose_case(table: Program, args: Args, start: int = 0) -> tuple[CaseRule | None, int]:
+def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
     """The rule for the sub-command: most words that it names, then most words, then one with options, then the worst."""
-    verbs = [word.text for word in args.operands[start : start + 5]]
-    if not table.cases or not verbs:
+    if not table.cases or not args.operands:
         return None, 0
+    verbs = [word.text for word in args.operands[:5]]
     best: CaseRule | None = None
     best_key = (-1, -1, -1, -1)
     for first in (verbs[0], "*"):
