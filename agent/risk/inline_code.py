@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.budget import SCRIPT
 from agent.risk.expansions import decode_ansi_c
-from agent.risk.inert_code import only_prints
 from agent.risk.inline.readers import read
 from agent.risk.inline_files import judge_deeds, judge_deletions, judge_files
 from agent.risk.inline_limits import first
 from agent.risk.inline_patterns import patterns
 from agent.risk.inline_programs import starts_programs, suspect_text
+from agent.risk.inline_texts import home_named
 from agent.risk.invocation import Invocation
 from agent.risk.words import UNKNOWN, Word
 
@@ -42,8 +42,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     walker.work.spend(SCRIPT + len(code) / 4)
     reading = read(code, language)
     before = len(walker.findings)
-    harmless = reading.harmless if reading is not None else only_prints(code, language)
-    if not harmless or taint or UNKNOWN in code:
+    if reading is None or not reading.harmless or taint or UNKNOWN in code:
         _scan(walker, invocation, code, language)
     if reading is not None:
         judge_deeds(walker, invocation, reading, before)
@@ -55,6 +54,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
 def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
     """Findings for what gives itself away in `code`, whatever it is that is written there."""
     place = invocation.place
+    code = home_named(code)
     signs = patterns()
     runs = bool(signs["runs"].search(code) or signs["pipes"].search(code)) or (
         language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code

@@ -22,12 +22,16 @@ _GLOBBED = re.compile(
 )
 
 
+def below_home(walker: Walker, path: str) -> str:
+    """The path, with the person's home for a `~` in front."""
+    return (walker.state.home or PSEUDO_HOME) + path[1:] if path == HOME or path.startswith(HOME + "/") else path
+
+
 def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before: int) -> None:
     """What the reader of a language saw done to known paths, where no finding from `before` on tells that already."""
     told = {text for found in walker.findings[before:] if found.effect for text in found.effect.targets}
     for deed in reading.deeds:
-        home = walker.state.home or PSEUDO_HOME
-        path = home + deed.path[1:] if deed.path == HOME or deed.path.startswith(HOME + "/") else deed.path
+        path = below_home(walker, deed.path)
         if deed.path not in told or path != deed.path:
             word = Word(path, *invocation.place)
             rule = "" if deed.kind == "read" else f"inline.{deed.kind}"
@@ -51,7 +55,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
         )
     signs = patterns()
     for found in first(walker, invocation, _GLOBBED.finditer(code)):
-        word = Word(found.group(1), *invocation.place, glob=True)
+        word = Word(below_home(walker, found.group(1)), *invocation.place, glob=True)
         walker.add("delete", [word], invocation.place, recursive=True, invocation=invocation, rule="inline.delete")
     matches = list(first(walker, invocation, signs["delete"].finditer(code)))
     if not matches:
@@ -70,7 +74,7 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
             continue
         deep = all_of_it or bool(signs["deep"].search(match.group()))
         target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
-        word = Word(target or ".", *invocation.place, taint="" if match.group("arg") else "var")
+        word = Word(below_home(walker, target or "."), *invocation.place, taint="" if match.group("arg") else "var")
         level = Level.HIGH if deep and match.group("arg") else None
         walker.add(
             "delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete"
@@ -88,7 +92,10 @@ def judge_files(walker: Walker, invocation: Invocation, code: str, network: bool
     if signs["device"].search(code):
         walker.add("device-write", [], place)
     if signs["write"].search(code):
-        words = [Word(m.group("s"), *place) for m in first(walker, invocation, signs["write_path"].finditer(code))]
+        words = [
+            Word(below_home(walker, m.group("s")), *place)
+            for m in first(walker, invocation, signs["write_path"].finditer(code))
+        ]
         words = [w for w in words if "{" not in w.text] or [Word(UNKNOWN, *place, taint="var")]
         walker.add("write", words, place, invocation=invocation, rule="inline.write")
     secrets = [m for m in signs["secret"].findall(code) if is_secret(m)]

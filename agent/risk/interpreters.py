@@ -163,26 +163,14 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
     from agent.risk import inline_code
 
-    shows = args.has("--version", "-V", "--help", "-v") or not args.names.isdisjoint(table.dry)
-    if shows and not args.operands and not (table.script & args.names):
-        return None, ""
-    if table.name == "php" and args.has("-i", "-m", "--ini") and not args.operands and not table.script & args.names:
-        return None, ""
-    snippets = args.values(*table.script)
     module = args.value("-m") if table.name == "python" else None
-    if module is not None and not (snippets and _first(args, table.script, "-m")):  # what comes first ends the options
+    coded = not args.names.isdisjoint(table.script) and bool(args.values(*table.script))
+    if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
         return run_module(walker, invocation, module, args)
-    if snippets:
-        loaded = _loaded(walker, invocation, table, args)
-        for word in snippets:
-            inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
-        if table.name == "perl" and any(name.startswith("-i") for name in args.names):
-            walker.add("modify", args.operands, invocation.place, invocation=invocation)
-        else:
-            for word in args.operands:
-                walker.add("read", [word], invocation.place, invocation=invocation)
-        _opened_names(walker, invocation, table, args)
-        return None, (invocation.stdin or (None, ""))[1]
+    if coded:
+        return _given(walker, invocation, table, args)
+    if not args.operands and _shows(table, args):
+        return None, ""
     if args.operands and args.operands[0].text != "-":
         if table.name in ("node", "deno", "bun", "php") and args.has("-c", "--check", "-l"):
             return None, ""
@@ -199,13 +187,42 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     return None, taint
 
 
+def _shows(table: Program, args: Args) -> bool:
+    """Whether the interpreter only tells about itself. With -v Python tells more of what it runs."""
+    asked = {"--version", "-V", "--help", "-version", "-help"} | ({"-v"} if table.name != "python" else set())
+    if table.name == "php":
+        asked |= {"-i", "-m", "--ini"}
+    return not args.names.isdisjoint(asked) or not args.names.isdisjoint(table.dry)
+
+
+def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """Code in the words of the command; further operands are files that it reads, or changes with `perl -i`."""
+    from agent.risk import inline_code
+
+    place = invocation.place
+    loaded = _loaded(walker, invocation, table, args)
+    snippets = args.values(*table.script)
+    if table.name in ("perl", "ruby"):  # one program of several lines
+        taint = " ".join(word.taint for word in snippets).strip()
+        snippets = [Word("\n".join(word.text for word in snippets), *place, taint=taint)]
+    for word in snippets:
+        inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
+    if table.name == "perl" and any(name.startswith("-i") for name in args.names):
+        walker.add("modify", args.operands, place, invocation=invocation)
+    else:
+        for word in args.operands:
+            walker.add("read", [word], place, invocation=invocation)
+    _opened_names(walker, invocation, table, args)
+    return None, (invocation.stdin or (None, ""))[1]
+
+
 def _first(args: Args, names: frozenset[str], other: str) -> bool:
     """Whether one of `names` is given before `other`."""
     return next(name in names for name, _ in args.options if name in names or name == other)
 
 
 _LOADING = {"perl": ("-M", "-m"), "ruby": ("-r", "--require"), "node": ("-r", "--require", "--import"), "lua": ("-l",)}
-_LOADS = {"perl": "use {};", "ruby": "require '{}';", "node": "require('{}');", "lua": "require '{}';"}
+_LOADS = {"ruby": "require '{}';", "node": "require('{}');", "lua": "require '{}';"}
 _MORE = {  # options that load or run something besides the code
     "python": ("-i",), "perl": ("-I", "-d", "-x"), "ruby": ("-I", "-x"), "php": ("-F", "-S", "-d", "-c", "-z", "-t"), "lua": ("-i",),
     "node": ("-i", "--interactive", "--loader", "--experimental-loader", "--env-file", "--inspect", "--inspect-brk", "--test"),
@@ -225,9 +242,16 @@ def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) 
         reason = "loads or runs something besides the code it is given: {targets}"
         walker.add("run", words, invocation.place, reason=reason, rule="run.option")
     modules = [word.text for word in args.values(*_LOADING.get(table.name, ()))]
-    if table.name == "perl":  # -MList::Util=sum,max
-        modules = [re.sub(r"=(.*)", lambda names: f" qw({names[1]})", text, flags=re.S) for text in modules]
-    return "".join(_LOADS[table.name].format(text) for text in modules)
+    if table.name != "perl":
+        return "".join(_LOADS[table.name].format(text) for text in modules)
+    uses = [
+        re.sub(r"=(.*)", lambda names: f" qw({names[1]})", text, flags=re.S) for text in modules
+    ]  # -MList::Util=sum,max
+    code = "".join(f"no {text[1:]};" if text[:1] == "-" else f"use {text};" for text in uses)
+    pattern = args.value("-F")
+    if pattern is not None:  # perl writes it into its code as it is given
+        code += f"split({pattern.text});" if pattern.text[:1] in ("/", "'", '"') else f"m\1{pattern.text}\1;"
+    return code + ("<>;" if args.has("-n", "-p") else "")
 
 
 def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
@@ -239,11 +263,17 @@ def javascript(walker: Walker, invocation: Invocation, table: Program, args: Arg
         snippets += args.operands[1:2]
     for word in snippets:
         inline_code.judge(walker, invocation, word.text, "node", word.taint)
+    words = [word.text for word in args.operands if not word.text.startswith("-") or word.text == "-"]
+    if invocation.stdin is not None and not snippets and words in ([], ["-"], ["run"], ["run", "-"], ["repl"]):
+        text, taint = invocation.stdin
+        feed_findings(walker, invocation, text, taint)
+        if text:
+            inline_code.judge(walker, invocation, text, "node", taint)
 
 
 def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
-    """With -n and -p, perl opens an operand `command|` as a pipe from that command."""
-    if table.name != "perl" or not args.has("-n", "-p"):
+    """Perl's `<>`, and so -n and -p, opens an operand `command|` as a pipe from that command."""
+    if table.name != "perl":
         return
     for word in args.operands:
         if word.text.rstrip().endswith("|") or word.text.lstrip().startswith("|"):

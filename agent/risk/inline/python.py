@@ -8,7 +8,7 @@ import textwrap
 import warnings
 
 from agent.risk.inline.python_deeds import OPENERS, Deeds
-from agent.risk.inline.python_names import ATTRIBUTES, BUILTINS, MODULES, PACKAGES
+from agent.risk.inline.python_names import ATTRIBUTES, BUILTINS, MODULES, PACKAGES, RESERVED
 from agent.risk.inline.python_paths import Paths
 from agent.risk.inline.reading import Reading
 
@@ -79,7 +79,7 @@ class _Reader:
         for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._imported(node)
-        for name in bound & self.modules.keys():
+        for name in bound & (self.modules.keys() | RESERVED):
             self.reading.doubt(f"another {name}")
         self.deeds = Deeds(reading, Paths(nodes, self._dotted), opens="open" not in bound)
 
@@ -142,7 +142,7 @@ class _Reader:
             elif not isinstance(parent, ast.Attribute):
                 self._member(node, dotted)
         elif node.id in self.bound:
-            if not isinstance(node.ctx, ast.Load) and (node.id in BUILTINS or node.id.startswith("__")):
+            if node.id.startswith("__"):
                 self.reading.doubt(f"another {node.id}")
         elif node.id == "type":
             asked = self.parents.get(parent) if isinstance(parent, ast.Call) and parent.func is node else None

@@ -5,6 +5,8 @@ Allowed names only compute, read or print, whatever they are given. None of them
 
 from __future__ import annotations
 
+import builtins
+
 _BUILTINS = (
     "print len str int float bool complex bytes bytearray memoryview list dict tuple set frozenset sorted reversed sum min max abs round"
     " range enumerate zip map filter any all repr ascii ord chr hex bin oct divmod pow isinstance issubclass hash id iter next slice type"
@@ -15,6 +17,8 @@ _BUILTINS = (
     " BrokenPipeError PermissionError Ellipsis NotImplemented"
 )
 BUILTINS = frozenset(_BUILTINS.split())
+RESERVED = frozenset((*(set(dir(builtins)) - BUILTINS), "type", "help", "copyright", "credits", "license"))
+"""Built-in names that are not harmless: they keep their meaning where code gives them another one only in passing."""
 
 _MODULES = """
 json: load loads dump dumps JSONDecodeError

@@ -1,0 +1,35 @@
+"""Recognise code of languages without a reader that is nothing but values and their printing."""
+
+from __future__ import annotations
+
+import re
+
+from agent.risk.inline.reading import Reading
+
+_WORDS = (
+    "print println puts cat echo display newline io format IO puts inspect putStrLn putStr System out Console WriteLine write writeln say"
+    " printf disp show paste paste0 c sum mean median sd var min max length size nchar toupper tolower rev seq sqrt abs round nrow sort"
+    " unique map TRUE FALSE true false nil null NULL R version string sessionInfo versioninfo VERSION halt exit quit init stop q stdout"
+    " plot sin cos tan exp log pi mod div even odd not and or if then else"
+)
+_NAMES = frozenset(_WORDS.split())
+_TEXT = re.compile(r'"(?:\\[nt"\\]|[^"\\$#\n])*"')
+_SINGLE = re.compile(r"'(?:\\[nt'\\]|[^'\\\n])*'")
+_SINGLE_QUOTED = frozenset(("R", "Rscript", "groovy", "octave", "gnuplot"))
+_NAME = re.compile(r"[A-Za-z_]\w*", re.A)
+_OTHER = re.compile(r"#|//|--|/\*|[`@$\\'\"]|[^\x00-\x7f]")
+
+
+def read(code: str, language: str) -> Reading:
+    """What is in `code` besides values and their printing."""
+    reading = Reading()
+    bare = _TEXT.sub(" 0 ", code)
+    if language in _SINGLE_QUOTED:
+        bare = _SINGLE.sub(" 0 ", bare) if '"' not in bare and "'" not in "".join(_TEXT.findall(code)) else bare
+    odd = _OTHER.search(bare)
+    if odd:
+        reading.doubt(f"the sign {odd.group()}")
+    for name in _NAME.findall(bare):
+        if name not in _NAMES:
+            reading.doubt(name)
+    return reading
