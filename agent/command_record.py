@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agent.output_log import OutputLog
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Proposal, RiskReport
+from agent.protocol.errors import RecordingError
 from agent.protocol.events import CommandConfirmed, CommandStarted
 from agent.protocol.messages import CommandItem, CommandOutcome
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
@@ -63,6 +64,11 @@ async def begin(
         safety_off=safety_off,
     )
     await events.send(started)
+
+
+def ended_unrecorded(what: str, trouble: RecordingError) -> RecordingError:
+    """The fault of a log that broke after something had begun: that nothing runs unrecorded is true of what comes next only."""
+    return RecordingError(f"{what}, but its ending is in no log: {trouble.message}", hint=trouble.hint)
 
 
 def item_of(

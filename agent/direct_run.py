@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from agent.command_record import begin, failed_to, item_of, kept_result, ran
+from agent.command_record import begin, ended_unrecorded, failed_to, item_of, kept_result, ran
 from agent.judging import Judges, Rated, writes
 from agent.output_log import OutputLog
 from agent.protocol.approvals import ApprovedCommand
@@ -106,7 +106,7 @@ class DirectRun:
         )
         trouble = await self.events.send_if_possible(event) or trouble
         if trouble is not None:
-            raise trouble
+            raise ended_unrecorded("the command ran", trouble)
 
 
 def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:

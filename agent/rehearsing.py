@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from agent.command_record import begin, item_of, kept_result, ran
+from agent.command_record import begin, ended_unrecorded, item_of, kept_result, ran
 from agent.judging import Judges
 from agent.output_log import OutputLog
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
@@ -145,7 +145,7 @@ class Rehearsals:
         )
         trouble = await self.events.send_if_possible(event)
         if trouble is not None:
-            raise trouble
+            raise ended_unrecorded("what was rehearsed was made real", trouble)
         for note in notes:
             await self.events.send(Warned(text=note))
         item = item_of(proposal, approved.report, "ran", run=approved.command)

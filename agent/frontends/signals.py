@@ -1,4 +1,4 @@
-"""Signals of the process. INT stops what is under way; TERM and HUP also end the program, in order."""
+"""Signals of the process. INT stops what is under way; TERM, HUP and QUIT also end the program, in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from agent.protocol.cancel import CancellationToken
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Signals:
@@ -29,7 +29,7 @@ class Signals:
 
     @contextmanager
     def installed(self, *, endings_only: bool = False) -> Iterator[None]:
-        """Handle signals in the running loop (`endings_only`: TERM and HUP alone). Ignored ones (nohup) stay ignored."""
+        """Handle signals in the running loop (`endings_only`: without INT and TSTP). Ignored ones (nohup) stay ignored."""
         loop = asyncio.get_running_loop()
         handlers: dict[signal.Signals, Callable[[], None]] = {
             ending: (lambda number=ending: self._end(number))  # type: ignore[misc]

@@ -162,6 +162,37 @@ def test_a_full_disk(world: World) -> None:
     assert ("touch ran" in started) == (world.work / "ran").exists()
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
+def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
+    """The log has room for its start and none for its end: that is said, and nothing runs after it, not even when there is room again."""
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    world.sessions.mkdir()
+    fill = f"head -c 1000000 /dev/zero > {world.sessions}/fill 2>/dev/null; seq 3000"
+    lines = ["do it", "!touch ran2", f"!rm {world.sessions}/fill; touch ran3", "!touch ran4"]
+    script = (
+        f"mount -t tmpfs -o size=96k none {world.sessions} || exit 77; cd {world.work}; "
+        f'"$@"; echo "code=$?"; cat {world.sessions}/*.jsonl > {world.base}/log'
+    )
+    planner = world.scripted(command(fill), command("touch ran"), chat("x"))
+    words = ["unshare", "-m", "sh", "-c", script, "sh", *map(str, world.words(*planner, "--approve", "medium"))]
+    given = "\n".join(lines) + "\n"
+    done = subprocess.run(
+        words, env=world.environ(), input=given, capture_output=True, text=True, timeout=30, check=False
+    )
+    if done.returncode == 77:
+        pytest.skip("no small disk can be mounted here")
+    assert "3000" in done.stdout
+    assert "code=1" in done.stdout
+    assert "the command ran, but its ending is in no log" in done.stderr
+    assert done.stderr.count("the disk is full") == len(lines)
+    assert not [path.name for path in world.work.iterdir() if path.name.startswith("ran")]
+    started = [
+        event["command"] for event in envelopes((world.base / "log").read_bytes()) if event["type"] == "command.started"
+    ]
+    assert started == [fill]
+
+
 def test_a_session_folder_on_the_way_to_nowhere(world: World) -> None:
     loop = world.base / "loop"
     loop.symlink_to(loop)

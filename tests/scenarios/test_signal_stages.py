@@ -13,7 +13,7 @@ import pytest
 from tests.scenarios.program import PATIENCE, World, chat, command, until
 from tests.support.terminal import CTRL_C, Terminal
 
-ENDING = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+ENDING = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)]
 RUNNING = "echo begun; sleep 600"
 
 
@@ -177,7 +177,7 @@ def thinking_has_begun(world: World, person: Person, stage: str) -> None:
         until(lambda: person.pump() and "planner.started" in world.types())
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["TERM", "HUP"])
+@pytest.mark.parametrize(("number", "code"), ENDING[1:], ids=["TERM", "HUP", "QUIT"])
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_signal_ends_the_repl_at_every_stage(world: World, stage: str, number: signal.Signals, code: int) -> None:
     with repl(world, stage) as person:
@@ -209,6 +209,32 @@ def test_resizing_and_interrupting_at_every_stage(world: World, stage: str) -> N
     statuses = [goal["status"] for goal in world.goals()]
     assert len(statuses) == (stage != "goal prompt")
     assert set(statuses) <= {"interrupted", "cancelled", "planner_error"}
+    world.no_orphans()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_ctrl_backslash_at_every_stage(world: World, stage: str) -> None:
+    """At a prompt it is no key that means anything; it ends what runs, and in order us while there is nothing else."""
+    with repl(world, stage) as person:
+        at_stage(person, stage)
+        thinking_has_begun(world, person, stage)
+        if stage in ("running", "drawing"):  # the screen shows the words of the command already
+            until(lambda: person.pump() and "command.started" in world.types())
+        person.type("\x1c")
+        if stage == "thinking":
+            assert person.leaves_the_terminal_as_it_was() == 131
+        else:
+            if stage == "drawing":  # a program that takes keys as they are
+                os.kill(person.process.pid, signal.SIGINT)
+            elif stage != "running":
+                person.type(CTRL_C)
+            person.at_prompt()
+            person.type("exit\r")
+            assert person.leaves_the_terminal_as_it_was() == 0
+    ended = [event["exit_code"] for event in world.events() if event["type"] == "command.finished"]
+    assert len(ended) == (stage in ("running", "drawing"))
+    assert stage != "running" or ended == [131]
+    assert world.types()[-1] == "session.finished"
     world.no_orphans()
 
 

@@ -204,7 +204,8 @@ def test_what_grows_or_is_only_touched_asks_nothing(place: Path, command: str, a
     assert (len(person.asked), len(executor.ran)) == (1, 1)
 
 
-def test_more_to_lose_is_asked_for_again(place: Path) -> None:
+def test_more_to_lose_is_asked_for_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.planner.path_facts.MAX_SECONDS", 30.0)
     person = Busy(lambda: [Path(f"build/{number}").touch() for number in range(1_200)])
     go(place, "rm -r build", person)
     assert "there is more to lose" in person.asked[1].note

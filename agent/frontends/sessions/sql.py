@@ -94,7 +94,7 @@ def _ending(stop: Callable[[], None]) -> Iterator[list[signal.Signals]]:
         for each in installed:
             loop.remove_signal_handler(each)
 
-    endings = (signal.SIGTERM, signal.SIGHUP)
+    endings = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
     installed = [number for number in endings if signal.getsignal(number) is not signal.SIG_IGN]
     for number in installed:
         loop.add_signal_handler(number, end, number)
