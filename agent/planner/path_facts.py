@@ -207,6 +207,8 @@ class _Collector:
         facts: list[str] = []
         if effect.kind in ("discard", "discard-one"):
             return self._work(key)
+        if effect.kind == "mount" and "dir" in kinds and _is_filled(key):
+            return ["filled"]
         if effect.kind in _GONE and not {"missing", "link"}.intersection(kinds):
             paths = _matches(key) if "pattern" in kinds or any(char in key for char in _GLOB) else [key]
             if deep and any(
@@ -243,6 +245,14 @@ class _Collector:
         if not prefix and (count := stashes(top)):
             facts.append(f"stashes={count}")
         return facts
+
+
+def _is_filled(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as listing:
+            return next(listing, None) is not None
+    except OSError:
+        return False
 
 
 def _real_roots(context: RiskContext) -> list[tuple[str, str]]:

@@ -133,6 +133,8 @@ def _notes(kind: str, values: dict[str, str], text: str, *, recursive: bool) -> 
         notes.append((f"{text} is a mount point", Level.HIGH))
     if kind in _MOUNTED and "mount-below" in values and recursive:
         notes.append((f"another file system is mounted below {text}", Level.HIGH))
+    if kind == "mount" and "filled" in values and "mount" not in values:
+        notes.append((f"{text} is not empty, and what is in it would be out of reach", Level.HIGH))
     if kind in _LOSES and "dirty" in values:
         notes.append((f"{text} has {_work(values)}", Level.HIGH if recursive else Level.MEDIUM))
     if kind in _LOSES and "many" in values:

@@ -192,6 +192,18 @@ def test_mount_points(place: Path) -> None:
     assert "mount-below" in facts_of("rm -rf /", place)["/"]
 
 
+def test_mounting_hides_what_is_there(place: Path) -> None:
+    for name in ("full", "empty"):
+        (place / name).mkdir()
+    (place / "full" / "kept").touch()
+    for name, level in (("full", "high"), ("empty", "medium")):
+        command = f"mount /dev/sdz9 {place}/{name}"
+        facts = facts_of(command, place)
+        assert ("filled" in facts[f"{place}/{name}"]) == (name == "full")
+        report = classify(command, replace(context_of(place), facts=facts))
+        assert report.level.value == level
+
+
 def test_what_everyone_may_change_is_said_when_it_runs(place: Path) -> None:
     (place / "x.sh").write_text("#!/bin/sh\n")
     (place / "x.sh").chmod(0o777)
