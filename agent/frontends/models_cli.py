@@ -18,7 +18,7 @@ from agent.protocol.outcomes import ExitCode
 from agent.providers.catalog import load_catalog
 from agent.providers.discover import discover
 from agent.providers.local.files import find_models
-from agent.providers.local.provider import INSTALL_HINT, is_installed
+from agent.providers.local.provider import install_hint, is_installed
 from agent.providers.offered import offered
 
 CASCADE_HINT = 'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
@@ -61,7 +61,7 @@ async def model_rows(loaded: Loaded, ports: dict[str, int] | None = None) -> lis
         }
         for model in await offered(await discover(ports=ports))
     ]
-    state = "" if is_installed() else "needs agent-shell[local]"
+    state = "" if is_installed() else "needs the extra local"
     for file in find_models(loaded.environ, settings.models_dir or ""):
         header = file.header
         rows.append({
@@ -197,7 +197,7 @@ def use_model(loaded: Loaded, planner: str, model: str, *, wins: str = "wins") -
     if entry is not None and entry.key_required and not _has_key(loaded, entry.key_variable):
         warnings.append(f"it needs a key in {entry.key_variable}, which is not set")
     if planner == "local" and not is_installed():
-        warnings.append(f"the library that runs it is missing; {INSTALL_HINT}")
+        warnings.append(f"the library that runs it is missing; {install_hint()}")
     return written, warnings
 
 

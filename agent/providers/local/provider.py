@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 from msgspec import structs
 
+from agent.extras import install_command
 from agent.protocol.errors import ConfigError, ProviderError
 from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
@@ -25,7 +26,11 @@ NAME = "local"
 LIBRARY = "xllamacpp"
 WORKER = "agent.providers.local.worker"
 LOAD_SECONDS = 300.0
-INSTALL_HINT = "install it with: pip install 'agent-shell[local]'"
+
+
+def install_hint() -> str:
+    """How the library that runs models is added."""
+    return f"install it with: {install_command('local')}"
 
 
 class Holder(Protocol):
@@ -57,7 +62,7 @@ class LocalModel:
     ) -> None:
         self.model: Gguf = read_header(os.path.abspath(os.path.expanduser(file)))
         if not is_installed():
-            raise ConfigError("the library that runs models in this program is not installed", hint=INSTALL_HINT)
+            raise ConfigError("the library that runs models in this program is not installed", hint=install_hint())
         self.need: Need = need_of(self.model, context, free=free_memory() if free is None else free)
         refuse_too_large(self.model, self.need)
         self._hold = hold
@@ -147,7 +152,7 @@ class LocalModel:
     async def _failed(self, holder: Holder, answer: _Answer) -> ProviderError:
         await self.aclose()  # its last words are complete then
         if answer.missing:
-            return ProviderError(NAME, one_line(answer.error), hint=INSTALL_HINT)
+            return ProviderError(NAME, one_line(answer.error), hint=install_hint())
         why = _reason(holder.last_words) or one_line(answer.error) or "its process ended"
         return ProviderError(
             NAME,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from agent.extras import install_command
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 from agent.recording.importing.project import Row
 from agent.recording.importing.tables import MARK, SCHEMA_VERSION, TABLES, create, insert
@@ -169,7 +170,7 @@ class _Postgres(_Base):
         except ImportError as error:
             raise ConfigError(
                 "importing into PostgreSQL needs psycopg, which is not installed",
-                hint="pip install 'agent-shell[postgres]'",
+                hint=install_command("postgres"),
             ) from error
         self._psycopg: Any = psycopg
         self._secrets = _secrets_of(url)

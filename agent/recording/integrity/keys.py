@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.config.private_folder import make_folder
+from agent.extras import install_command
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 KEYRING = "keyring"
 _SERVICE, _ACCOUNT = "agent-shell", "sign-key"
 _MAX_KEY = 16 * 1024
-_INSTALL = "pip install 'agent-shell[sign]'"
 
 
 def make_key(place: str) -> bytes:
@@ -97,7 +97,7 @@ def _cryptography() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise ConfigError("signing needs the package cryptography", hint=_INSTALL) from None
+        raise ConfigError("signing needs the package cryptography", hint=install_command("sign")) from None
     return serialization, ed25519
 
 
@@ -110,7 +110,7 @@ def _ask_keyring(what: str, *value: str) -> Any:
     try:
         keyring = import_module("keyring")
     except ImportError:
-        raise ConfigError("the keyring needs the package keyring", hint=_INSTALL) from None
+        raise ConfigError("the keyring needs the package keyring", hint=install_command("sign")) from None
     try:
         return getattr(keyring, what)(_SERVICE, _ACCOUNT, *value)
     except Exception as error:  # its back ends raise whatever they like

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agent.extras import install_command
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
 from agent.recording.sql.filling import Filling
 from agent.recording.sql.private_folder import PrivateFolder, remove_leftovers
@@ -275,7 +276,7 @@ def load_duckdb() -> Any:
         import duckdb
     except ImportError as error:
         raise ConfigError(
-            "asking the logs in SQL needs DuckDB, which is not installed", hint="pip install 'agent-shell[audit]'"
+            "asking the logs in SQL needs DuckDB, which is not installed", hint=install_command("audit")
         ) from error
     return duckdb
 

@@ -148,7 +148,7 @@ def test_without_the_library_it_says_how_to_get_it(file: str, monkeypatch: pytes
     monkeypatch.setattr(module, "is_installed", lambda: False)
     with pytest.raises(ConfigError, match="not installed") as caught:
         model(file, FakeHolder(b""))
-    assert "agent-shell[local]" in caught.value.hint
+    assert "[local]" in caught.value.hint
 
 
 def test_busy_processors_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

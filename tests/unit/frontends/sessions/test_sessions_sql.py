@@ -21,6 +21,7 @@ from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.emitters.streamed_table import write_csv, write_table
 from agent.emitters.streams import StreamSink
+from agent.extras import install_command
 from agent.frontends.sessions import sql
 from agent.frontends.sessions.dispatch import action
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
@@ -143,7 +144,7 @@ def test_without_a_query_or_duckdb(asked: Any, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(ConfigError) as raised:
         asked("SELECT 1")
-    assert raised.value.hint == "pip install 'agent-shell[audit]'"
+    assert raised.value.hint == install_command("audit")
     assert module.DEFAULT_MEMORY == "150MB"
 
 
