@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,7 +63,8 @@ class Attempt:
 
 @dataclass
 class Asking:
-    """Asks for one goal. `can_rehearse`: there is something to rehearse with; `timeout`: seconds that a command may take from now on.
+    """Asks for one goal. `can_rehearse`: there is something to rehearse with; `timeout`: seconds that a command may take from now on;
+    `hidden(command)`: how a command stands in the log.
 
     Raises RecordingError and Cancelled.
     """
@@ -74,6 +76,7 @@ class Asking:
     is_root: bool = False
     can_rehearse: bool = False
     timeout: float | None = None
+    hidden: Callable[[str], str] = lambda command: command
 
     def rehearsed_first(self, attempt: Attempt) -> bool:
         """Whether it is rehearsed before it runs, though nobody pressed the key for it."""
@@ -159,11 +162,20 @@ class Asking:
             verdict=attempt.rated.verdict,
             safety_off=self.approval.safety_off,
             is_root=self.is_root,
-            note=attempt.note,
+            note="\n".join(filter(None, (attempt.note, self._partly_hidden(attempt.command)))),
             approve=self.approval.mode,
             draft=attempt.command if attempt.edited else None,
             rehearsal=self._rehearsal(attempt),
             confining=attempt.rated.confining,
+        )
+
+    def _partly_hidden(self, command: str) -> str:
+        """Says so where a secret in the command stands as a label in the log, and in what programs around this one are shown."""
+        shown = self.hidden(command)
+        return (
+            ""
+            if shown == command
+            else f"a part of it is a secret and hidden in the log; it was rated as it runs: {shown}"
         )
 
     def _rehearsal(self, attempt: Attempt) -> Literal["no", "off", "ask", "auto"]:

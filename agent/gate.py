@@ -63,7 +63,10 @@ class Gate:
             DirectRun(judges, events, cancel, executor, checkpoints, session, safety_off=off) if executor else None
         )
         can = rehearsals is not None
-        self._asking = Asking(confirmer, events, approval, cancel, is_root=judges.is_root, can_rehearse=can)
+        hidden = getattr(judges.redactor, "redact_command", judges.redactor.redact)
+        self._asking = Asking(
+            confirmer, events, approval, cancel, is_root=judges.is_root, can_rehearse=can, hidden=hidden
+        )
         self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
 
     @property

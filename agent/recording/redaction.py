@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from agent.recording.command_redaction import COMMAND_FIELDS, own_characters
 from agent.recording.context_values import is_mixed, is_random_word
 from agent.recording.detector_table import DETECTORS
 from agent.recording.detectors import Hit, find_tokens
@@ -88,19 +89,26 @@ class SecretRedactor:
 
     def redact(self, text: str) -> str:
         """The text with its secrets replaced by labels such as `[redacted:github-token:3f2a]`."""
+        return self._repeated(text, self.find)
+
+    def _repeated(self, text: str, find: Callable[[str], list[Place]]) -> str:
         for _ in range(_MAX_PASSES):
-            changed = self._pass(text)
+            changed = self._pass(text, find)
             if changed == text:
                 return text
             text = changed
         # Only text made for the purpose goes on showing new secrets once others are gone.
         return self._label("unsettled", text)
 
-    def labels_in(self, text: str) -> dict[str, str]:
-        """Each secret of a text with its label: they are secrets, too, where they stand without what makes them known here."""
+    def redact_command(self, command: str) -> str:
+        """Like `redact`, of a command: only the secrets' own characters go, never what the shell acts on."""
+        return self._repeated(command, self.find_in_command)
+
+    def labels_in(self, command: str) -> dict[str, str]:
+        """Each secret of a command with its label: they are secrets, too, where they stand without what makes them known here."""
         return {
             secret: self._label(kind, secret)
-            for _, _, kind, secret in self.find(text)
+            for _, _, kind, secret in self.find_in_command(command)
             if len(secret) >= MIN_KNOWN and _LABEL_START not in secret
         }
 
@@ -109,7 +117,7 @@ class SecretRedactor:
 
         Only what can be no ordinary word, and no more than so many: each costs a little in every text.
         """
-        for _, _, kind, secret in self.find(command):
+        for _, _, kind, secret in self.find_in_command(command):
             value = secret.rstrip(_AFTER_VALUE)
             if len(self._learned) >= _MOST_LEARNED or value in self._learned or len(value) < _SHORTEST_LEARNED:
                 continue
@@ -118,7 +126,9 @@ class SecretRedactor:
                 self.add_known(kind, value)
 
     def redact_field(self, name: str, text: str) -> str:
-        """Like `redact` for a text that stands under `name`: a field called password is a secret whatever it looks like."""
+        """Like `redact` for a text that stands under `name`: a command, or a field called password, whatever that looks like."""
+        if name in COMMAND_FIELDS:
+            return self.redact_command(text)
         if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):
             label = _label_pattern().fullmatch(text)
             if label and label[1] in self._kinds:
@@ -126,21 +136,21 @@ class SecretRedactor:
             return self._label("password" if "pass" in name.lower() else "secret-value", text)
         return self.redact(text)
 
-    def _pass(self, text: str) -> str:
+    def _pass(self, text: str, find: Callable[[str], list[Place]]) -> str:
         if _LABEL_START not in text:
-            return self._redact_piece(text)
+            return self._redact_piece(text, find)
         out = []
         at = 0
         for label in _label_pattern().finditer(text):
             if label[1] in self._kinds:  # a label of another kind may be made up, to hide a secret in
-                out += [self._redact_piece(text[at : label.start()]), label[0]]
+                out += [self._redact_piece(text[at : label.start()], find), label[0]]
                 at = label.end()
-        return "".join(out) + self._redact_piece(text[at:])
+        return "".join(out) + self._redact_piece(text[at:], find)
 
-    def _redact_piece(self, text: str) -> str:
+    def _redact_piece(self, text: str, find: Callable[[str], list[Place]]) -> str:
         if len(text) < 4:
             return text
-        hits = self.find(text)
+        hits = find(text)
         if not hits:
             return text
         out = []
@@ -152,6 +162,10 @@ class SecretRedactor:
 
     def find(self, text: str) -> list[Place]:
         """Secrets in a text without labels as (start, end, kind, secret), in order, not overlapping."""
+        hits = self._hits(text)
+        return _merge(hits) if hits else []
+
+    def _hits(self, text: str) -> list[Place]:
         raw = text.encode("utf-8", "surrogatepass")
         hits = self._found(text, raw)
         for view in views(text):
@@ -163,7 +177,18 @@ class SecretRedactor:
         if self._known and (wrapped := unwrapped(text, raw)):
             known = self._known.find(wrapped.text, wrapped.text.encode("utf-8", "surrogatepass"))
             hits += [(*wrapped.span(start, end), kind, secret) for start, end, kind, secret in known]
-        return _merge(hits) if hits else []
+        return hits
+
+    def find_in_command(self, command: str) -> list[Place]:
+        """Like `find`, cut to what the shell takes for plain text."""
+        hits = self._hits(command)
+        known = set(self._known.find(command, command.encode("utf-8", "surrogatepass"))) if hits else set()
+        places: list[Place] = []
+        for hit in dict.fromkeys(hits):
+            start, end, kind, secret = hit
+            for at, stop in own_characters(command, start, end, known=hit in known):
+                places.append((at, stop, kind, secret if (at, stop) == (start, end) else command[at:stop]))
+        return _merge(places)
 
     def _found(self, text: str, raw: bytes) -> list[Place]:
         lowered = text.lower()

@@ -211,7 +211,9 @@ class Expression:
             return ("d" if sample.folder else "f") in value
         if word in _NAMES and UNKNOWN not in value:
             return _NAMES[word](value, sample, self._root)
-        if word in _ONE:
+        if word in _ONE or (
+            word == "-empty" and sample.path.rpartition("/")[2] in STORES
+        ):  # a repository holds something
             return False
         return None
 

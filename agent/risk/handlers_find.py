@@ -66,6 +66,8 @@ def _spares(reach: Reach) -> str:
 
 
 def _names_secret(roots: list[Word], name: str) -> bool:
+    if not name.strip("*.?"):
+        return False
     return is_secret(f"/{name}") or any(is_secret(f"{root.text.rstrip('/')}/{name}") for root in roots[:20])
 
 

@@ -137,10 +137,12 @@ class Answerer:
         entry = self._matcher.entry_of(offer.match, offer.composed)
         if entry is not None or offer.composed is None:
             return entry
+        from agent.planner.offline.spared_folders import without_spared_folders  # behind a command that ran
+
         for match in self._offers.read(text, goal, around).matches:
             for form in self._offers.usable(match.recipe, goal, around):
                 with contextlib.suppress(KeyError):
-                    if render(form.command, match).strip() == offer.command:
+                    if without_spared_folders(render(form.command, match).strip()) == offer.command:
                         return match.recipe.entry
         return None
 

@@ -98,6 +98,7 @@ class Offers:
         # With the first goal, not while the planner loads.
         from agent.planner.offline.confidence import OFFERED, confidence
         from agent.planner.offline.grammar.guards import refusal, resolver
+        from agent.planner.offline.spared_folders import without_spared_folders
 
         exists = resolver(goal.environment.cwd, around.exists)
         offers = []
@@ -105,7 +106,7 @@ class Offers:
             refused = refusal(reading.goal, offer.command, exists)
             sure = 0.0 if refused else confidence(how_read(reading, offer), offer.command, exists)
             if sure >= OFFERED:
-                offers.append(structs.replace(offer, sure=sure))
+                offers.append(structs.replace(offer, sure=sure, command=without_spared_folders(offer.command)))
             elif not offers:
                 return []
         return offers

@@ -201,6 +201,8 @@ def test_duplicates(tree: Path) -> None:
 def test_delete_by_filter(tree: Path) -> None:
     before = files_in(tree)
     run("delete all python files except in src", tree)
+    assert before == files_in(tree)  # what is installed is not meant unless it is named
+    run("delete all python files in node_modules", tree)
     assert before - files_in(tree) == {"./node_modules/lib/index.py"}
     run("delete all empty folders", tree)
     assert not (tree / "empty").exists()
