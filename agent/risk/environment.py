@@ -28,11 +28,6 @@ SWITCH = re.compile(
     r"|production|development|staging|test",
     re.IGNORECASE,
 )
-_PLAIN_OPTION = re.compile(
-    r"-[gOcvqskijwR]?\d*|-O(?:s|fast|g|z)|-std=[\w+]+|-W[\w=-]+|-[fm](?!plugin)[\w+-]+(?:=[\w,.-]+)?|-pthread|-pipe|-[DU]\w+(?:=[\w.]*)?|-[lL][\w./-]+"
-    r"|-I(?:/usr|/opt)[\w./-]+|-X(?:m[xsn]|ss)\d+[kKmMgG]?|-XX:[+-]\w+|-Dfile\.encoding=[\w-]+|-Duser\.\w+=\w+|-[-a-zA-Z]*(?:color|jobs|verbose|quiet)[\w=-]*"
-    r"|--max[-_]old[-_]space[-_]size=\d+|--trace-warnings|--no-warnings|--no-deprecation|-[FRXSKMNeinrsw]+|--height=?\d*%?|--layout=?\w*|--border"
-)
 _SSH = re.compile(
     r"ssh(?: -[ipl] ?[\w~./@-]+| -[46qvCTn]+| -o ?(?:IdentitiesOnly|BatchMode|ConnectTimeout|ServerAliveInterval|IdentityFile)=[\w~./-]+)*"
 )
@@ -157,7 +152,8 @@ def _expand(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> No
 
 def _options(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
     words = word.text.split()
-    if all(_PLAIN_OPTION.fullmatch(text) or SWITCH.fullmatch(text) for text in words):
+    plain = variables().plain_option(name)
+    if all(SWITCH.fullmatch(text) or (plain and re.fullmatch(plain, text)) for text in words):
         return
     option, paths = "", []
     for text in words:

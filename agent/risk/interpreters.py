@@ -40,11 +40,12 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         if not words:
             return None, ""
         judge_code(walker, invocation, words[0].text, words[0].taint)
-        saved = walker.state.positional, walker.state.shell_name
+        saved = walker.state.positional, walker.state.shell_name, walker.state.exports_all
+        walker.state.exports_all |= args.has("-a") or any(word.text == "allexport" for word in args.values("-o"))
         walker.state.positional = words[2:]
         walker.state.shell_name = words[1].text if len(words) > 1 else "bash"
         result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
-        walker.state.positional, walker.state.shell_name = saved
+        walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
         return result
     if args.has("-n") and args.operands:
         return None, ""

@@ -22,7 +22,7 @@ from agent.risk.environment import (
 )
 from agent.risk.invocation import Invocation
 from agent.risk.variables import variables
-from agent.risk.words import Word
+from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -37,8 +37,8 @@ def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
     given = list(invocation.environment)
     for name in walker.state.exported:
         value = walker.state.variables.get(name)
-        if value is not None:
-            given += [(name, Word(text, *invocation.place, taint=value.taint)) for text in value.texts]
+        texts, taint = (value.texts, value.taint) if value is not None else ([UNKNOWN], "var")
+        given += [(name, Word(text, *invocation.place, taint=taint)) for text in texts]
     if len(given) > _MAX_VISIBLE:
         walker.add("run-opaque", [], invocation.place, reason="sets more variables than can be followed")
         return

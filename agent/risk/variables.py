@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -44,6 +45,7 @@ class Variables(Struct, frozen=True, array_like=True):
     kinds: dict[str, str]
     patterns: tuple[tuple[str, Names], ...]
     plain: dict[str, frozenset[str]]
+    plain_options: tuple[tuple[Names, str], ...]
     taken_by: dict[str, str]
     usual: Names
     everywhere: Names
@@ -57,6 +59,10 @@ class Variables(Struct, frozen=True, array_like=True):
         if found is None:
             found = next((kind for kind, names in self.patterns if names.hold(name)), "")
         return found
+
+    def plain_option(self, name: str) -> str:
+        """What an option in the value looks like that only says how; empty where none is known."""
+        return next((pattern for names, pattern in self.plain_options if names.hold(name)), "")
 
     def may_obey(self, program: str, name: str) -> bool:
         """Whether `program` may obey the variable: all do but those whose variables are known."""
@@ -91,7 +97,14 @@ def compile_variables(content: dict[str, dict[str, Any]]) -> Variables:
     return Variables(
         kinds=kinds,
         patterns=tuple(patterns),
-        plain={kind: frozenset(section.get("plain", "").split()) for kind, section in content.items()},
+        plain={
+            kind: frozenset(section["plain"].split())
+            for kind, section in content.items()
+            if kind != "options" and "plain" in section
+        },
+        plain_options=tuple(
+            (_names(key), re.compile(text.strip()).pattern) for key, text in content["options"]["plain"].items()
+        ),
         taken_by=content["options"]["taken_by"],
         usual=_names(content["usual"]["names"]),
         everywhere=_names(content["everywhere"]["names"]),

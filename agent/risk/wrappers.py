@@ -60,6 +60,8 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         except ValueError:
             pieces = text.split()
         words = [split.part(piece) for piece in pieces] + words
+    if words and words[0].text == "-":  # as `-i`
+        words = words[1:]
     words, environment = _with_variables(walker, invocation, words)
     if not words:
         walker.add(

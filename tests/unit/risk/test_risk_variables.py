@@ -35,6 +35,9 @@ WAYS = {
     "set -a": "set -a; {set}; {run}",
     "set -o": "set -eo allexport; {set}; {run}",
     "in a shell": "bash -c {exported}",
+    "shell -a": "sh -ac {assigned}",
+    "env -": "env - {set} {run}",
+    "read": "read {name} <<< {value}; export {name}; {run}",
 }
 PROGRAMS = [
     "git status",
@@ -73,7 +76,15 @@ def levels(name: str, value: str, run: str) -> dict[str, str]:
     """The level by each way to set a variable before `run`."""
     given = f"{name}={shlex.quote(value)}"
     exported = shlex.quote(f"export {given}; {run}")
-    parts = {"set": given, "name": name, "run": run, "quoted": shlex.quote(run), "exported": exported}
+    parts = {
+        "set": given,
+        "name": name,
+        "run": run,
+        "quoted": shlex.quote(run),
+        "exported": exported,
+        "value": shlex.quote(value),
+    }
+    parts["assigned"] = shlex.quote(f"{given}; {run}")
     found = {way: rated(text.format(line=shlex.quote(f"{given} {run}"), **parts)).level for way, text in WAYS.items()}
     return {**found, "session": rated(run, {name: value}).level}
 
@@ -131,6 +142,29 @@ def test_an_unknown_name_is_low_only_before_a_reader(name: str, value: str, run:
         assert rated(f"export {name}={shlex.quote(value)}; {run}").level != "low"
     assert rated(f"{name}={shlex.quote(value)} ls").level == "low"
     assert rated(f"{name}={shlex.quote(value)}; {run}").level == "low"  # nobody sees it
+
+
+@each(
+    ("name", "harmless", "loading"),
+    [
+        ("MAKEFLAGS", "-j8 -k", "-fother"),
+        ("CFLAGS", "-O2 -g -Wall -Iinclude -DX=1", "-fplugin=./x.so"),
+        ("LDFLAGS", "-L/opt/lib", "-fuse-ld=./ld"),
+        ("RUSTFLAGS", "-C target-cpu=native -D warnings", "-C linker=./ld"),
+        ("TAR_OPTIONS", "--warning=none", "-Fs"),
+        ("NODE_OPTIONS", "--max-old-space-size=4096 --no-warnings", "-rx"),
+        ("JAVA_TOOL_OPTIONS", "-Xmx2g -XX:+UseG1GC", "-XX:OnError=id"),
+        ("PYTHONWARNINGS", "ignore::DeprecationWarning", "ignore::mine.Warning"),
+        ("RUBYOPT", "-w", "-rx"),
+        ("GOFLAGS", "-mod=mod -v", "-toolexec=x"),
+        ("FZF_DEFAULT_OPTS", "--height 40% --layout=reverse --border", "--preview id"),
+        ("LESS", "-FRX", "+!id"),
+        ("ASAN_OPTIONS", "detect_leaks=0:verbosity=1", "log_path=/etc/x"),
+    ],
+)
+def test_options_that_only_say_how_are_told_from_those_that_load(name: str, harmless: str, loading: str) -> None:
+    assert rated(f"{name}={shlex.quote(harmless)} git status").level == "low"
+    assert rated(f"{name}={shlex.quote(loading)} git status").level != "low"
 
 
 @each("kind", KINDS)
