@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.tables import may_be_command
-from agent.risk.words import MAX_FIELDS, UNKNOWN, Word, join_taint
+from agent.risk.words import MAX_FIELDS, NUMBER, UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -50,6 +50,8 @@ def judge_readings(walker: Walker, invocation: Invocation, found: list[list[Word
     outputs = [walker.dispatch(invocation.read_as(words), direct=True) for words in found[:-heads] if words]
     middle = len(walker.findings)
     outputs.extend(walker.dispatch(invocation.read_as(words), direct=True) for words in found[-heads:] if words)
+    if invocation.words[0].text == "set":
+        walker.state.positional = None  # one of several lists
     told = walker.findings[middle:]
     worst = max((finding.level.rank for finding in told), default=0)
     rules = {finding.rule for finding in told}
@@ -63,8 +65,15 @@ def judge_readings(walker: Walker, invocation: Invocation, found: list[list[Word
     taint = ""
     for _, one in outputs:
         taint = join_taint(taint, one)
+    if all(map(_is_number, outputs)):
+        return None, NUMBER
     texts = {text for text, _ in outputs}
     return (texts.pop() if len(texts) == 1 else None), taint
+
+
+def _is_number(output: Output) -> bool:
+    text, taint = output
+    return taint == NUMBER or (text is not None and "".join(text.split()).isdigit())
 
 
 def _side_by_side(choices: Choices) -> list[Word]:

@@ -40,7 +40,7 @@ def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int,
         taint = "glob" if words[0].glob and not words[0].quoted else words[0].taint
         value = Value(bounded([word.text for word in words]), taint)
         if node.subscript is not None:
-            walker.state.assign_element(node.name, node.subscript, value)
+            walker.state.assign_element(node.name, walker.expander.index(node.name, node.subscript), value)
             continue
         walker.state.assign(node.name, value, append=node.append)
         for word in words:
@@ -56,13 +56,15 @@ def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
     for word in words:
         key, found, text = word.text[1:].partition("]=")
         if word.text.startswith("[") and found:
+            if node.name not in walker.state.associative:
+                walker.expander.evaluate(key, word.taint)
             named.append((key, text))
             texts.append(text)
         else:
             texts.append(word.text)
     walker.state.assign(node.name, Value(texts, taint, array=True), append=node.append)
     for key, text in named:
-        walker.state.assign(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
+        walker.state.put(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
 
 
 def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:

@@ -12,6 +12,7 @@ RESERVED = re.compile(
     r"(if|then|elif|else|fi|while|until|for|select|do|done|case|esac|function|time|coproc|\[\[|\{|\}|!)(?=[\s;&|()<>]|\Z)"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 
 
 class CompoundCommands(SimpleCommands):
@@ -78,7 +79,7 @@ class CompoundCommands(SimpleCommands):
                 self.pos += 1
                 self.skip_blank_lines()
             node = Loop(start, self.do_body())
-            node.parts = parts or []
+            node.parts = [("arith", parts or [])]
             return node
         name = _NAME.match(self.text, self.pos, self.limit)
         if name is None:
@@ -189,11 +190,11 @@ class CompoundCommands(SimpleCommands):
         if not self.text.startswith("((", start):
             return None
         parts = self.arithmetic_parts(start + 2)
-        return None if parts is None else Test(start, parts)
+        return None if parts is None else Test(start, [("arith", parts)])
 
     def test(self, start: int) -> Test:
         """`[[ … ]]`: only its words matter, operators and all."""
-        parts: list[Part] = []
+        words: list[WordNode | None] = []
         self.extglob = True
         while True:
             self.skip_blank_lines()
@@ -206,10 +207,9 @@ class CompoundCommands(SimpleCommands):
             word = self.word()
             if word is None:
                 self.pos += 1  # operators: && || ( ) < > |
-                continue
-            parts.extend(word.parts)
+            words.append(word)
         self.extglob = False
-        return Test(start, parts)
+        return Test(start, _test_parts(words))
 
     def accept(self, keyword: str) -> bool:
         self.skip_blank_lines()
@@ -222,3 +222,20 @@ class CompoundCommands(SimpleCommands):
     def expect(self, keyword: str) -> None:
         if not self.accept(keyword):
             self.fail(f"{keyword} is missing")
+
+
+def _test_parts(words: list[WordNode | None]) -> list[Part]:
+    """The parts of a test's words; what bash reads as arithmetic or as a name is marked as that."""
+    texts = [word.literal() if word is not None else None for word in words]
+    parts: list[Part] = []
+    for index, word in enumerate(words):
+        if word is None:
+            continue
+        before = texts[index - 1] if index else None
+        if before in _NUMERIC or (index + 1 < len(words) and texts[index + 1] in _NUMERIC):
+            parts.append(("arith", word.parts))
+        elif before == "-v":
+            parts.append(("name", word.parts))
+        else:
+            parts.extend(word.parts)
+    return parts

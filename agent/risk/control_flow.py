@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from agent.risk.endless import judge_loop
 from agent.risk.invocation import Output
 from agent.risk.read_back import ReadBack
-from agent.risk.state import Value
-from agent.risk.tree import Branch, Case, Loop, Pipeline, Simple
+from agent.risk.state import Value, either_way
+from agent.risk.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
 from agent.risk.words import UNKNOWN, bounded, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
+
+
+_MAX_REPEATED = 3  # loops in loops
 
 
 def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
@@ -37,53 +40,98 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
 
 
 def branch(walker: Walker, node: Branch, stdin: Output | None) -> Output:
-    for index, (condition, body) in enumerate(node.arms):
+    ends: list[dict[str, Value]] = []
+    for condition, body in node.arms:
         if condition is not None:
-            walker.state.maybe += index > 0
             walker.sequence(condition, stdin)
-            walker.state.maybe -= index > 0
-        walker.state.maybe += 1
-        walker.sequence(body, stdin)
-        walker.state.maybe -= 1
+        ends.append(apart(walker, body, stdin))
+    _settle(walker, ends, always=node.arms[-1][0] is None)
     return None, ""
 
 
+def apart(walker: Walker, body: Sequence, stdin: Output | None) -> dict[str, Value]:
+    """Walk one of several ways; the variables at its end, which the next way does not see."""
+    state = walker.state
+    before = dict(state.variables)
+    walker.work.spend(len(before) / 8)
+    walker.sequence(body, stdin)
+    after, state.variables = state.variables, before
+    return after
+
+
+def _settle(walker: Walker, ends: list[dict[str, Value]], *, always: bool) -> None:
+    """Variables after one of several ways was gone, or, unless one `always` is, none."""
+    if always:
+        walker.state.variables = ends.pop()
+    for end in ends:
+        walker.work.spend(len(end) / 8)
+        walker.state.variables = either_way(end, walker.state.variables, unset=True)
+
+
 def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
+    """One round, and a second one if the first leaves other variables behind than it found."""
+    walker.looping += 1
+    count, met = len(walker.findings), len(walker.programs.met)
+    judge_loop(walker, node, _head(walker, node, stdin))
+    taint, changed = _round(walker, node, stdin)
+    if changed and walker.looping <= _MAX_REPEATED:
+        middle, ran = len(walker.findings), len(walker.programs.met)
+        _head(walker, node, stdin)
+        _round(walker, node, stdin)
+        told = {(finding.rule, finding.level) for finding in walker.findings[count:middle]}
+        walker.findings[middle:] = [
+            found for found in walker.findings[middle:] if (found.rule, found.level) not in told
+        ]
+        if len(walker.findings) == middle:
+            walker.programs.forget_repeated(met, ran)
+    walker.looping -= 1
+    return None, taint
+
+
+def _head(walker: Walker, node: Loop, stdin: Output | None) -> list[str]:
+    """What decides about a round; the programs of it."""
     if node.parts:
         walker.expander.place = walker.place(node.start, node.end)
         walker.expander.join(node.parts)
-    conditions: list[str] = []
-    if node.condition is not None:
-        before = len(walker.programs.met)
-        walker.sequence(node.condition, stdin)
-        conditions = [invocation.words[0].text for invocation, _ in walker.programs.met[before:]]
-    judge_loop(walker, node, conditions)
+    if node.condition is None:
+        return []
+    before = len(walker.programs.met)
+    walker.sequence(node.condition, stdin)
+    return [invocation.words[0].text for invocation, _ in walker.programs.met[before:]]
+
+
+def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]:
+    """The taint of what a round prints, and whether it changes variables. After it, it may not have happened."""
+    before = dict(walker.state.variables)
+    walker.work.spend(len(before) / 8)
     if node.name:
-        if node.values is None:
-            value = Value([UNKNOWN], "var")
-        else:
-            words = [
-                word
-                for item in node.values
-                for word in walker.expander.fields(item, walker.place(item.start, item.end))
-            ]
-            taint = ""
-            for word in words:
-                taint = join_taint(taint, "glob" if word.glob else word.taint)
-            value = Value(bounded(list(dict.fromkeys(word.text for word in words))) or [UNKNOWN], taint)
-        walker.state.variables[node.name] = value
-    walker.state.maybe += 1
+        value = _looped(walker, node)
+        walker.state.put(node.name, value)
+        if value.texts != [UNKNOWN]:
+            before[node.name] = value
     _, taint = walker.sequence(node.body, stdin)
-    walker.state.maybe -= 1
-    return None, taint
+    after = walker.state.variables
+    walker.state.variables = either_way(before, after, unset=True)
+    return taint, any(before.get(name) is not value for name, value in after.items() if name != node.name)
+
+
+def _looped(walker: Walker, node: Loop) -> Value:
+    """What the variable of a loop goes through."""
+    if node.values is None:
+        return Value([UNKNOWN], "var")
+    words = [word for item in node.values for word in walker.expander.fields(item, walker.place(item.start, item.end))]
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, "glob" if word.glob else word.taint)
+    return Value(bounded(list(dict.fromkeys(word.text for word in words))) or [UNKNOWN], taint)
 
 
 def case(walker: Walker, node: Case, stdin: Output | None) -> Output:
     walker.expander.text(node.subject, walker.place(node.subject.start, node.subject.end))
-    walker.state.maybe += 1
+    ends: list[dict[str, Value]] = []
     for patterns, body in node.arms:
         for pattern in patterns:
             walker.expander.text(pattern, walker.place(pattern.start, pattern.end))
-        walker.sequence(body, stdin)
-    walker.state.maybe -= 1
+        ends.append(apart(walker, body, stdin))
+    _settle(walker, ends, always=False)
     return None, ""

@@ -142,6 +142,8 @@ def _expand(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> No
         walker.script(f"f {word.text}\nf", place, None)
         return
     if name not in ("BASH_ENV", "ENV") and "$(" not in word.text and "`" not in word.text:
+        walker.expander.place = place
+        walker.expander.expand_later(word.text, word.taint)
         return
     found(walker, name, word, place, "environment.run", open_=from_elsewhere(walker, word, [word.text]))
     walker.script(word.text, place, None)

@@ -12,7 +12,10 @@ IN_BODY = re.compile(r"[^\\`$]+")
 _IN_BRACE = re.compile(r"[^\\'\"`$}]+")
 _IN_BRACE_QUOTED = re.compile(r"[^\\\"`$}]+")
 _PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED_NAME = re.compile(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])(\[[^\]\n]*\])?")
+_BRACED_NAME = re.compile(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])")
+_BRACKET = re.compile(r"""[\[\]]|\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.S)
+_OPENED = {"[": 1, "]": -1}
+_MAX_SUBSCRIPT = 1_000
 _ANSI_ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))", re.S
 )
@@ -92,6 +95,8 @@ class ExpansionScanner(Cursor):
         elif following == "{":
             self.pos = pos + 2
             self.braced(parts, quoted=quoted)
+        elif following == "[":
+            self.old_arithmetic(parts)
         elif following == "'" and not quoted:
             self.ansi_c(parts, pos + 2)
         elif following == '"' and not quoted:
@@ -105,6 +110,12 @@ class ExpansionScanner(Cursor):
             else:
                 parts.append(("var", name.group(), "", None, quoted))
                 self.pos = name.end()
+
+    def old_arithmetic(self, parts: list[Part]) -> None:
+        """`$[…]`, as `$((…))` was written once."""
+        self.pos += 1
+        inner = self.subscript()
+        parts.append(("arith", inner) if inner else ("lit", "$", True))
 
     def ansi_c(self, parts: list[Part], pos: int) -> None:
         end = pos
@@ -135,10 +146,13 @@ class ExpansionScanner(Cursor):
             prefix, name = head.group(1), head.group(2)
             if prefix and not name:
                 prefix, name = "", prefix
-            self.pos = head.end()
-            if head.group(3):
-                subscript = self.subscript(head.start(3) + 1, head.end(3) - 1)
-                prefix += "[$]" if subscript else head.group(3)
+            start = self.pos = head.end()
+            if self.text.startswith("[", start):
+                subscript = self.subscript()
+                if not subscript:
+                    self.fail("[ without ]")
+                written = all(part[0] == "lit" for part in subscript)
+                prefix += self.text[start : self.pos] if written else "[$]"
         argument: list[Part] = []
         plain = _IN_BRACE_QUOTED if quoted else _IN_BRACE
         text, limit = self.text, self.limit
@@ -171,15 +185,23 @@ class ExpansionScanner(Cursor):
         parts.append((*part, subscript) if subscript else part)
         self.leave()
 
-    def subscript(self, start: int, end: int) -> list[Part]:
-        """The expansions in a subscript."""
-        if not any(mark in self.text[start:end] for mark in "$`"):
+    def subscript(self) -> list[Part]:
+        """What stands in brackets, with the position before them, then behind; nothing, without moving, where they do not close."""
+        start = self.pos + 1
+        end = self.closing_bracket(self.pos)
+        if end < 0:
             return []
-        reader = self.reader(self.text, start, end)
-        parts: list[Part] = []
-        reader.quoted_run(parts, IN_BODY, "")
-        self.adopt(reader)
-        return [part for part in parts if part[0] != "lit"]
+        self.pos = end + 1
+        return self.expression(start, end)
+
+    def closing_bracket(self, start: int) -> int:
+        """The bracket that closes the one at `start`, -1 where none does."""
+        level = 0
+        for mark in _BRACKET.finditer(self.text, start, min(self.limit, start + _MAX_SUBSCRIPT)):
+            level += _OPENED.get(mark.group(), 0)
+            if level == 0:
+                return mark.start()
+        return -1
 
     def arithmetic_parts(self, pos: int) -> list[Part] | None:
         """What stands between `((` (before `pos`) and `))`; None, without moving, where that is no arithmetic."""
@@ -199,17 +221,21 @@ class ExpansionScanner(Cursor):
             index += 1
         if not text.startswith("))", index) or index + 1 >= limit:
             return None
-        inner = text[pos:index]
         self.pos = index + 2
+        return self.expression(pos, index)
+
+    def expression(self, start: int, end: int) -> list[Part]:
+        """Arithmetic from `start` to `end`: text in which only `$` and backticks mean something yet."""
+        inner = self.text[start:end]
         if "$" not in inner and "`" not in inner:
-            return []
+            return [("lit", inner, True)]
         self.enter()
-        reader = self.reader(text, pos, index)
+        reader = self.reader(self.text, start, end)
         parts: list[Part] = []
         reader.quoted_run(parts, IN_BODY, "")
         self.adopt(reader)
         self.leave()
-        return [part for part in parts if part[0] != "lit"]
+        return parts
 
     def nested(self, closing: str) -> Sequence:
         """A command list up to `closing`, with the position behind its opening."""

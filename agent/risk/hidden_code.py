@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
-from agent.risk.state import ProgramFile
+from agent.risk.state import ProgramFile, Value
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-# These take a variable's name or a number, and bash expands a subscript in it once more: `unset 'a[$(cmd)]'` runs cmd.
-_SUBSCRIPTS = frozenset(
-    ("test", "[", "let", "read", "unset", "declare", "typeset", "local", "export", "readonly", "printf", "wait", "mapfile",
-     "readarray", "getopts")
-)  # fmt: skip
-_SUBSCRIPT = re.compile(r"\[(.*)\]", re.S)
-
 
 def judge_hidden(walker: Walker, name: str, invocation: Invocation) -> None:
     """Rate code that hides in the arguments of the builtin `name`; nothing for any other name."""
-    if name in _SUBSCRIPTS:
-        for word in invocation.words[1:]:
-            if "$(" in word.text or "`" in word.text or "${" in word.text:
-                _subscript(walker, word, invocation)
     judge = _JUDGES.get(name)
     if judge is not None:
         judge(walker, invocation)
-
-
-def _subscript(walker: Walker, word: Word, invocation: Invocation) -> None:
-    found = _SUBSCRIPT.search(word.text)
-    if found is not None:
-        walker.script(f": {found.group(1)}", invocation.place, invocation, same_shell=True)
 
 
 def _values(invocation: Invocation, letter: str) -> list[Word]:
@@ -52,6 +36,69 @@ def _values(invocation: Invocation, letter: str) -> list[Word]:
         elif index + 1 < len(words):
             found.append(words[index + 1])
     return found
+
+
+def _refer(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
+    """Words that bash takes for names of variables: `unset 'a[$(cmd)]'` runs cmd."""
+    walker.expander.place = invocation.place
+    for word in words:
+        walker.refer(word.text.partition("=")[0], word.taint)
+
+
+def _operands(invocation: Invocation, valued: str) -> list[Word]:
+    """What is no option, and no value of one of the one-letter options `valued`."""
+    found: list[Word] = []
+    words = iter(invocation.words[1:])
+    for word in words:
+        if word.text == "--":
+            return found + list(words)
+        if not word.text.startswith("-"):
+            found.append(word)
+        elif word.text[-1] in valued and not any(letter in valued for letter in word.text[1:-1]):
+            next(words, None)
+    return found
+
+
+def _let(walker: Walker, invocation: Invocation) -> None:
+    walker.expander.place = invocation.place
+    for word in invocation.words[1:]:
+        walker.evaluate(word.text, word.taint)
+
+
+def _test(walker: Walker, invocation: Invocation) -> None:
+    words = invocation.words
+    _refer(walker, invocation, [word for before, word in itertools.pairwise(words) if before.text == "-v"])
+
+
+def _printf(walker: Walker, invocation: Invocation) -> None:
+    if invocation.words[1:] and invocation.words[1].text.startswith("-v"):
+        from agent.risk.outputs import formatted
+
+        names = _values(invocation, "v")[:1]
+        _refer(walker, invocation, names)
+        text, taint = formatted(invocation.words[1 + (invocation.words[1].text == "-v") + 1 :])
+        if names and names[0].known:
+            walker.state.assign(names[0].text, Value([text or ""], taint))
+
+
+def _read(walker: Walker, invocation: Invocation) -> None:
+    _refer(walker, invocation, _operands(invocation, "adinNptu"))
+
+
+def _unset(walker: Walker, invocation: Invocation) -> None:
+    if not any(re.match(r"-[A-Za-z]*f", word.text) for word in invocation.words[1:]):
+        _refer(walker, invocation, _operands(invocation, ""))
+
+
+def _wait(walker: Walker, invocation: Invocation) -> None:
+    names = _values(invocation, "p")
+    _refer(walker, invocation, names)
+    for word in names:
+        walker.state.assign(word.text, Value(["1"]))
+
+
+def _declare(walker: Walker, invocation: Invocation) -> None:
+    _refer(walker, invocation, _operands(invocation, ""))
 
 
 def _enable(walker: Walker, invocation: Invocation) -> None:
@@ -87,8 +134,8 @@ def _complete(walker: Walker, invocation: Invocation) -> None:
     for word in _values(invocation, "C"):
         walker.script(f"{word.text} {UNKNOWN}", invocation.place, invocation, same_shell=True)
     for word in _values(invocation, "W"):
-        if "$" in word.text or "`" in word.text:
-            walker.script(f": {word.text}", invocation.place, invocation, same_shell=True)
+        walker.expander.place = invocation.place
+        walker.expander.expand_later(word.text, word.taint)
 
 
 def _bind(walker: Walker, invocation: Invocation) -> None:
@@ -107,6 +154,7 @@ def _fc(walker: Walker, invocation: Invocation) -> None:
 
 
 _JUDGES = {
-    "enable": _enable, "hash": _hash, "mapfile": _callback, "readarray": _callback, "complete": _complete, "compgen": _complete,
-    "bind": _bind, "fc": _fc,
+    "let": _let, "test": _test, "[": _test, "printf": _printf, "read": _read, "unset": _unset, "wait": _wait,
+    "declare": _declare, "typeset": _declare, "local": _declare, "enable": _enable, "hash": _hash, "mapfile": _callback,
+    "readarray": _callback, "complete": _complete, "compgen": _complete, "bind": _bind, "fc": _fc,
 }  # fmt: skip

@@ -16,6 +16,7 @@ from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.named_destruction import judge_named_destruction
+from agent.risk.number_outputs import as_numbers
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
@@ -94,7 +95,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if not isinstance(inner, Invocation):
             if invocation.elevated and (table.reader or walker.reads):
                 read_elevated(walker, begin)
-            return inner
+            return as_numbers(name, invocation, inner)
         if not inner.words:
             return None, ""
         invocation = inner

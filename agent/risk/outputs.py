@@ -13,7 +13,7 @@ from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.state import origin
-from agent.risk.words import UNKNOWN, decode_printf, join_taint
+from agent.risk.words import UNKNOWN, Word, decode_printf, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -81,8 +81,13 @@ def _echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 def _printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
     words = invocation.words[1:]
-    if words and words[0].text == "-v":
+    if words and words[0].text.startswith("-v"):
         return "", ""
+    return formatted(words)
+
+
+def formatted(words: list[Word]) -> Output:
+    """What `printf` makes of its words."""
     if words and words[0].text == "--":
         words = words[1:]
     if not words:
@@ -113,6 +118,8 @@ def _fill(template: str, values: list[str]) -> tuple[str, int]:
             return "%"
         taken += 1
         value = next(rest, "")
+        if match.group(1) in "diouxXeEfgG" and not value.isdigit():
+            return "1"
         return decode_printf(value) if match.group(1) == "b" else value
 
     return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template), taken

@@ -10,22 +10,31 @@ from agent.risk.braces import edit_value
 from agent.risk.budget import Work
 from agent.risk.cursor import BudgetError
 from agent.risk.marks import BREAK, HIDE, PLAIN_AFTER, SHOW, either, spread
-from agent.risk.state import State, Value, known_variable, origin
-from agent.risk.words import MAX_VALUE, UNKNOWN, join_taint
+from agent.risk.state import Judge, State, Value, known_variable, origin, unjudged
+from agent.risk.words import MAX_VALUE, NUMBER, UNKNOWN, UNKNOWN_VARIABLE, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.tree import Part
 
 Substitute = Callable[[object, str], tuple[str | None, str]]
 
+_SUBSCRIPTS = re.compile(r"!\[[@*]")
+_DIGITS_STAY = re.compile(r"//\[[!^](?:0-9|\[:digit:\])\](?:/|\Z)")
+
 
 class ParameterExpander:
-    """Joins parts into raw text, with marks. `substitute` runs a nested command list: its output as (text or None, taint)."""
+    """Joins parts into raw text, with marks.
+
+    `substitute` runs a nested command list: its output as (text or None, taint). `evaluate` judges arithmetic, `refer` a name.
+    """
 
     def __init__(self, state: State, substitute: Substitute, work: Work) -> None:
         self.state = state
         self.substitute = substitute
+        self.evaluate: Judge = unjudged
+        self.refer: Judge = unjudged
         self.place = (0, 0)
+        self.detached = 0  # > 0: what is expanded does not stand in the text that is walked
         self.work = work
 
     def join(self, parts: list[Part]) -> tuple[str, str]:
@@ -49,13 +58,21 @@ class ParameterExpander:
                 text, quoted = name if name and part[2] == "<" else "/dev/fd/63", True
                 found = found or "proc"
             elif kind == "arith":
-                self.join(part[1])
+                self.count(part[1])
                 text, found, quoted = "1", "", True
+            elif kind == "name":
+                text, found = self.join(part[1])
+                for one in self.plain(text):
+                    self.refer(one, found)
+                quoted = True
             else:
                 assignment = part[1]
                 values = [self.join(value.parts) for value in assignment.values]
-                subscript = "" if assignment.subscript is None else f"[{assignment.subscript}]"
-                text = f"{assignment.name}{subscript}=" + " ".join(value for value, _ in values).replace(BREAK, " ")
+                subscript = (
+                    "" if assignment.subscript is None else f"[{self.index(assignment.name, assignment.subscript)}]"
+                )
+                value = " ".join(value for value, _ in values).replace(BREAK, " ")
+                text = f"{assignment.name}{subscript}=" + (f"({value})" if assignment.array else value)
                 found = next((taint for _, taint in values if taint), "")
                 quoted = True
             taint = join_taint(taint, found)
@@ -70,12 +87,14 @@ class ParameterExpander:
         """A parameter's value; several alternatives or elements are joined by the field break."""
         _, name, operator, argument, quoted, *subscript = part
         if subscript:
-            self.join(subscript[0])
+            self.index(name, subscript[0])
         value = self.named(name, operator)
         if operator[:1] == "!":
-            if operator[1:3] in ("[@", "[*") and not argument:
-                return UNKNOWN, "var"  # the subscripts
-            value = self.lookup(value.texts[0]) if value and value.texts and value.texts[0] != UNKNOWN else None
+            if _SUBSCRIPTS.match(operator):
+                return UNKNOWN, "var" if name in self.state.associative else NUMBER
+            if argument and argument[0][1] in ("@", "*"):
+                return UNKNOWN, "var"  # names that begin so
+            value = self.indirect(value)
         elif operator[:1] == "#":
             return "1", ""
         if argument:
@@ -84,6 +103,33 @@ class ParameterExpander:
             return UNKNOWN, origin(name)
         together = quoted and (name == "*" or operator.startswith("[*"))
         return self.shown(value, together=together), value.taint
+
+    def indirect(self, value: Value | None) -> Value | None:
+        """The variable whose name `value` is."""
+        value = value if value is not None else Value([UNKNOWN], "var")
+        for text in value.texts:
+            self.refer(text, value.taint)
+        found = [self.lookup(text) for text in value.texts]
+        return found[0] if len(found) == 1 else None
+
+    def count(self, parts: list[Part]) -> None:
+        """Arithmetic: what its values may run."""
+        raw, taint = self.join(parts)
+        for text in self.plain(raw):
+            self.evaluate(text, taint)
+
+    def index(self, name: str, parts: list[Part]) -> str:
+        """A subscript of `name`: what it says, and what its values may run."""
+        raw, taint = self.join(parts)
+        texts = self.plain(raw)
+        if texts[0] not in ("@", "*") and name not in self.state.associative:
+            for text in texts:
+                self.evaluate(text, taint)
+        return texts[0] if parts[0][0] == "lit" and len(parts) == 1 else UNKNOWN
+
+    def plain(self, raw: str) -> list[str]:
+        """The texts that `raw` may stand for, without marks."""
+        return [one.translate(SHOW).replace(BREAK, " ") for one in spread(raw)]
 
     def shown(self, value: Value, *, together: bool = False) -> str:
         """Elements of an array are fields (one field where they stand `together`); other values are one of several."""
@@ -104,6 +150,8 @@ class ParameterExpander:
         subscript = operator.lstrip("!#")[1:].rpartition("]")[0]
         if subscript in ("@", "*"):
             return value
+        if value.mixed:
+            return Value(value.texts, value.taint)
         element = self.lookup(f"{name}[{subscript or '0'}]")
         if element is not None:
             return element
@@ -143,26 +191,43 @@ class ParameterExpander:
                     self.state.assign(name, Value([text], taint))
                 return (text, taint) if value is not None else (text, join_taint(taint, origin(name)))
             return self.shown(value), value.taint
-        text, _ = self.join(argument)
-        text = text.translate(SHOW)
-        if text == "@P" and value is not None:
-            pieces = [self.prompt(old) for old in value.texts]
+        raw, found = self.join(argument)
+        text = raw.translate(SHOW)
+        if text == "@P":
+            value = value if value is not None else Value([UNKNOWN], "var")
+            pieces = [self.expand_later(old, value.taint) for old in value.texts]
             return either([piece for piece, _ in pieces]), join_taint(value.taint, pieces[0][1] if pieces else "")
+        if operator == ":":
+            for one in self.plain(raw):
+                self.evaluate(one[1:], found)
+        if _DIGITS_STAY.match(text):
+            return UNKNOWN, NUMBER
         if value is None or UNKNOWN in text or spread(text) != [text]:
             return UNKNOWN, "var"
         for old in value.texts:
             self.work.spend(10 + len(old) ** 2 / 500)
-        return self.shown(Value([edit_value(old, text) for old in value.texts], array=value.array)), value.taint
+        taint = join_taint(value.taint, "var") if operator == "/" and NUMBER in value.taint else value.taint
+        return self.shown(Value([edit_value(old, text) for old in value.texts], array=value.array)), taint
 
-    def prompt(self, text: str) -> tuple[str, str]:
-        """`${name@P}`: the value is expanded once more, substitutions and all."""
+    def expand_later(self, text: str, taint: str) -> tuple[str, str]:
+        """As `again`, for a text that may not be known."""
+        self.refer(text if UNKNOWN in text else "", taint)
+        return self.again(text)
+
+    def again(self, text: str) -> tuple[str, str]:
+        """A value that is expanded once more, substitutions and all, as in `${name@P}`."""
+        if "$" not in text and "`" not in text:
+            return text, ""
         from agent.risk.expansions import IN_BODY
         from agent.risk.syntax import Parser
 
         self.work.spend(10 + 2 * len(text))
         parts: list[Part] = []
-        Parser(text).quoted_run(parts, IN_BODY, "")
-        return self.join(parts)
+        Parser(text.replace(UNKNOWN, UNKNOWN_VARIABLE)).quoted_run(parts, IN_BODY, "")
+        self.detached += 1
+        raw, taint = self.join(parts)
+        self.detached -= 1
+        return "\n".join(self.plain(raw)), taint
 
     def split_marks(self, text: str) -> str:
         """Unquoted expansion: blanks (or what IFS says) split, wildcards stay wildcards, braces and tildes are plain."""

@@ -61,6 +61,13 @@ class Programs:
             self.cut = True
         self.current = len(self.met) - 1
 
+    def forget_repeated(self, first: int, second: int) -> None:
+        """What runs from `second` on is the same as from `first` on, as in the next round of a loop: keep it once."""
+        texts = [[word.text for word in invocation.words] for invocation, _ in self.met[first:]]
+        if texts[: second - first] == texts[second - first :]:
+            del self.met[second:], self.levels[second:], self.environments[second:]
+            self.guesses = {index for index in self.guesses if index < second}
+
     def around(self) -> Iterator[Invocation]:
         """The programs that the current one is run by, innermost first."""
         index = self.met[self.current][1] if self.current >= 0 else _NOBODY

@@ -12,7 +12,7 @@ from agent.risk.hidden_code import judge_hidden
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
 from agent.risk.state import Value, elements
-from agent.risk.words import UNKNOWN, Word, bounded, join_taint
+from agent.risk.words import NUMBER, UNKNOWN, Word, bounded, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -57,10 +57,13 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
         walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
         return None, "secret"
     exports = name == "export" or (name != "set" and any(re.match(r"-[A-Za-z]*x", flag) for flag in flags))
-    refers = any(re.match(r"-[A-Za-z]*n", word.text) for word in invocation.words[1:])
+    letters = {letter for flag in flags if re.match(r"-[A-Za-z]", flag) for letter in flag}
     for word in invocation.words[1:]:
         key, equals, value = word.text.partition("=")
-        if refers and equals and key.isidentifier() and value.isidentifier() and key != value:
+        _attributes(walker, letters, walker.state.references.get(key, key))
+        if equals:
+            _read_again(walker, letters, key, word.part(value), invocation)
+        if "n" in letters and equals and key.isidentifier() and value.isidentifier() and key != value:
             walker.state.references[key] = value
         elif equals and (key.isidentifier() or key.partition("[")[0].isidentifier()):
             part = Word(value, word.start, word.end, taint=word.taint)
@@ -78,6 +81,29 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
             for text in known.texts:
                 keep_special(walker, key, Word(text, *invocation.place, taint=known.taint), invocation.place)
     return "", ""
+
+
+def _attributes(walker: Walker, letters: set[str], name: str) -> None:
+    """What `declare -aAi` makes of a variable. An integer is taken for one from then on: what is assigned to it is counted."""
+    state = walker.state
+    if "i" in letters:
+        state.integers.add(name)
+    if "A" in letters:
+        state.associative.add(name)
+    elif "a" in letters:
+        state.associative.discard(name)
+
+
+def _read_again(walker: Walker, letters: set[str], name: str, value: Word, invocation: Invocation) -> None:
+    """`declare -n name=$text` and `declare -a name="$text"`: a name, and a text like `($(cmd))`, are read once more."""
+    walker.expander.place = invocation.place
+    name = walker.state.references.get(name, name)
+    old = walker.state.variables.get(name)
+    if "n" in letters:
+        walker.refer(value.text, value.taint)
+    is_array = "a" in letters or "A" in letters or (old is not None and old.array)
+    if is_array and name not in walker.declared and value.text.startswith(("(", UNKNOWN)):
+        walker.expander.expand_later(value.text, value.taint)
 
 
 def _unset(walker: Walker, invocation: Invocation) -> Output:
@@ -183,7 +209,8 @@ def _alias(walker: Walker, invocation: Invocation) -> Output:
 
 
 def _read(walker: Walker, invocation: Invocation) -> Output:
-    taint = join_taint("input", invocation.stdin[1] if invocation.stdin else "")
+    taint = invocation.stdin[1] if invocation.stdin else ""
+    taint = NUMBER if taint == NUMBER else join_taint("input", taint)
     known = invocation.stdin[0] if invocation.stdin else None
     names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
     lines = invocation.words[0].text != "read"
@@ -191,11 +218,11 @@ def _read(walker: Walker, invocation: Invocation) -> Output:
         texts = known.rstrip("\n").split("\n") if lines else known.split()
         walker.state.assign(names[-1], Value(elements(texts), taint, array=True))
         return "", ""
-    for name in names:
-        if known is not None and known != "" and len(names) == 1:
-            walker.state.variables[name] = Value(bounded(known.rstrip("\n").split("\n")), taint)
-        else:
-            walker.state.variables[name] = Value([UNKNOWN], taint)
+    texts = known.rstrip("\n").split("\n") if known else [UNKNOWN]
+    if len(names) > 1:
+        texts = list(dict.fromkeys([*(piece for text in texts for piece in text.split()), *texts]))
+    for name in names or ["REPLY"]:
+        walker.state.put(walker.state.references.get(name, name), Value(bounded(texts), taint))
     return "", ""
 
 

@@ -7,7 +7,7 @@ import re
 from agent.risk.tree import Assignment, Function, Node, Redirect, Simple, WordNode
 from agent.risk.wordscan import WordScanner
 
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)")
+_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*(?:\[[^\n]{0,200}?\])?\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)")
 FUNCTION_HEAD = re.compile(r"[ \t]*\([ \t]*\)")
 _DECLARERS = frozenset(("declare", "typeset", "local", "export", "readonly"))
 

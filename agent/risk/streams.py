@@ -10,7 +10,7 @@ from agent.risk.endless import judge_endless
 from agent.risk.invocation import Invocation, Output, Target
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.tree import Redirect, Sequence
-from agent.risk.words import UNKNOWN, Word, join_taint
+from agent.risk.words import NUMBER, UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -47,6 +47,8 @@ def file_input(walker: Walker, word: Word) -> Output:
         return written[0], join_taint(written[1], word.taint)
     if "proc" in word.taint or "net" in word.taint:
         return None, word.taint
+    if word.taint == NUMBER:
+        return None, NUMBER
     if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
         return None, "net socket"
     if word.text == "/dev/null":
@@ -135,6 +137,9 @@ def redirects(
             word = walker.expander.text(redirect.target, spot, "\n")
             stdin = descriptor(walker, redirect.fd, (word.text + "\n", word.taint), stdin)
             continue
+        if redirect.fd.endswith("]}"):
+            walker.expander.place = spot
+            walker.refer(redirect.fd[1:-1], "")
         sinks: list[Sequence] = []
         walker.sinks = sinks
         words = walker.expander.texts(redirect.target, spot)

@@ -5,10 +5,11 @@ A word is a list of parts. Parts are tuples, because most words have one and the
     ("lit", text, quoted)                      literal characters
     ("var", name, operator, argument, quoted)  a parameter; `argument` is a list of parts or None. The operator is "" for
                                                `$name`, else "!" or "#", the subscript as in "[0]", and ":". A subscript
-                                               with expansions is "[$]", and its parts are a sixth item
+                                               with expansions is "[$]"; its parts are a sixth item
     ("cmd", Sequence, quoted)                  command substitution
     ("proc", Sequence, direction)              process substitution, direction "<" or ">"
-    ("arith", parts)                           $(( … )), with the parts found inside
+    ("arith", parts)                           arithmetic: $(( … )), (( … )), an operand of `-eq` in [[ … ]]
+    ("name", parts)                            the operand of `-v` in [[ … ]]: the name of a variable or of an element
 """
 
 from __future__ import annotations
@@ -61,13 +62,20 @@ class Redirect:
 class Assignment:
     """`name=value`, `name+=value`, `name[i]=value`, `name=(values)`; `values` has one word unless it is an array.
 
-    `subscript` is what stands in the brackets, None where there are none.
+    `subscript` holds the parts of what stands in the brackets, None where there are none.
     """
 
     __slots__ = ("append", "array", "name", "start", "subscript", "values")
 
     def __init__(
-        self, name: str, values: list[WordNode], *, append: bool, array: bool, start: int, subscript: str | None = None
+        self,
+        name: str,
+        values: list[WordNode],
+        *,
+        append: bool,
+        array: bool,
+        start: int,
+        subscript: list[Part] | None = None,
     ) -> None:
         self.subscript = subscript
         self.name = name
@@ -172,7 +180,7 @@ class Function(Node):
 
 
 class Test(Node):
-    """`[[ … ]]` or `(( … ))`: reads only, but its words may hold substitutions."""
+    """`[[ … ]]` or `(( … ))`: the parts of its words, operators and all."""
 
     __slots__ = ("parts",)
 

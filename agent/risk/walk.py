@@ -6,6 +6,8 @@ bounded by the parser and by MAX_SCRIPTS.
 
 from __future__ import annotations
 
+import re
+
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk import assignments, control_flow, streams
 from agent.risk.alternatives import judge_readings, readings
@@ -19,7 +21,7 @@ from agent.risk.programs import Programs
 from agent.risk.rating import Rater
 from agent.risk.read_back import ReadBack
 from agent.risk.session import session_of
-from agent.risk.state import State, Value
+from agent.risk.state import State, Value, either_way
 from agent.risk.syntax import Parser
 from agent.risk.tree import (
     Branch,
@@ -34,9 +36,10 @@ from agent.risk.tree import (
     Test,
 )
 from agent.risk.unset_variables import name_variable
-from agent.risk.words import UNKNOWN, UNKNOWN_VARIABLE, Word, bounded, join_taint
+from agent.risk.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 
 MAX_SCRIPTS = 12
+_COUNTS = re.compile(rf"[A-Za-z_{UNKNOWN}]")
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
 
 _OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path may name something else
@@ -58,6 +61,8 @@ class Walker:
             self.state.home = context.exports.get("HOME") or self.state.home
         self.work = Work(len(text))
         self.expander = Expander(self.state, self.substitute, self.work)
+        self.expander.evaluate = self.state.evaluate = self.evaluate
+        self.expander.refer = self.refer
         self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
         self.fixed = (0, len(text))
         self.depth = 0
@@ -66,6 +71,7 @@ class Walker:
         self.trees: list[tuple[str, Sequence]] = []  # of inner scripts, for rules that look at a whole one
         self.calls: list[str] = []
         self.active: list[Function] = []
+        self.looping = 0  # how many loops are around what is walked
         self.parallel = 0  # how many commands around this one run beside others
         self.side_by_side: list[int] = []  # `parallel` when each active function was called
         self.called: set[str] = set()
@@ -81,6 +87,7 @@ class Walker:
         self.obeying = False  # inside of what a variable makes a program run
         self.abandoned = False
         self.reads = False  # whether the program being judged was given a sub-command that only reads
+        self.declared: set[str] = set()  # arrays whose elements are written out in the command being judged
 
     # --- scripts ---
 
@@ -188,18 +195,19 @@ class Walker:
                     before = dict(self.state.variables)
                     self.work.spend(len(before) / 8)
             elif before is not None:
-                self.merge(before)
+                self.state.variables = either_way(before, self.state.variables)
                 before = None
-            self.state.maybe += joiner == "||"
+            doubtful = dict(self.state.variables) if joiner == "||" else None
             self.parallel += background
             text, found = self.node(command, stdin)
             self.parallel -= background
-            self.state.maybe -= joiner == "||"
+            if doubtful is not None:
+                self.state.variables = either_way(doubtful, self.state.variables, unset=True)
             taint = join_taint(taint, found)
             known = known and text is not None
             outputs.append(UNKNOWN + "\n" if text is None else text)
         if before is not None:
-            self.merge(before)
+            self.state.variables = either_way(before, self.state.variables)
         if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
             return None, taint
         return "".join(outputs), taint
@@ -211,15 +219,6 @@ class Walker:
             state.arrived = state.cwd if state.cwd != left or state.arrived == state.cwd else ""
         elif joiner != "||":
             state.arrived = ""
-
-    def merge(self, before: dict[str, Value]) -> None:
-        """After an and-or list: what it assigned may not have happened."""
-        variables = self.state.variables
-        for name, value in list(variables.items()):
-            old = before.get(name)
-            if old is not None and old is not value:
-                texts = bounded(list(dict.fromkeys(old.texts + value.texts)))
-                variables[name] = Value(texts, join_taint(old.taint, value.taint), array=value.array)
 
     def node(self, node: Node, stdin: Output | None) -> Output:
         """One command of any kind; its output."""
@@ -269,6 +268,11 @@ class Walker:
         self.state = self.expander.state = saved.copy()
         if new_shell:
             self.state.functions, self.state.aliases = {}, {}
+            values: dict[str, list[Word]] = {}
+            for name, word in self.outer.environment if self.outer is not None else ():
+                values.setdefault(name, []).append(word)
+            for name, words in values.items():
+                self.state.put(name, Value([word.text for word in words], words[0].taint))
             self.session = session.inherited() if session is not None else None
         try:
             output = self.sequence(body, stdin)
@@ -283,6 +287,9 @@ class Walker:
         """A command or process substitution inside a word."""
         assert isinstance(body, Sequence)
         place = self.expander.place
+        around = self.shift, self.fixed
+        if self.expander.detached:
+            self.shift, self.fixed = None, place
         if len(self.trees) < _MANY:
             self.trees.append((self.source, body))
         if kind == "proc>" and self.sinks is not None:
@@ -291,9 +298,24 @@ class Walker:
         incoming = self.incoming
         text, taint = self.isolated(body, incoming if kind == "proc>" else None)
         self.expander.place, self.incoming = place, incoming
+        self.shift, self.fixed = around
         if kind == "proc<":
             return self.files.substitution((text, taint)), taint
-        return text, join_taint(taint, "cmd") if text is None else taint
+        return text, join_taint(taint, "cmd") if text is None and taint != NUMBER else taint
+
+    def evaluate(self, text: str, taint: str) -> None:
+        """Arithmetic inside a word."""
+        if _COUNTS.search(text):
+            from agent.risk.arithmetic import evaluate
+
+            evaluate(self, text, taint)
+
+    def refer(self, text: str, taint: str) -> None:
+        """A name that is made of other text."""
+        if "[" in text or UNKNOWN in text:
+            from agent.risk.arithmetic import refer
+
+            refer(self, text, taint)
 
     # --- simple commands ---
 
@@ -325,6 +347,9 @@ class Walker:
 
             own = [(name, word) for name, word, _ in environment]
             judge_environment(self, own, place, elevated=invocation.elevated)
+        parts = [item.parts[0] for item in node.words[1:] if item.parts]
+        arrays = [part[1] for part in parts if part[0] == "assign" and part[1].array]  # declare -a name=(…)
+        self.declared = {array.name for array in arrays}
         reading.redirected(targets, self.state.cwd)
         self.reading = reading
         plain = len(found) == 1
@@ -336,10 +361,8 @@ class Walker:
         self.reading = around
         reading.judge(self)
         streams.feed_sinks(self, targets, output)
-        for item in node.words[1:]:
-            if item.parts and item.parts[0][0] == "assign" and item.parts[0][1].array:  # declare -a name=(…)
-                declared = assignments.evaluate_assignments(self, [item.parts[0][1]], place)
-                assignments.keep_assignments(self, declared, place)
+        if arrays:
+            assignments.keep_assignments(self, assignments.evaluate_assignments(self, arrays, place), place)
         if targets and any(streams.takes_output(target) for target in targets):
             streams.judge_stored(self, invocation, targets, output)
             return "", ""

@@ -2,7 +2,8 @@
 
 Unknown parts of a value are the character NUL, which no argument can hold: "/srv/\\0/x" starts with /srv/, whatever the
 rest. `taint` says where an unknown, or a whole value, came from: "var" (not set here), "cmd" (output of a command), "net"
-(a download), "opaque" (decoded), "input" (read from a file or pipe), "glob", "found" (by find), "secret", "file".
+(a download), "opaque" (decoded), "input" (read from a file or pipe), "glob", "found" (by find), "secret", "file". "number"
+alone says that what is not known can only be digits and signs between them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Container
 
 UNKNOWN = "\0"
+NUMBER = "number"
 UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
 MAX_ALTERNATIVES = 100
 MAX_FIELDS = 400

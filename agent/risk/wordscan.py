@@ -11,7 +11,8 @@ from agent.risk.tree import Part, Redirect, WordNode
 MAX_HEREDOCS = 40
 
 _PLAIN = re.compile(r"[^\s|&;()<>\\'\"`$]+")
-_ASSIGNMENT_HEAD = re.compile(r"([A-Za-z_]\w*)(\[[^\]\s]*\])?(\+?)=")
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?=\[|\+?=)")
+_EQUALS = re.compile(r"(\+?)=")
 
 
 class WordScanner(ExpansionScanner):
@@ -81,15 +82,20 @@ class WordScanner(ExpansionScanner):
         self.fail("( without )")
         return self.limit
 
-    def assignment_head(self) -> tuple[str, str | None, bool, int] | None:
+    def assignment_head(self) -> tuple[str, list[Part] | None, bool, int] | None:
         """Consume `name=`, `name+=` or `name[i]=`; (name, subscript, appends, start)."""
-        head = _ASSIGNMENT_HEAD.match(self.text, self.pos, self.limit)
+        head = _ASSIGNED.match(self.text, self.pos, self.limit)
         if head is None:
             return None
-        start = self.pos
-        self.pos = head.end()
-        subscript = head.group(2)
-        return head.group(1), subscript and subscript[1:-1], bool(head.group(3)), start
+        start, behind = self.pos, head.end()
+        if self.text[behind] == "[":
+            behind = self.closing_bracket(behind) + 1
+        equals = _EQUALS.match(self.text, behind, self.limit) if behind else None
+        if equals is None:
+            return None
+        subscript = self.expression(head.end() + 1, behind - 1) if behind > head.end() else None
+        self.pos = equals.end()
+        return head.group(1), subscript, bool(equals.group(1)), start
 
     # --- here-documents ---
 

@@ -1,0 +1,74 @@
+"""Tell outputs that can only be numbers: a word of them holds no code, wherever bash reads it.
+
+A program is here for the options with which it prints nothing but digits, blanks and signs between them, whatever its input
+and the names of its files are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.risk.invocation import Invocation, Output
+from agent.risk.words import NUMBER, UNKNOWN, Word
+
+_DATE = r"(?:%[-_0^#]?\d*[CdeFgGHIjklmMNsSTuUVwWyY]|[\d ./:,-])+"
+_DIGITS = r"(?:\[0-9\]|\[\[:digit:\]\]|\\d)"
+_WRITTEN_OUT = r"(?:%\{(?:http_code|response_code|http_connect|(?:time|size|speed|num)_\w+)\}|\\n|[\d\s.:,-])+"
+_PRINTS = {
+    "wc": r"(?:(?:-[lwcmL]+|--(?:lines|words|bytes|chars|max-line-length)) ?)*",
+    "nproc": r"(?:--all|--ignore=\d+)?",
+    "date": rf"(?:.* )?\+{_DATE}",
+    "id": r"-[ugGr]+(?: .*)?",
+    "stat": r"(?:-L )?(?:-c ?|--format[= ]|--printf[= ])(?:%[abBdghiosuWXYZ] ?)+(?: (?!.* -).*)?",
+    "tput": r"cols|lines|colors",
+    "getconf": r"_?NPROCESSORS_\w+|PAGE_?SIZE|LONG_BIT|CLK_TCK|[A-Z_]+_MAX(?: \S+)?",
+    "git": r"(?:-C \S+ )?rev-list (?:.* )?--count(?: .*)?",
+    "shuf": r"(?:-i ?\d+-\d+|-n ?\d+| )+",
+    "stty": r"size",
+    "pgrep": r"(?!.*(?:^| )(?:-\w*[ladHg]|--(?!full|exact|newest|oldest|count|uid|euid|parent))).*",
+    "pidof": r"(?:-[scqx]+ )?[^-].*",
+    "ps": r"(?!.*-o.*-o)(?:.* )?-o ?(?:(?:pid|ppid|pgid|uid|rss|vsz|nlwp|etimes|pcpu|pmem|%cpu|%mem)=[, ]?)+(?: .*)?",
+    "sysctl": r"-n hw\.(?:\w*cpu\w*|memsize|pagesize)",
+    "jq": r"(?:-[rcMS]+ )*(?:[^,]*\| ?)?length(?: \S+)?",
+    "tr": r"(?:-dc|-cd|-d -c|-c -d) (?:0-9|\[:digit:\])(?:\\n|\s)*",
+    "sed": rf"(?:-[Er] )?s/{_DIGITS.replace('[', '[^', 1)}[*+]?//g",
+    "grep": rf"(?:-\w*o\w* )(?:-\w+ )*{_DIGITS}\\?[+*](?: [^ -]\S*)?|(?!.*(?:^| )(?:-\w*[rRH]|--))-\w*c\w*(?: -\w+)*(?: [^-\0]\S*){{1,2}}",
+    "awk": r"(?:END)? *\{ *print (?:NR|NF) *;?\}|\{ *(\w+) *\+= *\$\w+ *;? *\} *;? *END *\{ *print \1 *;? *\}",
+    "curl": rf"(?!.*(?: -\w*[viD]|--(?:include|verbose|dump|trace|next)))(?=.*-\w*o ?/dev/null)(?:.* )?-\w*w {_WRITTEN_OUT}(?: .*)?",
+}
+# What these print of numbers on their input are parts of those.
+_KEEPS = {
+    "cat": r"-?", "tac": r"", "xargs": r"", "rev": r"", "sort": r"(?:-\w+ ?)*", "uniq": r"(?:-\w+ ?)*", "tee": r"[^-\0]*",
+    "head": r"(?:-\w+|[-+]?\d+| )*", "tail": r"(?:-\w+|[-+]?\d+| )*", "tr": r"-d .+|-s .",
+    "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
+}  # fmt: skip
+_SUMS = frozenset(("+", "-", "*", "/", "%"))
+_ALSO = {"egrep": "grep", "fgrep": "grep", "gawk": "awk", "mawk": "awk", "gdate": "date", "gstat": "stat", "gwc": "wc"}
+
+
+def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
+    """The output of a program, called a number where it can be nothing else, and where it may be, not."""
+    text, taint = output
+    if text is not None and UNKNOWN not in text:
+        return output
+    name = _ALSO.get(name, name)
+    words = invocation.words[1:]
+    written = " ".join(word.text for word in words)
+    if name == "expr":
+        counted = len(words) > 2 and all(map(_adds_up, words, range(len(words))))
+    elif any(word.glob and name == "grep" for word in words):
+        counted = False
+    else:
+        counted = re.fullmatch(_PRINTS.get(name, r"(?!)"), written, re.S) is not None
+    if counted:
+        return None, NUMBER
+    if text is None and taint == NUMBER and re.fullmatch(_KEEPS.get(name, r"(?!)"), written, re.S) is None:
+        return text, f"{NUMBER} cmd"
+    return output
+
+
+def _adds_up(word: Word, index: int) -> bool:
+    """Whether `expr` can only count with the word at this place: a word of several could hold a comparison of texts."""
+    if index % 2:
+        return word.text in _SUMS
+    return word.known or word.taint == NUMBER or word.quoted
