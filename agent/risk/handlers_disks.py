@@ -18,7 +18,7 @@ _LONG_SHOWS = frozenset(("--direct", "--Istdout", "--read-sector", "--fibmap", "
 
 def wipefs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """wipefs lists until it is told what to wipe; blkdiscard always wipes."""
-    if args.has("-n", "--no-act") or args.has("-V", "--version", "-h", "--help"):
+    if not args.names.isdisjoint(table.dry):
         return None, ""
     if args.has("-a", "--all", "-o", "--offset") or invocation.words[0].text.endswith("blkdiscard"):
         walker.add("device-write", args.operands, invocation.place, invocation=invocation)

@@ -157,7 +157,7 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.values("-e", "--rsh", "--rsync-path"):
         if not re.match(r"\S*ssh\b", word.text) or re.search(r"ProxyCommand|sh -c", word.text):
             walker.script(word.text, invocation.place, invocation)
-    if args.has("-n", "--dry-run", "--list-only") or len(args.operands) < 2:
+    if not args.names.isdisjoint(table.dry) or len(args.operands) < 2:
         return None, ""
     target = args.operands[-1]
     place = invocation.place

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
     """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
-    if args.has("--version", "--help"):
+    if len(invocation.words) == 2 and invocation.stdin is None and invocation.words[1].text in ("--version", "--help"):
         return None, ""
     if invocation.words[0].text.rpartition("/")[2] in ("pwsh", "powershell", "pwsh-preview"):
         from agent.risk.handlers_powershell import powershell
@@ -47,7 +47,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
         walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
         return result
-    if args.has("-n") and args.operands:
+    if args.has("-n") and args.operands and not args.has("-s", "+n"):
         return None, ""
     if args.operands and not args.has("-s"):
         return script_file(walker, invocation, args.operands[0])
@@ -170,10 +170,11 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         return run_module(walker, invocation, module, args)
     if coded:
         return _given(walker, invocation, table, args)
-    if not args.operands and _shows(table, args):
+    if _only_shows(invocation, table, args):
         return None, ""
     if args.operands and args.operands[0].text != "-":
-        if table.name in ("node", "deno", "bun", "php") and args.has("-c", "--check", "-l"):
+        checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
+        if args.names and args.names <= checks:  # with any other option, it may load something first
             return None, ""
         return script_file(walker, invocation, args.operands[0])
     if invocation.stdin is None:
@@ -186,14 +187,6 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if text:
         inline_code.judge(walker, invocation, text, _language(table, invocation), taint)
     return None, taint
-
-
-def _shows(table: Program, args: Args) -> bool:
-    """Whether the interpreter only tells about itself. With -v Python tells more of what it runs."""
-    asked = {"--version", "-V", "--help", "-version", "-help"} | ({"-v"} if table.name != "python" else set())
-    if table.name == "php":
-        asked |= {"-i", "-m", "--ini"}
-    return not args.names.isdisjoint(asked) or not args.names.isdisjoint(table.dry)
 
 
 def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
@@ -253,6 +246,16 @@ def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     if pattern is not None:  # perl writes it into its code as it is given
         code += f"split({pattern.text});" if pattern.text[:1] in ("/", "'", '"') else f"m\1{pattern.text}\1;"
     return code + ("<>;" if args.has("-n", "-p") else "")
+
+
+def _only_shows(invocation: Invocation, table: Program, args: Args) -> bool:
+    """`python3 --version`, `php -i`: nothing beside it, which could be loaded or read all the same."""
+    if invocation.stdin is not None:
+        return False
+    words = invocation.words[1:]
+    if len(words) == 1 and words[0].text in ("--version", "--help", "-version", "-help", "-V", "-h", "-v"):
+        return words[0].text != "-v" or table.name != "python"  # there it tells what is loaded, and goes on
+    return bool(args.names) and args.names <= table.dry and not args.operands
 
 
 def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:

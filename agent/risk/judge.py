@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.protocol.decisions import Finding, Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
+from agent.risk.dry_options import leave_own
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
@@ -218,8 +219,6 @@ def word_place(word: Word, invocation: Invocation) -> tuple[int, int]:
 def unknown_program(walker: Walker, invocation: Invocation) -> None:
     word = invocation.words[0]
     kind = "run" if "/" in word.text else "run-unknown"
-    if len(invocation.words) > 1 and len(invocation.words) == 2 and invocation.words[1].text in ("--version", "--help"):
-        return
     walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
     suspect_words(walker, invocation)
 
@@ -292,6 +291,8 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     args = split_args(words, table)
     if words and not table.wrap and asks_for_help(words, table):
         return None, ""
+    if args.names:
+        leave_own(args, words, invocation.words[0].text.rpartition("/")[2], table)
     before = len(walker.findings)
     if args.options:
         judge_telling_options(walker, invocation, table, args)

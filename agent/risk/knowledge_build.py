@@ -19,7 +19,7 @@ from agent.risk.variables import compile_variables
 
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
-_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "script")
+_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates")
 VARIABLES = "variables.toml"
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
@@ -120,7 +120,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         drop_first=frozenset(table.get("drop_first", "").split()),
         recursive=frozenset(table.get("recursive", "").split()),
         always_recursive=table.get("always_recursive", False),
-        dry=frozenset(table.get("dry", "").split()),
+        dry=frozenset(dry_options(table)),
         effect=table.get("effect", ""),
         bare=table.get("bare", ""),
         otherwise=table.get("otherwise", ""),
@@ -134,7 +134,15 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
         reader=table.get(
             "reads", table.get("_file") in _READERS and table.get("handler") != "handlers_processes:pager"
         ),
+        evaluates=frozenset(table.get("evaluates", "").split()),
     )
+
+
+def dry_options(table: dict[str, Any]) -> list[str]:
+    """The options that hold a program back. A letter is for the table's own name, and as `name:-n` for those under `same`."""
+    options = table.get("dry", "").split()
+    letters = [option for option in options if len(option) == 2]
+    return [*options, *(f"{name}:{letter}" for name in table.get("same", "").split() for letter in letters)]
 
 
 def whole_words(table: dict[str, Any], flags: list[CaseRule]) -> set[str]:

@@ -50,6 +50,7 @@ class Program(Struct, frozen=True, array_like=True):
     handler: str = ""
     output: str = ""
     reader: bool = False
+    evaluates: frozenset[str] = frozenset()
 
 
 class LevelRow(Struct, frozen=True):

@@ -59,6 +59,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     )  # whose folder decides, too
     if rule is not None and rule.effect == "none":
         return
+    judge_evaluation(walker, invocation, table, args, rule or next(iter(chosen), None))
     if rule is not None:
         add_case(walker, invocation, rule, args.operands[used:], recursive)
     elif table.cases and (not table.effect or table.otherwise):
@@ -74,6 +75,17 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+def judge_evaluation(walker: Walker, invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> None:
+    """`gradle tasks`, `eslint src`: what describes the project to the program is code, which it runs to read it."""
+    if not table.evaluates:
+        return
+    name = invocation.words[0].text.rpartition("/")[2]
+    asks = rule.effect == "read" if rule is not None else not args.operands or table.otherwise in ("", "none")
+    if asks and name in table.evaluates and (len(invocation.words) > 1 or not table.cases):
+        reason = f"has {name} run the code in the project's own files to read them"
+        walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
 
 
 _OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")

@@ -9,6 +9,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
 from agent.risk.scopes import absolute
+from agent.risk.tables import may_be_command
 from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def argv(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         role = table.roles.get(name)
         if role is not None and role != "text" and word is not None:
             walker.add(role, [word], invocation.place, invocation=invocation)
+    _judge_values(walker, invocation, table, args)
     if args.names.isdisjoint(table.script):
         if not words:
             return None, ""
@@ -38,6 +40,13 @@ def argv(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     for word in args.values(*table.script):
         return walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
     return None, ""
+
+
+def _judge_values(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """`strace -n rm -rf x`: where the option takes no value after all, what looks like one is the command."""
+    for name, word in args.options:
+        if word is not None and name not in table.script and word in invocation.words and may_be_command(word):
+            walker.suspect(invocation.words[invocation.words.index(word) :], invocation)
 
 
 def keyword(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

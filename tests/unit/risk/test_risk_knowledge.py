@@ -17,6 +17,7 @@ TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
 # What an option that takes a program could be given, in one language or another.
 CODE = ("'rm -rf /'", "'os.system(\"rm -rf /\")'", "'DROP DATABASE x'", "'!rm -rf /'")
+INTRODUCES = ("--help", "-h", "-?", "--version", "-V", "-v")
 RANK = {"low": 0, "medium": 1, "high": 2}
 CELL = {"L": "low", "M": "medium", "H": "high"}
 
@@ -135,7 +136,10 @@ def made_examples(name: str, table: dict[str, Any], shown: set[str]) -> list[tup
     for option in sorted(compiled.script - shown):
         seen = [code for code in CODE if rated(f"{name} {option} {code}") == "high"]
         made.append((f"{name} {option} {(seen or CODE)[0]}", "high", "high"))
-    made += [(f"{name} {option}", "low", "low") for option in sorted(compiled.dry - shown)]
+    for option in sorted(compiled.dry - shown):
+        member, colon, letter = option.partition(":")
+        dry = "low" if name not in compiled.evaluates or option in INTRODUCES else "medium"
+        made.append((f"{member} {letter}" if colon else f"{name} {option}", dry, dry))
     for rule in (*compiled.flags, *(rule for rules in compiled.cases.values() for rule in rules)):
         made.extend(made_of_rule(compiled, rule, shown))
     return made
@@ -146,7 +150,10 @@ def made_of_rule(compiled: Program, rule: CaseRule, shown: set[str]) -> list[tup
     if shown.issuperset((*rule.verbs, *(group[0] for group in rule.options))) or ("--help",) in rule.options:
         return []
     level = rule.level or ("low" if rule.effect in ("dry", "none") else expected(LEVELS[rule.effect], "*", rule.effect))
-    verbs = [verb.replace("*", "thing") for verb in rule.verbs]
+    anything = next((verb for verb in compiled.cases if verb != "*" and rule.effect == "dry"), "thing")
+    verbs = [verb.replace("*", anything) for verb in rule.verbs]
+    if rule.effect == "read" and compiled.name in compiled.evaluates:
+        level = "medium"
     made = []
     for choice in range(max([len(group) for group in rule.options], default=1)):
         options = [spell(group[choice % len(group)]) for group in rule.options]
