@@ -12,7 +12,7 @@ from agent.frontends.private_file import private_file
 from agent.frontends.screen import Screen
 from agent.protocol.ports import Processes
 
-_READ = (0, 129, 130, 143)  # the pager showed it, and was left, or ended with us
+_READ = (0, 129, 130, 131, 143)  # the pager showed it, and was left, or ended with us
 _MAX_EDITED = 1_000_000
 _MAX_OSC52 = 74_000  # what terminals take in one escape sequence
 _CLIPBOARD_TOOLS = {

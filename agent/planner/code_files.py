@@ -51,7 +51,7 @@ _FED_FROM = re.compile(r"<\s*([^\s<>&|;()]{1,4096})")
 
 
 def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """An identity for each file whose contents the command would run, each folder it names, and `cwd`. Never raises."""
+    """An identity for each file whose contents the command would run, each folder it names or names a file in, and `cwd`. Never raises."""
     found: dict[str, str] = {}
     hashed = 0
     for path in dict.fromkeys(_code(report)):
@@ -60,7 +60,8 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
             hashed += 1
             if len(found) >= _MAX_FILES:
                 break
-    for path in (cwd, *(path for path, told in facts.items() if "dir" in told)):
+    folders = (path if "dir" in told else os.path.dirname(path) for path, told in facts.items())
+    for path in dict.fromkeys((cwd, *folders)):
         try:
             status = os.stat(path)
         except (OSError, ValueError):

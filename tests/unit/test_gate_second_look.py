@@ -155,6 +155,7 @@ CHANGES = [
     ("cp src/a.txt notes", swapped("notes", "home/.bashrc"), "home/.bashrc now"),
     ("rm -r build", swapped("build", "src"), "build leads to"),
     ("rm -r build", other_folder("build"), "build is not what it was"),
+    ("rm src/a.txt", lambda: [other_folder("src")(), Path("src/a.txt").write_text("dear")], "src is not what it was"),
     ("cp src/a.txt new.txt", lambda: Path("new.txt").write_text("work"), "new.txt is not what it was"),
     ("./sub/y.sh", swapped("sub", "src"), "sub/y.sh"),
 ]
