@@ -8,6 +8,8 @@ import tempfile
 
 from agent.execution import cgroups
 from agent.execution.confine import words
+from agent.execution.confine.grounds import Grounds
+from agent.execution.confine.holder import Holder
 from agent.execution.confine.ladder import RUNGS, Ladder, Standing
 from agent.execution.confine.plan import Files
 from agent.execution.executor import ShellExecutor
@@ -25,7 +27,7 @@ _MEANS = {"namespaces": "namespaces", "landlock": "Landlock alone"}
 
 
 async def diagnose(*, cwd: str, env: dict[str, str], state_dir: str) -> tuple[Capability, ...]:
-    """A row each for confinement, network, rehearsal, undo and limits. Never raises."""
+    """A row each for confinement, network, the lock, rehearsal, undo and limits. Never raises."""
     return (
         *await in_thread(_confinement),
         await _rehearsal(cwd, env, state_dir),
@@ -39,12 +41,22 @@ def _confinement() -> tuple[Capability, ...]:
     try:
         ladder = Ladder(helper)
         files = _rungs("confinement", ladder, "workspace", network=True)
-        return files, _rungs("network off", ladder, "all", network=False)
+        return files, _rungs("network off", ladder, "all", network=False), _lock(helper)
     except OSError as error:
         why = f"cannot be tried: {error.strerror or error}"
         return (Capability(name="confinement", state="broken", found=why),)
     finally:
         helper.close()
+
+
+def _lock(helper: Helper) -> Capability:
+    """Whether what runs unasked is held to its rating."""
+    trial = Holder(helper, Grounds(workspace="/")).trial
+    if trial.works:
+        found = "what runs unasked is held by a filter of system calls that asks us"
+        return Capability(name="lock", state="ok", found=found if trial.sudo else f"{found}; not for sudo")
+    found = f"none, so that only plain readers run unasked ({trial.reason})"
+    return Capability(name="lock", state="note", found=found, advice=words.remedy(trial.step))
 
 
 def _rungs(name: str, ladder: Ladder, files: Files, *, network: bool) -> Capability:

@@ -17,7 +17,7 @@ NETWORK = _names("""
     ntpq getent w who finger""")
 """Programs whose reading may go over the network."""
 
-INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist hostname ethtool brctl mii-tool nameif")
+INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser ethtool brctl mii-tool nameif")
 """Programs that ask the kernel about interfaces through a socket, and send nothing."""
 
 _CONTAINERS = _names("ps images logs inspect version info stats top port diff history") | frozenset(

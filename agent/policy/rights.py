@@ -22,7 +22,7 @@ _NETWORK = frozenset(
     ("receive", "send", "download", "push", "publish", "remote-change", "remote-shell", "serve", "package-install")
 )
 _RECORDS = "vcs-safe"
-_GIT_RECORDS = frozenset({"fetch"})
+_GIT_RECORDS = frozenset({"fetch", "branch", "tag", "notes"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108

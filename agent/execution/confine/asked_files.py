@@ -257,7 +257,7 @@ class AskedFiles:
         if plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real)):
             return parent, name, real
         os.close(parent)
-        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
 
     def _refuse(self, real: bytes, verb: str, *, possible: bool, needless: bool) -> tuple[int, bytes, bytes]:
         if not possible:  # the system would have refused it, too
@@ -294,8 +294,8 @@ def _may(path: bytes) -> bool:
 
 
 def _is_mild(flags: int) -> bool:
-    """Opened for reading and writing, nothing made and nothing cut: who may not falls back to reading."""
-    return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_CREAT | os.O_TRUNC)
+    """What is there is opened for reading and writing, and nothing cut: who may not falls back to reading."""
+    return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_TRUNC | os.O_APPEND)
 
 
 def _unblocked(status: os.stat_result) -> int:

@@ -21,6 +21,7 @@ _REMEDIES = {
     "uid_map": "as administrator: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile with `userns,`",
     "read-only": "a kernel from 5.12 on",
     "landlock": "a kernel from 5.13 on with Landlock, and `landlock` in the list of the boot parameter lsm=",
+    "listener": "a kernel from 5.14 on with seccomp filters, on x86_64 or aarch64, and no listener of a container around it",
     "seccomp": "a kernel with seccomp filters, on x86_64 or aarch64",
 }
 
@@ -44,6 +45,8 @@ def reason(step: str, number: int) -> str:
         if number == errno.EOPNOTSUPP:
             return "Landlock is switched off in this kernel"
         return "this kernel has no Landlock" if number == errno.ENOSYS else f"Landlock refuses ({name or number})"
+    if step == "listener":
+        return f"this kernel has no filter of system calls that asks, or another one listens already ({name or number})"
     if step == "seccomp":
         return f"this kernel takes no filter of system calls ({name or number})"
     if step == "check":

@@ -135,9 +135,12 @@ class Throwaway:
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
         if who == "user":
             self.words, self.environ["PYTHONPATH"] = _launcher()
-            for path in (self.base, *self.base.rglob("*")):
-                if os.geteuid() == 0:
-                    os.chown(path, NOBODY, NOBODY)
+            self.own()
+
+    def own(self) -> None:
+        """Give all of it to its user."""
+        for path in (self.base, *self.base.rglob("*")) if self.who == "user" and os.geteuid() == 0 else ():
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
     def run(self, commands: list[str], **work: object) -> list[dict]:
         work |= {"commands": commands, "workspace": str(self.workspace), "home": str(self.home)}

@@ -1,0 +1,93 @@
+"""The rights that a rating gives: what it does not say is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.policy.rights import as_confinement, past, reads_plainly, rights
+from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.rehearsals import Change, Rehearsal
+from agent.protocol.rights import Rights
+from agent.risk.classifier import classify
+
+CONTEXT = RiskContext(cwd="/w/sub", home="/home/me", workspace="/w")
+
+
+def of(command: str, context: RiskContext = CONTEXT) -> Rights | None:
+    return rights(classify(command, context), context)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("ls -la | sort", Rights()),
+        ("ls > /dev/null", Rights()),
+        ("mkdir new", Rights(write=("/w",))),
+        ("touch /home/me/note", Rights(write=("/home/me/note",))),
+        ("mkdir /tmp/x", Rights(write=("/tmp/x",))),
+        ("git add .", Rights(repositories=("/w/sub",))),
+        ("git -C /other tag v1", Rights(repositories=("/other",))),
+        ("git fetch", Rights(repositories=("/w/sub",), network=True, services=True)),
+        ("git status", Rights()),
+        ("curl https://example.com", Rights(network=True)),
+        ("ifconfig", Rights(interfaces=True)),
+        ("docker ps", Rights(network=True, services=True)),
+        ("docker volume ls", Rights(network=True, services=True)),
+        ("ssh-add -l", Rights(services=True)),
+        ("cp a b", Rights(write=("/w",))),
+        ("rm a", Rights(write=("/w",))),
+        ("make", None),
+        ("kill 123", None),
+    ],
+)
+def test_what_a_rating_gives(command, expected):
+    assert of(command) == expected
+
+
+def test_a_workspace_that_holds_home_is_none():
+    assert of("mkdir new", RiskContext(cwd="/home/me", home="/home/me", workspace="/home/me")) == Rights(
+        write=("/home/me/new",)
+    )
+
+
+def test_a_report_that_says_nothing_gives_nothing():
+    assert rights(RiskReport(command="x", level=Level.LOW), CONTEXT) == Rights()
+    unknown = Finding(
+        rule="x", level=Level.LOW, reason="", span=(0, 1), effect=Effect(kind="something-new", targets=("/",))
+    )
+    assert rights(RiskReport(command="x", level=Level.LOW, findings=(unknown,)), CONTEXT) == Rights()
+
+
+@pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        ("ls | grep x", True),
+        ("ps aux", True),
+        ("mkdir x", False),
+        ("curl x", False),
+        ("X=1 ls", False),
+        ("sed -n 1p f", False),
+        ("$x", False),
+    ],
+)
+def test_plain_readers(command, plain):
+    assert reads_plainly(classify(command, CONTEXT)) == plain
+
+
+def test_the_same_as_a_setting():
+    assert as_confinement(Rights()) == "read-only,no-network"
+    assert as_confinement(Rights(write=("/w",), network=True)) == "workspace"
+
+
+def test_a_rehearsal_that_shows_more():
+    def shown(*paths: str) -> Rehearsal:
+        changes = tuple(Change(path=path, op="created", kind="file") for path in paths)
+        return Rehearsal(rehearsal_id="r", command="x", cwd="/w", result=ExecutionResult(exit_code=0), changes=changes)
+
+    assert past(Rights(write=("/w",)), shown("/w/a", "/tmp/b")) == ""
+    assert (
+        past(Rights(write=("/w",)), shown("/w/a", "/home/me/b"))
+        == "it would change /home/me/b, which its rating does not say"
+    )
+    assert past(Rights(repositories=("/w",)), shown("/w/.git/index", "/w/.git/hooks/x")) != ""
