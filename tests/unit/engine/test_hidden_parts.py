@@ -6,12 +6,12 @@ import asyncio
 
 from agent.protocol.messages import UserInput
 from agent.protocol.requests import RunRequest
-from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine, ok, say
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine, say
 
 
 def asked(command: str) -> str:
     person = FakePerson()
-    engine, context, _ = make_engine(FakePlanner(say()), FakeExecutor(ok()))
+    engine, context, _ = make_engine(FakePlanner(say()), FakeExecutor())
     asyncio.run(engine.run(context, RunRequest(input=UserInput.from_shell(command)), FakeEmitter(), person))
     assert person.asked[0].report.command == command
     return person.asked[0].note
