@@ -11,7 +11,9 @@ from agent.risk.options import Args, split_args
 from agent.risk.words import Word
 
 _GENERAL = frozenset(("-n", "--dry-run", "--check", "--help", "--version"))  # handlers ask for these
-_INTRODUCES = frozenset(("--help", "-h", "-?", "--version", "-V", "-v"))
+READS_NOTHING = frozenset(
+    ("--help", "-h", "-?", "--version", "-V", "-v", "--syntax-check", "--list-hosts", "--list-tasks", "--list-tags")
+)
 _RUNNERS = frozenset(("run", "run-package", "run-unknown", "container-run", "remote-shell"))
 _OWN_ONLY = frozenset(
     ("", "none", "package-install", "cloud-change")
@@ -33,9 +35,12 @@ def leave_own(args: Args, words: list[Word], name: str, table: Program) -> None:
     for index, word in enumerate(words[:_MAX_WORDS]):
         if word.text[:1] in "-+" and len(word.text) > 1:
             own |= _read_at(words, index, name, table) & found
-    if name in table.evaluates:  # it runs the project's code to know what it would do
-        own &= _INTRODUCES
     args.names -= found - own
+
+
+def runs_to_tell(args: Args, name: str, table: Program) -> bool:
+    """Whether a dry run runs the project's code: what describes the project to this program is code."""
+    return name in table.evaluates and args.names.isdisjoint(READS_NOTHING)
 
 
 def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[str]:
@@ -49,7 +54,7 @@ def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[st
     return {
         option
         for option, value in upto.options[len(before.options) :]
-        if (value is None or value.text in _AGREED or "=" in option)
+        if (value is None or value.text in _AGREED or "=" in option or option in table.singles)
         and not (value is None and following in _REFUSED)
         and not any(_takes_back(option, word.text) for word in words)
         and (len(option) != 2 or _letter_holds_back(option, words, before, name, table))

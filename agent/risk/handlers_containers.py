@@ -94,6 +94,8 @@ def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args
     if any(word.text in ("none", "false") for word in args.values("--dry-run")):
         args.names.discard("--dry-run")
     verbs = [word.text for word in args.operands]
+    if args.has("--help") and len(verbs) == 1:
+        return None, ""
     texts = [word.text for word in invocation.words]
     if verbs[:1] in (["run"], ["debug"]) and reaches_the_node(verbs, args):
         walker.add("container-host", args.operands[1:2], invocation.place, rule="container-host.cluster")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.protocol.decisions import Finding, Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
-from agent.risk.dry_options import leave_own
+from agent.risk.dry_options import leave_own, runs_to_tell
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
@@ -22,7 +22,7 @@ from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.standard_folders import STANDARD_FOLDERS
-from agent.risk.tables import apply_table, asks_for_help, judge_sources, may_be_command
+from agent.risk.tables import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
 from agent.risk.telling_options import judge_telling_options
 from agent.risk.ways_out import judge_ways_out
 from agent.risk.words import UNKNOWN, Word
@@ -291,8 +291,9 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     args = split_args(words, table)
     if words and not table.wrap and asks_for_help(words, table):
         return None, ""
+    name = invocation.words[0].text.rpartition("/")[2]
     if args.names:
-        leave_own(args, words, invocation.words[0].text.rpartition("/")[2], table)
+        leave_own(args, words, name, table)
     before = len(walker.findings)
     if args.options:
         judge_telling_options(walker, invocation, table, args)
@@ -302,6 +303,8 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
             secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
+        if runs_to_tell(args, name, table):
+            judge_evaluation(walker, invocation)
         walker.reads = True
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)

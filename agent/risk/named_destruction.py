@@ -25,7 +25,7 @@ _ALL = LazyPattern(r"--(?:all|purge|everything|all-namespaces)")
 _DELETES = LazyPattern(r"(?:[\w.-]+[:.])?(?:delete|remove|destroy|drop|rm|flush)", re.I)
 _UNSEEN = ("run.", "run-", "serve.", "change.", "cluster-change.", "cloud-change.", "remote-change.", "package-remove.")
 _WORDS = 6  # the verb of a program stands among its first words
-_ASKS = frozenset(("--help", "-h", "help", "--dry-run", "-n", "--dry-run=client", "--version", "plan"))
+_ASKS = frozenset(("help", "plan"))
 
 
 def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:

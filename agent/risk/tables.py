@@ -23,6 +23,9 @@ _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
 
+_RUN_INPUT = ("interpreters:shell", "interpreters:inline")  # these run what they read, unless asked for nothing else
+
+
 def may_be_command(word: Word) -> bool:
     """Whether an argument could be the program that another one is to run."""
     name = word.text.rpartition("/")[2]
@@ -34,7 +37,7 @@ def asks_for_help(words: list[Word], table: Program) -> bool:
 
     Not behind any other word: that may be a program, or a container, that gets the option as its own.
     """
-    if words[-1].text not in ("--help", "--version"):
+    if words[-1].text not in ("--help", "--version") or table.handler in _RUN_INPUT:
         return False
     verbs = tuple(word.text for word in words[:-1])
     return not verbs or (
@@ -59,7 +62,8 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     )  # whose folder decides, too
     if rule is not None and rule.effect == "none":
         return
-    judge_evaluation(walker, invocation, table, args, rule or next(iter(chosen), None))
+    if evaluates(invocation, table, args, rule or next(iter(chosen), None)):
+        judge_evaluation(walker, invocation)
     if rule is not None:
         add_case(walker, invocation, rule, args.operands[used:], recursive)
     elif table.cases and (not table.effect or table.otherwise):
@@ -77,15 +81,18 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         apply_operands(walker, invocation, table, args, recursive)
 
 
-def judge_evaluation(walker: Walker, invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> None:
-    """`gradle tasks`, `eslint src`: what describes the project to the program is code, which it runs to read it."""
-    if not table.evaluates:
-        return
-    name = invocation.words[0].text.rpartition("/")[2]
+def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> bool:
+    """Whether what is only to be told is found by running code of the project (`gradle tasks`, `eslint src`)."""
+    if not table.evaluates or invocation.words[0].text.rpartition("/")[2] not in table.evaluates:
+        return False
     asks = rule.effect == "read" if rule is not None else not args.operands or table.otherwise in ("", "none")
-    if asks and name in table.evaluates and (len(invocation.words) > 1 or not table.cases):
-        reason = f"has {name} run the code in the project's own files to read them"
-        walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
+    return asks and (len(invocation.words) > 1 or not table.cases)
+
+
+def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
+    name = invocation.words[0].text.rpartition("/")[2]
+    reason = f"has {name} run the code in the project's own files to read them"
+    walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
 
 
 _OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")

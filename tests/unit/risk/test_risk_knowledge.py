@@ -9,6 +9,7 @@ import pytest
 
 from agent.risk import knowledge_build
 from agent.risk.classifier import classify
+from agent.risk.dry_options import READS_NOTHING
 from agent.risk.judge import handler
 from agent.risk.knowledge_store import COMPILED, CaseRule, LevelRow, Program, level_row, program, program_names
 from tests.support.each import each
@@ -17,7 +18,6 @@ TABLES, LEVELS = knowledge_build.load_tables()
 FILES = sorted({table["_file"] for table in TABLES.values()})
 # What an option that takes a program could be given, in one language or another.
 CODE = ("'rm -rf /'", "'os.system(\"rm -rf /\")'", "'DROP DATABASE x'", "'!rm -rf /'")
-INTRODUCES = ("--help", "-h", "-?", "--version", "-V", "-v")
 RANK = {"low": 0, "medium": 1, "high": 2}
 CELL = {"L": "low", "M": "medium", "H": "high"}
 
@@ -138,7 +138,7 @@ def made_examples(name: str, table: dict[str, Any], shown: set[str]) -> list[tup
         made.append((f"{name} {option} {(seen or CODE)[0]}", "high", "high"))
     for option in sorted(compiled.dry - shown):
         member, colon, letter = option.partition(":")
-        dry = "low" if name not in compiled.evaluates or option in INTRODUCES else "medium"
+        dry = "low" if name not in compiled.evaluates or option in READS_NOTHING else "medium"
         made.append((f"{member} {letter}" if colon else f"{name} {option}", dry, dry))
     for rule in (*compiled.flags, *(rule for rules in compiled.cases.values() for rule in rules)):
         made.extend(made_of_rule(compiled, rule, shown))
