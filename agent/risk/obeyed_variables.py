@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_VISIBLE = 2_000
 _TOLD_ELSEWHERE = HISTORY_VARIABLES | {"PATH"}
-_TOKEN = re.compile(r"[\w.@+-]*")
+_NAMELESS = re.compile(r"[\w.@+-]*|[a-z][a-z0-9+]*://[\w.@:/?=%+-]*")  # a word or an address: nothing of this machine
 
 
 def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
@@ -59,7 +59,7 @@ def judge_earlier(walker: Walker, program: str, invocation: Invocation, exports:
             if name in _TOLD_ELSEWHERE or not name.isidentifier() or not variables().obeys(program, name):
                 continue
             kind = variables().kind(name)
-            if kind == "" and _TOKEN.fullmatch(value.text):  # of all that a session sets, little is for this program
+            if kind == "" and _NAMELESS.fullmatch(value.text):  # of all that a session sets, little is for this program
                 continue
             before = len(walker.findings)
             judge_environment(walker, [(name, value)], invocation.place)

@@ -31,7 +31,7 @@ def test_the_rules_do_what_the_page_says() -> None:
         ("rm -rf build packages/a/dist", "allow"),
         ("rm -rf packages/a", "ask"),
         ("rm ~/photos/a.jpg", "refuse"),
-        ("GIT_SSH=/tmp/x git push origin", "ask"),
+        ("GIT_SSH=./x git push origin", "ask"),
     ):
         assert decide(classify(command, context), Approval(), policy=policy).action == action, command
 
