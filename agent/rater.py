@@ -74,6 +74,8 @@ class Rater:
         if verdict.action == "allow" and longest is not None and len(command) > longest:
             reason = f"{len(command):,} characters are more than anybody sees go by, so it is asked for"
             verdict = Verdict(action="ask", rule="length", reason=reason, word=verdict.word)
+        if verdict.action == "allow" and proposal.look:
+            verdict = Verdict(action="ask", rule="memory", reason=proposal.look, word=verdict.word)
         if path:
             verdict = kept_out(verdict, await self._confining(report, cwd), os.path.realpath(path))
         else:

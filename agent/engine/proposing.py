@@ -122,6 +122,7 @@ class Proposer:
             unused=reply.unused,
             alternatives=reply.alternatives,
             place=self.place,
+            look=reply.look,
         )
         return await self.gate.run(proposal)
 

