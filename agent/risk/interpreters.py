@@ -217,8 +217,10 @@ def _first(args: Args, names: frozenset[str], other: str) -> bool:
 
 _LOADING = {"perl": ("-M", "-m"), "ruby": ("-r", "--require"), "node": ("-r", "--require", "--import"), "lua": ("-l",)}
 _LOADS = {"ruby": "require '{}';", "node": "require('{}');", "lua": "require '{}';"}
+_IMPORTS = re.compile(r"-W[^:]*:[^:]*:[^:]*\.|-Xpresite")
 _MORE = {  # options that load or run something besides the code
     "python": ("-i",), "perl": ("-I", "-d", "-x"), "ruby": ("-I", "-x"), "php": ("-F", "-S", "-d", "-c", "-z", "-t"), "lua": ("-i",),
+    "erl": ("-s", "-run", "-pa", "-pz", "-config", "-boot"),
     "node": ("-i", "--interactive", "--loader", "--experimental-loader", "--env-file", "--inspect", "--inspect-brk", "--test"),
 }  # fmt: skip
 
@@ -231,6 +233,8 @@ def _language(table: Program, invocation: Invocation) -> str:
 def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) -> str:
     """Code for the modules that options load. Options that load or run something else are told."""
     more = [name for name in _MORE.get(table.name, ()) if name in args.names]
+    if table.name == "python":  # -W ignore::module.Class and -X presite=module import
+        more += [name for name, word in args.options if word is not None and _IMPORTS.match(name + word.text)]
     if more:
         words = [Word(name, *invocation.place) for name in more]
         reason = "loads or runs something besides the code it is given: {targets}"

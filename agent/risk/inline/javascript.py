@@ -193,6 +193,8 @@ def _value_member(around: list[Token], modules: dict[str, str], scanner: _JavaSc
     reading = scanner.reading
     if earlier.kind == "name" and earlier.text in modules:
         _member(modules[earlier.text], name, scanner)
+        if name == "env" and after.text not in (".", "?.", "["):
+            reading.doubt("process.env")
         if name in ("readFileSync", "readFile") and following.kind == "text" and following.plain:
             reading.does("read", following.text)
     elif earlier.text == "env" and name.isupper():

@@ -149,7 +149,7 @@ def read(code: str) -> Reading:
     code = re.split(r"(?m)^__(?:END|DATA)__$", code)[0]
     tokens = _Perl(code, reading).scan()
     if any(
-        token.kind == "var" and token.text in ("<>", "<<>>", "<ARGV>") for token in tokens
+        token.text in ("<>", "<<>>", "<ARGV>", "ARGV") and token.kind in ("var", "name") for token in tokens
     ) and "@ARGV" in code + " ".join(
         f"@{token.text[1:]}" for token, after in itertools.pairwise(tokens) if after.text == "[" and token.kind == "var"
     ):
@@ -159,15 +159,15 @@ def read(code: str) -> Reading:
 
 
 def _judge(tokens: list[Token], reading: Reading) -> None:
-    padded = [END, *tokens, END, END, END]
+    padded = [END, END, *tokens, END, END, END]
     own = {after.text for token, after in itertools.pairwise(tokens) if token.text == "sub" and after.kind == "name"}
     own |= set(_opened(tokens, reading))
     for name in own & RESERVED:
         reading.doubt(name)
-    for index, token in enumerate(tokens, 1):
+    for index, token in enumerate(tokens, 2):
         before, after = padded[index - 1], padded[index + 1]
         if token.kind == "name":
-            _name(token.text, [before, after, padded[index + 2]], own, reading)
+            _name(token.text, [padded[index - 2], before, after, padded[index + 2]], own, reading)
         elif token.text == "(" and (before.text == "->" or (before.text in ("}", "]") and before.plain)):
             reading.doubt("a call of a value")
         elif token.kind == "var" and token.text in _SIGILS and after.text == "{" and padded[index + 2].kind == "text":
@@ -177,14 +177,14 @@ def _judge(tokens: list[Token], reading: Reading) -> None:
 
 
 def _name(name: str, around: list[Token], own: set[str], reading: Reading) -> None:
-    before, after, following = around
+    earlier, before, after, following = around[0].text, *around[1:]
     if after.text == "=>" or (before.text == "{" and before.plain and after.text == "}"):
         return
     if before.text in ("use", "no"):
         if name not in MODULES and not re.fullmatch(r"v\d[\d.]*", name):
             reading.doubt(f"use {name}")
     elif before.text == "->":
-        if name not in METHODS:
+        if name not in METHODS or (name == "new" and earlier not in MODULES):
             reading.doubt(f"->{name}")
     elif before.text == "-" and len(name) == 1 and name in _TESTS:
         return

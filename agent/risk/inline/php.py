@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from agent.risk.inline.php_names import CLASSES, FUNCTIONS, KEYWORDS, METHODS
+from agent.risk.inline.php_names import CLASSES, FUNCTIONS, KEYWORDS, METHODS, RESERVED
 from agent.risk.inline.reading import Reading
 from agent.risk.inline.tokens import END, Scanner, Token
 
@@ -120,6 +120,8 @@ def _name(name: str, padded: list[Token], index: int, own: set[str], reading: Re
     elif before.text.lower() == "new":
         if name not in CLASSES:
             reading.doubt(f"new {name}")
+    elif name == "new" and after.kind != "name":
+        reading.doubt("new of a name")
     elif name == "new" or (before.text.lower() == "function" and called):
         return
     elif name == "use":
@@ -127,7 +129,7 @@ def _name(name: str, padded: list[Token], index: int, own: set[str], reading: Re
             reading.doubt("use")
     elif called:
         _call(name, padded, index, own, reading)
-    elif name not in KEYWORDS and not padded[index].text.isupper():
+    elif name not in KEYWORDS and (name in RESERVED or not padded[index].text.isupper()):
         reading.doubt(name)
 
 
@@ -138,7 +140,8 @@ def _call(name: str, padded: list[Token], index: int, own: set[str], reading: Re
     elif name in _READERS:
         _reads(name, _arguments(padded, index + 1), reading)
     elif name == "preg_replace":
-        if following.kind != "text" or not re.search(r"[^\w\s][imsxuADU]*\Z", following.text):
+        behind = padded[index + 3]
+        if following.kind != "text" or behind.text != "," or not re.search(r"[^\w\s][imsxuADU]*\Z", following.text):
             reading.doubt(name)
     elif name == "getenv":
         if following.text == ")":

@@ -42,3 +42,6 @@ CLASSES = words(
     dateinterval datetime datetimeimmutable datetimezone exception stdclass
     """
 )
+RESERVED = words(
+    "include include_once require require_once use namespace class trait interface goto clone yield declare new eval extends"
+)

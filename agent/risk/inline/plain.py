@@ -7,22 +7,27 @@ import re
 from agent.risk.inline.reading import Reading
 
 _WORDS = (
-    "print println puts cat echo display newline io format IO puts inspect putStrLn putStr System out Console WriteLine write writeln say"
+    "print println puts cat echo display newline io format IO puts inspect putStrLn putStr System out Console WriteLine writeln say"
     " printf disp show paste paste0 c sum mean median sd var min max length size nchar toupper tolower rev seq sqrt abs round nrow sort"
     " unique map TRUE FALSE true false nil null NULL R version string sessionInfo versioninfo VERSION halt exit quit init stop q stdout"
-    " plot sin cos tan exp log pi mod div even odd not and or if then else"
+    " sin cos tan exp log pi mod div even odd not and or if then else"
 )
 _NAMES = frozenset(_WORDS.split())
-_TEXT = re.compile(r'"(?:\\[nt"\\]|[^"\\$#\n])*"')
-_SINGLE = re.compile(r"'(?:\\[nt'\\]|[^'\\\n])*'")
-_SINGLE_QUOTED = frozenset(("R", "Rscript", "groovy", "octave", "gnuplot"))
+_TEXT = re.compile(r'(?<![\w?])"(?:\\[nt"\\]|[^"\\$#\n])*"')
+_SINGLE = re.compile(r"(?<![\w?])'(?:\\[nt'\\]|[^'\\\n])*'")
+_SINGLE_QUOTED = frozenset(("R", "Rscript", "groovy", "octave"))
+_SHELLS = frozenset(("nu", "xonsh", "elvish"))  # a word is a command
 _NAME = re.compile(r"[A-Za-z_]\w*", re.A)
-_OTHER = re.compile(r"#|//|--|/\*|[`@$\\'\"]|[^\x00-\x7f]")
+_OTHER = re.compile(r"#|//|\{-|\(\*|--|/\*|[`@$\\'\"]|[^\x00-\x7f]")
 
 
 def read(code: str, language: str) -> Reading:
     """What is in `code` besides values and their printing."""
     reading = Reading()
+    if language in _SHELLS:
+        reading.doubt("a command")
+    if "/" in code and ('"' in code or "'" in code):
+        reading.doubt("what may be another kind of text")
     bare = _TEXT.sub(" 0 ", code)
     if language in _SINGLE_QUOTED:
         bare = _SINGLE.sub(" 0 ", bare) if '"' not in bare and "'" not in "".join(_TEXT.findall(code)) else bare
@@ -30,6 +35,6 @@ def read(code: str, language: str) -> Reading:
     if odd:
         reading.doubt(f"the sign {odd.group()}")
     for name in _NAME.findall(bare):
-        if name not in _NAMES:
+        if name not in _NAMES or (language, name) == ("octave", "print"):  # which saves a picture
             reading.doubt(name)
     return reading

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 from agent.risk.inline.reading import Reading, words
 
@@ -16,6 +17,7 @@ _WITHOUT = words(
     jbang octave gnuplot erl jshell
     """
 )
+_ODD_LINE_END = re.compile("[\r\0\x1a\x85\u2028\u2029]")
 _OTHER_NAMES = {"irb": "ruby", "ptpython": "python", "luajit": "lua", "jjs": "node", "psysh": "php"}
 
 
@@ -31,4 +33,6 @@ def read(code: str, language: str) -> Reading | None:
     if module is None:
         return None
     reading: Reading = importlib.import_module(f"agent.risk.inline.{module}").read(code)
+    if module != "python" and _ODD_LINE_END.search(code):
+        reading.doubt("an unusual end of a line")  # where some languages end a comment, and others do not
     return reading

@@ -16,8 +16,8 @@ FUNCTIONS = words(
 )
 METHODS = words(
     """
-    =~ abs add all? ancestors any? append begin between? bytes bytesize call capitalize captures casecmp casecmp? ceil center chars
-    chomp chop chr chunk_while clamp class clone close collect combination compact concat count cycle day default delete delete_if
+    =~ abs add all? any? append begin between? bytes bytesize call capitalize captures casecmp casecmp? ceil center chars
+    chomp chop chr chunk_while clamp clone close collect combination compact concat count cycle day default delete delete_if
     denominator detect dig digits div divmod downcase downto drop drop_while dup each each_byte each_char each_cons each_entry
     each_key each_line each_pair each_slice each_value each_with_index each_with_object empty? encode end_with? entries eof? eql?
     equal? even? fetch filter filter_map find find_index first flat_map flatten floor force force_encoding format freeze gcd gets
@@ -37,7 +37,7 @@ MEMBERS = listed(
     File: SEPARATOR absolute_path atime basename ctime directory? dirname executable? exist? expand_path extname file? foreach
      join mtime open read readable? readlines size size? stat symlink? zero?
     Dir: children each_child entries exist? getwd glob home pwd
-    JSON: dump generate load parse pretty_generate
+    JSON: dump generate parse pretty_generate
     Time: at gm mktime new now parse utc
     Date: new parse strptime today valid_date?
     DateTime: now parse

@@ -9,6 +9,9 @@ from agent.risk.inline.reading import Reading
 from agent.risk.inline.tcl_names import COMMANDS, FUNCTIONS, MEMBERS
 
 _BODIES = {"if": "", "while": "", "for": "", "foreach": "", "lmap": "", "catch": "", "expr": "", "proc": ""}
+_SORTING = frozenset(
+    ("-integer", "-real", "-unique", "-decreasing", "-increasing", "-ascii", "-dictionary", "-nocase", "-index")
+)
 _WORDS_OF_IF = frozenset(("else", "elseif", "then"))
 _CONDITIONS = {"while": (0,), "for": (1,), "foreach": (), "lmap": ()}
 _MAX_DEPTH = 12
@@ -96,6 +99,9 @@ class _Tcl:
             elif text[index] == pair:
                 depth -= 1
                 if not depth:
+                    inside = text[start:index]
+                    if pair == "]" and (inside.count('"') % 2 or inside.count("{") != inside.count("}")):
+                        self.reading.doubt("a bracket in quotes")
                     return index
             index += 1
         self.reading.doubt("a bracket without an end")
@@ -116,9 +122,10 @@ class _Tcl:
                 self.reading.doubt(name)
         elif name not in COMMANDS and name not in self.own:
             self.reading.doubt(name)
-        elif any(
-            word.text in ("-command", "-commandprefix") or (word.text[:1] in "$[" and name in ("lsort", "regsub"))
-            for word in given[:1]
+        elif name == "lsort" and any(word.text not in _SORTING and not word.text.isdigit() for word in given[:-1]):
+            self.reading.doubt("lsort by a command")
+        elif (name == "regsub" and any(word.text[:2] == "-c" for word in given)) or (
+            name == "regsub" and first[:1] in ("$", "[")
         ):
             self.reading.doubt(f"{name} -command")
 
