@@ -23,6 +23,8 @@ MAX_SECONDS = 0.015
 MANY_ENTRIES = 1_000
 MANY_BYTES = 100_000_000
 _MAX_MATCHES = 2_000
+_MAX_NAMES = 20_000
+_UNREAD = "…"  # stands for names that were not looked at
 _GLOB = "*?["
 _GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
 _REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
@@ -71,6 +73,7 @@ class _Collector:
         self.facts: Facts = {}
         self._mounted: list[mount_table.Mount] | None = None
         self._roots = _real_roots(context)
+        self._dashed: dict[str, list[str]] = {}  # by folder
 
     def collect(self, report: RiskReport) -> None:
         """First what is quick, for every path; then what takes time, for what would be lost."""
@@ -86,6 +89,7 @@ class _Collector:
                 found = self._kinds(key, trailing=text.endswith("/"))
                 if found:
                     self.facts[key] = found
+        self._wildcards(named)
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
                 return
@@ -130,6 +134,17 @@ class _Collector:
         self.facts[key] = known + tuple(fact for fact in more if fact not in known)
 
     # --- quick ---
+
+    def _wildcards(self, named: list[tuple[str, str]]) -> None:
+        """Names beginning with a dash that a pattern matches: in front of it stands no folder, so that they look like options."""
+        for text, folder in [one for one in named if one[0][:1] in tuple(_GLOB) and "/" not in one[0]][:MAX_PATHS]:
+            key = self._key(text, folder)
+            if not key:
+                continue
+            if folder not in self._dashed:
+                self._dashed[folder] = _dashed(folder)
+            names = [name for name in self._dashed[folder] if name == _UNREAD or _fits(name, text)]
+            self._add(key, [f"option={name}" for name in names])
 
     def _kinds(self, path: str, *, trailing: bool) -> tuple[str, ...]:
         facts: list[str] = []
@@ -283,6 +298,27 @@ def _matches(pattern: str) -> list[str]:
                         break
     except OSError:
         return []
+    return found
+
+
+def _fits(name: str, pattern: str) -> bool:
+    import fnmatch
+
+    return fnmatch.fnmatchcase(name, pattern.replace("[^", "[!"))
+
+
+def _dashed(folder: str) -> list[str]:
+    """The names in a folder that look like options; behind them, where there are more names than are looked at, what says so."""
+    found: list[str] = []
+    try:
+        with os.scandir(folder) as listing:
+            for index, entry in enumerate(listing):
+                if index >= _MAX_NAMES or len(found) >= MAX_PATHS:
+                    return [*found, _UNREAD]
+                if entry.name[0] == "-" and len(entry.name) > 1:
+                    found.append(entry.name)
+    except OSError:
+        return found
     return found
 
 

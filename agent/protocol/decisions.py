@@ -97,7 +97,8 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     `facts` maps absolute paths named by the command to words: what it is ("missing", "dir", "file", "link", "other", "pattern"; "mount",
     "mount-below", "repository", "open" to writing by everyone), where it really lies ("at=PATH", and "to=PATH" for what a link leads
     to), how much is there ("entries=N", "bytes=N", "more" than that, "many"), what would be lost or hidden ("filled", "dirty",
-    "changed=N" files, "staged", "stashes=N"), repositories in and below it (from there, "holds=sub/.git"), and of a disk "in-use" with
+    "changed=N" files, "staged", "stashes=N"), repositories in and below it (from there, "holds=sub/.git"), names that a wildcard matches
+    and a program would take for options ("option=-x", "option=…" for more than were looked at), and of a disk "in-use" with
     "used=WHERE", or "unused".
     What earlier commands of the session left in its shell: `functions` and `aliases` as bash prints them (`declare -f`,
     `alias -p`), `exports` the exported variables whose values they changed.

@@ -106,13 +106,17 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 
 
 def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
-    """What a program finds: names and variables that earlier commands left, and variables that were set for it."""
+    """What a program finds: what earlier commands left, variables that were set for it, and files that it takes for options."""
     if walker.session is not None:
         walker.session.judge_program(walker, name, invocation)
     if invocation.environment or walker.state.exported:
         from agent.risk.obeyed_variables import judge_started
 
         judge_started(walker, name, invocation)
+    if walker.rater.context.facts and any(word.glob for word in invocation.words):
+        from agent.risk.wildcard_options import judge_wildcard_options
+
+        judge_wildcard_options(walker, name, invocation)
 
 
 def read_elevated(walker: Walker, begin: int) -> None:
