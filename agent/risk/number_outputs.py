@@ -1,7 +1,7 @@
 """Tell outputs that can only be numbers: a word of them holds no code, wherever bash reads it.
 
-A program is here for the options with which it prints nothing but digits, blanks and signs between them, whatever its input
-and the names of its files are.
+A program is here for the options with which it prints nothing but digits, blanks and signs between them, plain names that it was
+given, and words of the kernel, whatever its input is.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ from agent.risk.words import NUMBER, UNKNOWN, Word
 _DATE = r"(?:%[-_0^#]?\d*[CdeFgGHIjklmMNsSTuUVwWyY]|[\d ./:,-])+"
 _DIGITS = r"(?:\[0-9\]|\[\[:digit:\]\]|\\d)"
 _WRITTEN_OUT = r"(?:%\{(?:http_code|response_code|http_connect|(?:time|size|speed|num)_\w+)\}|\\n|[\d\s.:,-])+"
+_NAME = r"[\w./][\w./-]*"
+_KERNEL = r"(?!\S*\.\.)(?:/proc/(?:loadavg|uptime|meminfo|stat|sys/[\w./-]+)|/sys/[\w./:-]+)"
 _PRINTS = {
-    "wc": r"(?:(?:-[lwcmL]+|--(?:lines|words|bytes|chars|max-line-length)) ?)*",
+    "wc": rf"(?:(?:-[lwcmL]+|--(?:lines|words|bytes|chars|max-line-length)|{_NAME}) ?)*",
+    "du": rf"(?:-\w+ )*(?:-\w*s\w*|--summarize)(?: -\w+)*(?: {_NAME})*",
+    "cat": rf"(?:{_KERNEL} ?)+",
+    "free": r"(?:-\w+ ?)*",
     "nproc": r"(?:--all|--ignore=\d+)?",
     "date": rf"(?:.* )?\+{_DATE}",
     "id": r"-[ugGr]+(?: .*)?",
-    "stat": r"(?:-L )?(?:-c ?|--format[= ]|--printf[= ])(?:%[abBdghiosuWXYZ] ?)+(?: (?!.* -).*)?",
+    "stat": r"(?:-L )?(?:-c ?|--format[= ]|--printf[= ])(?:%[abBdghiosuWXYZ] ?)+(?: (?!-|.* -).*)?",
     "tput": r"cols|lines|colors",
     "getconf": r"_?NPROCESSORS_\w+|PAGE_?SIZE|LONG_BIT|CLK_TCK|[A-Z_]+_MAX(?: \S+)?",
     "git": r"(?:-C \S+ )?rev-list (?:.* )?--count(?: .*)?",
@@ -38,7 +43,7 @@ _PRINTS = {
 _KEEPS = {
     "cat": r"-?", "tac": r"", "xargs": r"", "rev": r"", "sort": r"(?:-\w+ ?)*", "uniq": r"(?:-\w+ ?)*", "tee": r"[^-\0]*",
     "head": r"(?:-\w+|[-+]?\d+| )*", "tail": r"(?:-\w+|[-+]?\d+| )*", "tr": r"-d .+|-s .",
-    "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
+    "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"(?:/[\w :]+/|NR *== *\d+)? *\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
 }  # fmt: skip
 _SUMS = frozenset(("+", "-", "*", "/", "%"))
 _ALSO = {"egrep": "grep", "fgrep": "grep", "gawk": "awk", "mawk": "awk", "gdate": "date", "gstat": "stat", "gwc": "wc"}
@@ -58,11 +63,11 @@ def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
         counted = False
     else:
         counted = re.fullmatch(_PRINTS.get(name, r"(?!)"), written, re.S) is not None
-    if counted:
+    came = invocation.stdin[1] if invocation.stdin is not None else ""
+    kept = came == NUMBER and re.fullmatch(_KEEPS.get(name, r"(?!)"), written, re.S) is not None
+    if counted or (kept and text is None):
         return None, NUMBER
-    if text is None and taint == NUMBER and re.fullmatch(_KEEPS.get(name, r"(?!)"), written, re.S) is None:
-        return text, f"{NUMBER} cmd"
-    return output
+    return (text, f"{NUMBER} cmd") if text is None and taint == NUMBER else output
 
 
 def _adds_up(word: Word, index: int) -> bool:
