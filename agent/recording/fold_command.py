@@ -36,9 +36,8 @@ class CommandState(Struct, kw_only=True):
     def take(self, event: Event) -> None:
         """Apply the next event of this command."""
         match event:
-            case CommandRated(report=report, stage=stage):
-                shown = "" if stage == "edited" else self.item.rehearsal  # it was of another text
-                self.item = structs.replace(self.item, level=report.level.value, rehearsal=shown)
+            case CommandRated(report=report):  # a rehearsal before it was of another text, or of another rating
+                self.item = structs.replace(self.item, level=report.level.value, rehearsal="")
             case CommandConfirmed():
                 self._confirmed(event)
             case CommandStarted():

@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 from agent.protocol.decisions import Verdict
 from agent.protocol.events import (
     OF_COMMAND,
+    CommandOutput,
     CommandProposed,
     CommandRated,
     Event,
@@ -113,8 +114,9 @@ class Tape:
 
     def changed_ahead(self) -> str:
         """A word where something had changed by then, so that it was rated again before it ran; "" where nothing had."""
-        rated = self.rating_ahead()
-        return "something changed" if rated is not None and rated.stage == "again" else ""
+        ahead = self._commands.get(self.current, [])[self._done.get(self.current, 0) :]
+        event = next((event for event in ahead if not isinstance(event, CommandOutput)), None)
+        return "something changed" if isinstance(event, CommandRated) and event.stage == "again" else ""
 
     def verdict_ahead(self) -> Verdict | None:
         """What policy said then."""

@@ -14,11 +14,12 @@ from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.planner.facts import SystemFacts
 from agent.policy.deciding import decide
-from agent.protocol.decisions import Approved, Commit, ConfirmationRequest, Rehearse
-from agent.protocol.events import CommandConfirmed, CommandRated
-from agent.protocol.messages import UserInput
+from agent.protocol.decisions import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
+from agent.protocol.events import CommandConfirmed, CommandRated, decode, encode
+from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.rehearsals import UndoPlan
 from agent.protocol.requests import Approval, RunOptions, RunRequest
+from agent.recording.fold import history
 from agent.risk.classifier import classify
 from tests.support.fake_rehearser import FakeCheckpoints, FakeRehearser, FakeReviewer
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePlanner, FakeRecorder, make_app, say
@@ -276,6 +277,25 @@ def test_a_rehearsal_is_not_begun_on_an_old_rating(place: Path) -> None:
     go(place, "bash x.sh", person, rehearser=rehearser)
     assert "x.sh has other contents" in person.asked[1].note
     assert len(rehearser.rehearsed) == 1
+
+
+def test_what_an_earlier_rehearsal_showed_does_not_count_for_the_new_rating(place: Path) -> None:
+    class Careful(Busy):
+        async def confirm(self, request):
+            answer = await super().confirm(request)
+            return {1: Rehearse(command=answer.command), 3: CancelGoal()}.get(len(self.asked), answer)
+
+        async def review(self, request, rehearsal):
+            return EditAgain()
+
+    person = Careful(lambda: None, other_text("x.sh"))
+    _, log = go(place, "bash x.sh", person, rehearser=FakeRehearser())
+    assert "x.sh has other contents" in person.asked[2].note
+    (item,) = [
+        item for item in history([decode(encode(record)) for record in log.records]) if isinstance(item, CommandItem)
+    ]
+    assert item.rehearsal == ""
+    assert [event.stage for event in log.only(CommandRated)] == ["proposed", "again"]
 
 
 @pytest.mark.parametrize(("body", "ran"), [("touch made", 1), ("rm -rf ~", 0)])
