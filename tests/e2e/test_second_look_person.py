@@ -24,4 +24,10 @@ def test_a_script_that_changed_under_the_prompt(tmp_path: Path) -> None:
         assert "command.started" not in world.types()
         person.type("\r")
         person.see(r"\nother text", where="screen")
+        person.at_prompt()
+        person.type("exit\r")
+        person.leaves()
     assert [event["stage"] for event in world.events() if event["type"] == "command.rated"] == ["proposed", "again"]
+    (log,) = world.logs()
+    replayed = world.run("sessions", "replay", "--check", str(log))
+    assert (replayed.code, "1 the same" in replayed.stdout) == (0, True), replayed
