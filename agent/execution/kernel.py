@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import itertools
 import os
 import signal
 import struct
@@ -395,7 +396,9 @@ def seccomp_filter(program: list[Instruction], flags: int = 0) -> int:
 
     With SECCOMP_FILTER_FLAG_NEW_LISTENER in `flags` it returns the descriptor on which the kernel asks, else 0.
     """
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *instruction) for instruction in program))
+    code = ctypes.create_string_buffer(
+        struct.pack(f"={'HBBI' * len(program)}", *itertools.chain.from_iterable(program))
+    )
     pointer = ctypes.addressof(code)
     header = ctypes.create_string_buffer(struct.pack("@HP", len(program), pointer))
     return _syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)

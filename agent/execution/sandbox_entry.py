@@ -18,7 +18,9 @@ def load(spec: dict[str, Any]) -> None:
     if spec.get("kind") == "confine":
         from agent.execution.confine import entering  # noqa: F401
     elif spec.get("kind") == "lock":
-        from agent.execution.confine import asked_calls, locking  # noqa: F401
+        from agent.execution.confine import asked_calls, lock_filter, locking  # noqa: F401
+
+        lock_filter.program(network=bool(spec["network"]))  # so that no child has to make it
     elif spec.get("kind") == "rehearse":
         from agent.execution.sandbox import guard  # noqa: F401
 

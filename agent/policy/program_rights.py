@@ -20,6 +20,11 @@ NETWORK = _names("""
 INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser ethtool brctl mii-tool nameif")
 """Programs that ask the kernel about interfaces through a socket, and send nothing."""
 
+EDITORS = _names(
+    "vim vi nvim view nano pico emacs emacsclient micro hx helix kak joe mcedit ne jed code subl gedit kate"
+)
+"""Programs in which a person works, and says what is written."""
+
 _CONTAINERS = _names("ps images logs inspect version info stats top port diff history") | frozenset(
     ("image ls", "container ls", "volume ls", "network ls", "image inspect", "container inspect", "volume inspect", "network inspect",
      "compose ps", "compose logs", "system df", "context ls")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import cast
 
-from agent.policy.program_rights import ASKS_SERVICES, INTERFACES, NETWORK, PLAIN_READERS
+from agent.policy.program_rights import ASKS_SERVICES, EDITORS, INTERFACES, NETWORK, PLAIN_READERS
 from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.rights import Rights
@@ -30,11 +30,13 @@ _WORKSPACE = ("workspace", "workspace-all")
 
 
 def rights(report: RiskReport, context: RiskContext) -> Rights | None:
-    """The rights of `report`'s command in `context`; None where its rating says that nobody knows what it does."""
+    """The rights of `report`'s command in `context`; None where its rating leaves open what it does, or a person works in it."""
     write: list[str] = []
     repositories: list[str] = []
     effects = [finding.effect for finding in report.findings]
     if report.level is not Level.LOW and any(effect is None or not _is_bounded(effect) for effect in effects):
+        return None
+    if any(_name(run) in EDITORS for run in report.programs):
         return None
     network = False
     for effect in effects:

@@ -17,18 +17,20 @@ from functools import partial
 from typing import Any
 
 from agent.execution import kernel
-from agent.execution.confine.asked_files import AskedFiles, Caller, Refused, timespecs
+from agent.execution.confine.asked_changes import CHANGES, as_number
+from agent.execution.confine.asked_files import AskedFiles
 from agent.execution.confine.asked_sockets import AskedSockets
 from agent.execution.confine.call_tests import NUMBERS
+from agent.execution.confine.caller import CURRENT, Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
 
 _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
 _HANDING = struct.Struct("=QIIII")
 _RECEIVE, _SEND, _HAND_OVER = 0xC0502100, 0xC0182101, 0x40182103
+_SAME_PROCESSOR = 0x40082104  # SECCOMP_IOCTL_NOTIF_SET_FLAGS: who asks is woken where we are
 _GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 _HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
-_CURRENT = -100  # AT_FDCWD
 _MOST = 20
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 _WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -54,6 +56,10 @@ class AskedCalls:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
+        try:
+            fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
+        except OSError:
+            pass  # before Linux 6.6 it only takes a little longer
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         while True:
@@ -130,29 +136,29 @@ class AskedCalls:
         """By number: the name of a call, and what does it from a caller and six words."""
         files = self._files
         acts: dict[str, Any] = {
-            "open": lambda c, w: files.open(c, _CURRENT, w[0], w[1], w[2]),
-            "openat": lambda c, w: files.open(c, w[0] & 0xFFFFFFFF, w[1], w[2], w[3]),
-            "creat": lambda c, w: files.open(c, _CURRENT, w[0], _WRITES, w[1]),
-            "mkdir": lambda c, w: files.make_folder(c, _CURRENT, w[0], w[1]),
-            "mkdirat": lambda c, w: files.make_folder(c, _word(w[0]), w[1], w[2]),
-            "mknod": lambda c, w: files.make_node(c, _CURRENT, w[0], w[1]),
-            "mknodat": lambda c, w: files.make_node(c, _word(w[0]), w[1], w[2]),
-            "symlink": lambda c, w: files.make_link(c, w[0], _CURRENT, w[1]),
-            "symlinkat": lambda c, w: files.make_link(c, w[0], _word(w[1]), w[2]),
-            "unlink": lambda c, w: files.remove(c, _CURRENT, w[0], 0),
-            "unlinkat": lambda c, w: files.remove(c, _word(w[0]), w[1], w[2]),
-            "rmdir": lambda c, w: files.remove(c, _CURRENT, w[0], 0x200),
-            "rename": lambda c, w: files.rename(c, (_CURRENT, w[0]), (_CURRENT, w[1]), 0),
-            "renameat": lambda c, w: files.rename(c, (_word(w[0]), w[1]), (_word(w[2]), w[3]), 0),
-            "renameat2": lambda c, w: files.rename(c, (_word(w[0]), w[1]), (_word(w[2]), w[3]), w[4]),
-            "link": lambda c, w: files.link(c, (_CURRENT, w[0]), (_CURRENT, w[1]), 0),
-            "linkat": lambda c, w: files.link(c, (_word(w[0]), w[1]), (_word(w[2]), w[3]), w[4]),
+            "open": lambda c, w: files.open(c, CURRENT, w[0], w[1], w[2]),
+            "openat": lambda c, w: files.open(c, as_number(w[0]), w[1], w[2], w[3]),
+            "creat": lambda c, w: files.open(c, CURRENT, w[0], _WRITES, w[1]),
+            "mkdir": lambda c, w: files.make_folder(c, CURRENT, w[0], w[1]),
+            "mkdirat": lambda c, w: files.make_folder(c, as_number(w[0]), w[1], w[2]),
+            "mknod": lambda c, w: files.make_node(c, CURRENT, w[0], w[1]),
+            "mknodat": lambda c, w: files.make_node(c, as_number(w[0]), w[1], w[2]),
+            "symlink": lambda c, w: files.make_link(c, w[0], CURRENT, w[1]),
+            "symlinkat": lambda c, w: files.make_link(c, w[0], as_number(w[1]), w[2]),
+            "unlink": lambda c, w: files.remove(c, CURRENT, w[0], 0),
+            "unlinkat": lambda c, w: files.remove(c, as_number(w[0]), w[1], w[2]),
+            "rmdir": lambda c, w: files.remove(c, CURRENT, w[0], 0x200),
+            "rename": lambda c, w: files.rename(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+            "renameat": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), 0),
+            "renameat2": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
+            "link": lambda c, w: files.link(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+            "linkat": lambda c, w: files.link(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
             "socket": lambda c, w: self._sockets.make(w[0], w[1]),
             "connect": self._connect,
             "bind": lambda c, w: self._sockets.bind(c, w[0], w[1], w[2]),
             "ptrace": _trace,
         }
-        acts |= {name: partial(self._change, name) for name in _CHANGES}
+        acts |= {name: partial(self._change, name) for name in CHANGES}
         acts |= {name: partial(self._signal, name) for name in _SIGNALS}
         return {
             number: (name, act)
@@ -162,7 +168,7 @@ class AskedCalls:
         }
 
     def _change(self, name: str, caller: Caller, words: list[int]) -> int:
-        place, act = _CHANGES[name]
+        place, act = CHANGES[name]
         folder, address, follow = place(words)
         path = caller.path(folder, address)
         return self._files.change(caller, path, partial(act, caller, words), follow=follow)
@@ -190,71 +196,5 @@ class AskedCalls:
         return False
 
 
-def _word(value: int) -> int:
-    return value & 0xFFFFFFFF
-
-
 def _trace(caller: Caller, words: list[int]) -> int:
     raise Refused("trace a process", code=errno.EPERM)
-
-
-def _mode(place: int, _caller: Caller, words: list[int], path: str) -> None:
-    os.chmod(path, words[place] & 0o7777)
-
-
-def _owner(place: int, _caller: Caller, words: list[int], path: str) -> None:
-    user, group = (word - (1 << 32) if word & 0x80000000 else word for word in words[place : place + 2])
-    os.chown(path, user, group)
-
-
-def _length(_caller: Caller, words: list[int], path: str) -> None:
-    os.truncate(path, words[1])
-
-
-def _times(name: str, place: int, caller: Caller, words: list[int], path: str) -> None:
-    kernel.set_times(os.fsencode(path), timespecs(caller, name, words[place]))
-
-
-def _attribute(_caller: Caller, _words: list[int], _path: str) -> None:
-    raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
-
-
-def _by_path(words: list[int]) -> tuple[int, int, bool]:
-    return _CURRENT, words[0], True
-
-
-def _link_itself(words: list[int]) -> tuple[int, int, bool]:
-    return _CURRENT, words[0], False
-
-
-def _by_number(words: list[int]) -> tuple[int, int, bool]:
-    return _word(words[0]), 0, True
-
-
-def _below(flags: int | None) -> Callable[[list[int]], tuple[int, int, bool]]:
-    """A path below an open folder; `flags`: the word that may hold AT_SYMLINK_NOFOLLOW."""
-    return lambda words: (_word(words[0]), words[1], flags is None or not words[flags] & 0x100)
-
-
-# By name: how the call names the file, and what does it to a name that cannot change.
-_CHANGES: dict[str, tuple[Callable[[list[int]], tuple[int, int, bool]], Any]] = {
-    "truncate": (_by_path, _length),
-    "chmod": (_by_path, partial(_mode, 1)),
-    "fchmod": (_by_number, partial(_mode, 1)),
-    "fchmodat": (_below(None), partial(_mode, 2)),
-    "fchmodat2": (_below(3), partial(_mode, 2)),
-    "chown": (_by_path, partial(_owner, 1)),
-    "lchown": (_link_itself, partial(_owner, 1)),
-    "fchown": (_by_number, partial(_owner, 1)),
-    "fchownat": (_below(4), partial(_owner, 2)),
-    "utime": (_by_path, partial(_times, "utime", 1)),
-    "utimes": (_by_path, partial(_times, "utimes", 1)),
-    "futimesat": (_below(None), partial(_times, "futimesat", 2)),
-    "utimensat": (_below(3), partial(_times, "utimensat", 2)),
-    "setxattr": (_by_path, _attribute),
-    "lsetxattr": (_link_itself, _attribute),
-    "fsetxattr": (_by_number, _attribute),
-    "removexattr": (_by_path, _attribute),
-    "lremovexattr": (_link_itself, _attribute),
-    "fremovexattr": (_by_number, _attribute),
-}

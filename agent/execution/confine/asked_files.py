@@ -10,78 +10,17 @@ import errno
 import os
 import re
 import stat
-import struct
 from collections.abc import Callable
-from typing import NamedTuple
 
 from agent.execution import kernel
 from agent.execution.confine import lock_plan
+from agent.execution.confine.caller import Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
 
-_AT_FDCWD, _REMOVEDIR, _FOLLOW = -100, 0x200, 0x400
+_REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
-_ITSELF = re.compile(rb"^/proc/(?:self|thread-self)(?=/|$)")
-_STREAMS = re.compile(rb"^/dev/(?:fd/(\d+)|(stdin|stdout|stderr))$")
 _PROCESS = re.compile(rb"^/proc/(\d+)/")
-_LONGEST_PATH = 4096
-
-
-class Refused(Exception):
-    """It may not. `needless`: a program that may not do that is expected to go on."""
-
-    def __init__(self, what: str, *, needless: bool = False, code: int = errno.EACCES) -> None:
-        super().__init__(what)
-        self.needless = needless
-        self.code = code
-
-
-class Caller(NamedTuple):
-    """The thread that asked."""
-
-    pid: int
-
-    def memory(self, address: int, size: int) -> bytes:
-        """Up to `size` bytes of its memory. Raises OSError."""
-        fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return os.pread(fd, size, address)
-        finally:
-            os.close(fd)
-
-    def text(self, address: int) -> bytes:
-        """A path in its memory. Raises OSError."""
-        page = 4096 - address % 4096  # the next page may not be there
-        data = self.memory(address, page)
-        if b"\0" not in data and len(data) < _LONGEST_PATH:
-            data += self.memory(address + page, _LONGEST_PATH)
-        path, end, _rest = data.partition(b"\0")
-        if not end:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        return path
-
-    def path(self, folder: int, address: int) -> bytes:
-        """A path that means to us what it means to the caller. Raises OSError."""
-        name = self.text(address) if address else b""
-        if name.startswith(b"/"):
-            name = _ITSELF.sub(b"/proc/%d" % self.pid, name)
-            if stream := _STREAMS.match(name):
-                number = stream[1] or b"%d" % (b"stdin", b"stdout", b"stderr").index(stream[2])
-                return b"/proc/%d/fd/%s" % (self.pid, number)
-            return name
-        folder = folder - (1 << 32) if folder >= 1 << 31 else folder
-        base = b"/proc/%d/cwd" % self.pid if folder == _AT_FDCWD else b"/proc/%d/fd/%d" % (self.pid, folder)
-        return base + b"/" + name if name else base
-
-    @property
-    def umask(self) -> int:
-        """What it takes from the modes of new files."""
-        return int(self.status("Umask") or "22", 8)
-
-    def status(self, name: str) -> str:
-        """A line of what the kernel says of it."""
-        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as lines:
-            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(f"{name}:")), "")
 
 
 class AskedFiles:
@@ -269,7 +208,7 @@ class AskedFiles:
         users = caller.status("Uid").split()
         if any(int(user) != os.geteuid() for user in users):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        before = os.umask(caller.umask)
+        before = os.umask(int(caller.status("Umask") or "22", 8))
         try:
             return act() or 0
         finally:
@@ -305,16 +244,3 @@ def _unblocked(status: os.stat_result) -> int:
 
 def _said(path: bytes) -> str:
     return path.decode("utf-8", "replace")
-
-
-def timespecs(caller: Caller, name: str, address: int) -> bytes | None:
-    """The two times behind a pointer as utimensat takes them, None for now. Raises OSError."""
-    if not address:
-        return None
-    if name == "utimensat":
-        return caller.memory(address, 32)
-    if name == "utime":
-        access, change = struct.unpack("=qq", caller.memory(address, 16))
-        return struct.pack("=qqqq", access, 0, change, 0)
-    access, access_part, change, change_part = struct.unpack("=qqqq", caller.memory(address, 32))
-    return struct.pack("=qqqq", access, access_part * 1000, change, change_part * 1000)

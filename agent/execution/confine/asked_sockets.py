@@ -8,7 +8,7 @@ import socket
 import struct
 
 from agent.execution import kernel
-from agent.execution.confine.asked_files import Caller, Refused
+from agent.execution.confine.caller import Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
 
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
@@ -32,6 +32,7 @@ class AskedSockets:
 
     def __init__(self, plan: LockPlan) -> None:
         self._plan = plan
+        self._copies = _has_copies()
 
     def make(self, family: int, kind: int) -> None:
         """None: the kernel may make it. Raises Refused."""
@@ -43,13 +44,20 @@ class AskedSockets:
             raise Refused("use the network", needless=kind == _DATAGRAM)
         raise Refused(f"make a socket of kind {family}", needless=True)
 
-    def connect(self, caller: Caller, number: int, address: int, length: int) -> int:
-        """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused."""
+    def connect(self, caller: Caller, number: int, address: int, length: int) -> int | None:
+        """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused.
+
+        Where no descriptor can be copied (some containers), None for what may be reached anywhere of its kind.
+        """
         data, family = _address(caller, address, length)
         if family == socket.AF_UNIX:
             self._judge_name(data)
         elif family in _INTERNET and not self._plan.network:
             raise Refused("use the network", needless=True)
+        if not self._copies:
+            if family == socket.AF_UNIX and not self._plan.services:
+                raise Refused("ask a program of this machine", needless=True)
+            return None
         ours = self._dup(caller, number)
         try:
             if family == socket.AF_UNIX and ours.family != socket.AF_UNIX:
@@ -59,11 +67,13 @@ class AskedSockets:
             ours.close()
         return 0
 
-    def bind(self, caller: Caller, number: int, address: int, length: int) -> int:
+    def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:
         """To the kernel, or with the network to an Internet address; not to a name that others would see. Raises as above."""
         data, family = _address(caller, address, length)
         if family not in (_NETLINK, *(_INTERNET if self._plan.network else ())):
             raise Refused("offer a socket to others", needless=True)
+        if not self._copies:
+            return None
         ours = self._dup(caller, number)
         try:
             kernel.bind(ours.fileno(), data)
@@ -90,6 +100,21 @@ class AskedSockets:
             return socket.socket(fileno=kernel.pidfd_getfd(process, number & 0xFFFFFFFF))
         finally:
             os.close(process)
+
+
+def _has_copies() -> bool:
+    """Whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
+    try:
+        process = kernel.pidfd_open(os.getpid())
+    except OSError:
+        return False
+    try:
+        os.close(kernel.pidfd_getfd(process, process))
+    except OSError:
+        return False
+    finally:
+        os.close(process)
+    return True
 
 
 def _address(caller: Caller, address: int, length: int) -> tuple[bytes, int]:

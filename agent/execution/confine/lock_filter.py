@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import cache
 
 from agent.execution import kernel
 from agent.execution.confine import call_filter, other_processes
@@ -50,6 +51,7 @@ _WRITING = (
 )
 
 
+@cache
 def program(*, network: bool) -> list[Instruction]:
     """The filter. `network`: it may be used. Raises OSError (ENOSYS)."""
     lines = opening()

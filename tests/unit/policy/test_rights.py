@@ -38,6 +38,7 @@ def of(command: str, context: RiskContext = CONTEXT) -> Rights | None:
         ("cp a b", Rights(write=("/w",))),
         ("rm a", Rights(write=("/w",))),
         ("make", None),
+        ("vim notes.txt", None),
         ("kill 123", None),
     ],
 )

@@ -1,0 +1,87 @@
+"""Read what a process means that asks the kernel for something: its paths, its memory, who it is. Standard library only."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import struct
+from typing import NamedTuple
+
+CURRENT = -100
+"""AT_FDCWD: a path is below the working folder."""
+_ITSELF = re.compile(rb"^/proc/(?:self|thread-self)(?=/|$)")
+_STREAMS = re.compile(rb"^/dev/(?:fd/(\d+)|(stdin|stdout|stderr))$")
+_LONGEST_PATH = 4096
+
+
+class Refused(Exception):
+    """It may not. `needless`: a program that may not do that is expected to go on."""
+
+    def __init__(self, what: str, *, needless: bool = False, code: int = errno.EACCES) -> None:
+        super().__init__(what)
+        self.needless = needless
+        self.code = code
+
+
+class Caller(NamedTuple):
+    """The thread that asked."""
+
+    pid: int
+
+    def memory(self, address: int, size: int) -> bytes:
+        """Up to `size` bytes of its memory. Raises OSError."""
+        fd = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.pread(fd, size, address)
+        finally:
+            os.close(fd)
+
+    def text(self, address: int) -> bytes:
+        """A path in its memory. Raises OSError."""
+        page = 4096 - address % 4096  # the next page may not be there
+        data = self.memory(address, page)
+        if b"\0" not in data and len(data) < _LONGEST_PATH:
+            data += self.memory(address + page, _LONGEST_PATH)
+        path, end, _rest = data.partition(b"\0")
+        if not end:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        return path
+
+    def path(self, folder: int, address: int) -> bytes:
+        """A path that means to us what it means to the caller. Raises OSError."""
+        name = self.text(address) if address else b""
+        if name.startswith(b"/"):
+            name = _ITSELF.sub(b"/proc/%d" % self.pid, name)
+            if stream := _STREAMS.match(name):
+                number = stream[1] or b"%d" % (b"stdin", b"stdout", b"stderr").index(stream[2])
+                return b"/proc/%d/fd/%s" % (self.pid, number)
+            return name
+        folder = folder - (1 << 32) if folder >= 1 << 31 else folder
+        base = b"/proc/%d/cwd" % self.pid if folder == CURRENT else b"/proc/%d/fd/%d" % (self.pid, folder)
+        return base + b"/" + name if name else base
+
+    def status(self, name: str) -> str:
+        """A line of what the kernel says of it; "" where there is none, or no such process."""
+        try:
+            fd = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        try:
+            said = os.read(fd, 8192)
+        finally:
+            os.close(fd)
+        return said.partition(b"\n%s:" % name.encode())[2].partition(b"\n")[0].decode("ascii", "replace").strip()
+
+
+def timespecs(caller: Caller, name: str, address: int) -> bytes | None:
+    """The two times behind a pointer as utimensat takes them, None for now. Raises OSError."""
+    if not address:
+        return None
+    if name == "utimensat":
+        return caller.memory(address, 32)
+    if name == "utime":
+        access, change = struct.unpack("=qq", caller.memory(address, 16))
+        return struct.pack("=qqqq", access, 0, change, 0)
+    access, access_part, change, change_part = struct.unpack("=qqqq", caller.memory(address, 32))
+    return struct.pack("=qqqq", access, access_part * 1000, change, change_part * 1000)
