@@ -24,6 +24,7 @@ from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Effect, Finding, Level, Proposal, RiskContext, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.confined_driver import take_away
 
 
 class Silent:
@@ -126,6 +127,7 @@ async def together(work, executor):
 
 async def run(work):
     os.chdir(work["workspace"])
+    take_away(work.get("without", {}))
     executor = ShellExecutor(
         cwd=work["workspace"],
         env=dict(os.environ),

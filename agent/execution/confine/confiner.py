@@ -140,7 +140,7 @@ class Confiner:
         if standing.rung is None:
             remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in standing.failures)
             raise Unconfinable(f"{standing.reason}\n{'; or '.join(text for text in remedies if text)}")
-        if not standing.trial.sudo and any(program.elevated for program in report.programs):
+        if not standing.trial.sudo and gains_rights(report):
             raise Unconfinable(
                 "a program that gains other rights (sudo, su, doas …) cannot be confined\nrun this one command with --confine off"
             )
@@ -170,6 +170,11 @@ class Confiner:
             raise Unconfinable(
                 f"Landlock alone cannot keep {inside[0]} from being changed, which lies in the workspace\nstart in a project's folder"
             )
+
+
+def gains_rights(report: RiskReport) -> bool:
+    """Whether a program of it becomes another user; changing the root only needs a right that it has, or has not."""
+    return any(program.elevated and set(program.via) != {"chroot"} for program in report.programs)
 
 
 def _journals(folders: list[str]) -> list[str]:

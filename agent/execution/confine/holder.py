@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from agent.execution import wire
+from agent.execution.confine.confiner import gains_rights
 from agent.execution.confine.grounds import Grounds
 from agent.execution.confine.ladder import Trial
 from agent.execution.confine.lock_plan import LockPlan, temporary
@@ -46,9 +47,9 @@ class Holder:
             return self.trial.reason
         if self.trial.sudo:
             return ""
-        for run in report.programs:
-            if run.elevated or (run.words and os.path.basename(run.words[0]) in _GAINS_RIGHTS):
-                return "a program that gains other rights (sudo, su, crontab …) cannot be held"
+        names = {os.path.basename(run.words[0]) for run in report.programs if run.words}
+        if gains_rights(report) or names & _GAINS_RIGHTS:
+            return "a program that gains other rights (sudo, su, crontab …) cannot be held"
         return ""
 
     def plan(self, rights: Rights, env: Mapping[str, str], files: Iterable[str]) -> LockPlan:

@@ -171,6 +171,6 @@ def test_only_what_was_named_and_lies_outside():
 
 def test_doctor_explains_each_thing_it_tried(tmp_path):
     rows = asyncio.run(diagnose(cwd=str(tmp_path), env={"PATH": "/usr/bin:/bin"}, state_dir=str(tmp_path / "state")))
-    assert [row.name for row in rows] == ["confinement", "network off", "rehearsal", "undo", "limits"]
+    assert [row.name for row in rows] == ["confinement", "network off", "lock", "rehearsal", "undo", "limits"]
     assert all(row.found for row in rows)
     assert not any(row.state == "broken" for row in rows)

@@ -259,6 +259,18 @@ def test_temporary_files_of_its_own_are_made_and_removed(world):
     assert [(item["code"], item["out"]) for item in done] == [(0, "x\n"), (0, "gone\n")]
 
 
+@pytest.mark.parametrize("without", [{"seccomp": "ENOSYS"}, {"seccomp": "EPERM"}])
+def test_where_nothing_can_be_held_only_plain_readers_run_unasked(world, without):
+    before = world.state()
+    ran, asked = world.run(["ls", "git status"], gate=True, without=without)
+    assert (ran["outcome"], ran["code"]) == ("ran", 0)
+    assert asked["outcome"] == "declined"
+    assert "this kernel has no filter of system calls that asks" in asked["remark"]
+    (lied,) = world.run([f"rm -rf {world.home}/keep"], lying=True, gate=True, without=without)
+    assert lied["outcome"] == "declined"
+    assert world.state() == before
+
+
 def test_it_is_said_what_was_wanted_and_nobody_there_declines_it(world):
     (item,) = world.run([f"echo evil >> {world.home}/.bashrc"], lying=True, gate=True)
     assert (item["outcome"], item["remark"]) == (
