@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
-from agent.risk.words import Word
+from agent.risk.sql_reading import bare_statements, mongo_not_understood, not_understood
+from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -25,14 +26,23 @@ _SQL_CHANGE = re.compile(
     re.I,
 )
 _SQL_SHELL = re.compile(
-    r"(?:^|[\n;])\s*\\!\s*(.+)|(?:^|[\n;])\s*\.(?:shell|system)\s+(.+)|(?:^|[\n;])\s*(?:system|\\system)\s+(.+)", re.I
-)
+    r"\\!\s*([^\n]+)|(?:^|[\n;])\s*\.(?:she?l?l?|sys?t?e?m?)\s+([^\n]+)|(?:^|[\n;])\s*(?:system|host|!!)\s+([^\n]+)"
+    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|]*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
+    r"|(?:^|[\n;])\s*\\[A-Za-z]\w*[^\n`]*`([^`\n]*)`|(?:^|[\n;])\s*(?:pager|\\P)\s+([^\n;]+)", re.I
+)  # fmt: skip
 _SQL_PROGRAM = re.compile(
     r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
     re.I | re.S,
 )
-_SQL_FILE = re.compile(r"(?:^|[\n;])\s*(?:source|\\ir?|\.read|\.restore|\.import|@@?)\s+(\S+)", re.I)
-_SQL_OUTPUT = re.compile(r"(?:^|[\n;])\s*(?:\\o|\\g|\.output|\.once|\.backup|\.save|tee|spool)\s+([^\s;|]+)", re.I)
+_SQL_WRITES = re.compile(r"\b(?:writefile\s*\(|lo_export\s*\([^,')]*,|COPY\b[^;\n]*\bTO)\s*'([^']+)'", re.I)
+_SQL_FILE = re.compile(
+    r"(?:^|[\n;])\s*(?:source|\\ir?|\\include(?:_relative)?|\\\.|\.read|\.restore|\.import|:r|@@?)\s+([^\s|]+)", re.I
+)
+_SQL_OUTPUT = re.compile(
+    r"(?:(?:^|[\n;])\s*(?:\.(?:out(?:put)?|once|backup|save|clone|log|trace|open)(?:\s+-\w+)*|tee|\\T|spool|:out)|\\(?:o|out|gx?|w|write|s))"
+    r"[ \t]+(?!-|off\b|on\b|stdout\b|stderr\b)([^\s;|]+)",
+    re.I,
+)
 _MONGO_DESTROY = re.compile(
     r"\.(?:drop|dropDatabase|dropIndexes|dropUser|shutdownServer)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|"
     r"dropDatabase|dropAllUsers|rs\.(?:remove|stepDown|reconfig)\s*\("
@@ -70,29 +80,20 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
         walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
     for word in args.values("-o", "--output", "--tee"):
         walker.add("write", [word], invocation.place, invocation=invocation)
+    for name, given in args.options:
+        if given is not None and name in table.roles:
+            walker.add(table.roles[name], [given], invocation.place, invocation=invocation)
     return None, ""
 
 
 def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
     """Findings for one or more statements."""
     place = invocation.place
-    bare = re.sub(r"--[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
-    bare = re.sub(r"'(?:[^']|'')*'", "''", bare) if "PROGRAM" not in bare.upper() else bare
+    before = len(walker.findings)
+    bare = " ; ".join(bare_statements(text))
     if "delimiter" not in bare.lower():
         bare = _SQL_EXPLAINED.sub(lambda match: match[0] if "ANALY" in match[0].upper() else " ", bare)
-    for match in _SQL_SHELL.finditer(text):
-        walker.script(next(g for g in match.groups() if g), place, invocation)
-        walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
-    for match in _SQL_PROGRAM.finditer(text):
-        if match.group(1):
-            walker.script(match.group(1), place, invocation)
-        walker.add(
-            "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
-        )
-    for match in _SQL_FILE.finditer(text):
-        walker.add("db-change", [], place, reason=f"runs the statements in {match.group(1)[:60]!r}", rule="db.file")
-    for match in _SQL_OUTPUT.finditer(text):
-        walker.add("write", [Word(match.group(1).strip("'\""), *place)], place, invocation=invocation)
+    _client_commands(walker, invocation, text)
     if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
         walker.add("db-destroy", [], place)
         return
@@ -104,6 +105,32 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
     only_shows = re.match(r"\s*(?:EXPLAIN|SHOW|DESCRIBE)\b(?!\s+ANALYZE)", bare, re.I)
     if (_SQL_CHANGE.search(bare) and not only_shows) or _MONGO_CHANGE.search(text):
         walker.add("db-change", [], place)
+    if len(walker.findings) == before:
+        client = invocation.words[0].text.rpartition("/")[2]
+        unread = mongo_not_understood(text) if client in ("mongosh", "mongo") else not_understood(text)
+        if unread:
+            reason = f"runs {unread!r} in a database, and what that changes is not known here".replace(UNKNOWN, "…")
+            walker.add("db-change", [], place, reason=reason, rule="db.unread")
+
+
+def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
+    """What a client does by itself: commands of the shell, other files of statements, files that it writes."""
+    place = invocation.place
+    for match in _SQL_SHELL.finditer(text):
+        walker.script(next(g for g in match.groups() if g), place, invocation)
+        walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
+    for match in _SQL_PROGRAM.finditer(text):
+        if match.group(1):
+            walker.script(match.group(1), place, invocation)
+        walker.add(
+            "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
+        )
+    for match in _SQL_WRITES.finditer(text):
+        walker.add("write", [Word(match.group(1), *place)], place, invocation=invocation, rule="db.writefile")
+    for match in _SQL_FILE.finditer(text):
+        walker.add("db-change", [], place, reason=f"runs the statements in {match.group(1)[:60]!r}", rule="db.file")
+    for match in _SQL_OUTPUT.finditer(text):
+        walker.add("write", [Word(match.group(1).strip("'\""), *place)], place, invocation=invocation)
 
 
 def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -146,12 +173,34 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     return None, ""
 
 
+_LUA_CALL = re.compile(r"\b(?:redis|server)\.p?call\s*\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"])?")
+
+
 def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """Names of commands in any case; `--pipe` and standard input hold commands that cannot be seen."""
+    """Names of commands in any case; those on standard input are judged line by line where they are known."""
     args.operands = [word.part(word.text.lower()) if index < 3 else word for index, word in enumerate(args.operands)]
-    if args.has("--pipe") or (not args.operands and invocation.stdin is not None):
-        walker.add("db-change", [], invocation.place, reason="runs commands that cannot be seen", rule="db.stdin")
-    return None
+    verb = args.operands[0].text if args.operands else ""
+    if verb in ("eval", "eval_ro", "function"):
+        for found in _LUA_CALL.finditer(" ".join(word.text for word in args.operands[1:])):
+            _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
+    if not args.has("--pipe") and (args.operands or invocation.stdin is None):
+        return None
+    text = (invocation.stdin or (None, ""))[0]
+    for line in (text or "").splitlines()[:200]:
+        _redis_line(walker, invocation, line)
+    if not text or UNKNOWN in text:
+        made = not _KEPT_STATEMENTS.intersection((invocation.stdin or ("", "file"))[1].split())
+        reason = "runs commands that cannot be seen" + (" before another command has made them" if made else "")
+        walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
+    return None, ""
+
+
+def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:
+    words = line.replace('"', " ").replace("'", " ").split()
+    if words:
+        inner = invocation.inner([Word(text, *invocation.place) for text in ("redis-cli", *words)], "redis-cli")
+        inner.stdin = None
+        walker.dispatch(inner)
 
 
 def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

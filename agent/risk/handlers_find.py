@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def _find_exec(walker: Walker, invocation: Invocation, words: list[Word], index:
 
 def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """fd -x: like find -exec."""
-    words = invocation.words[1:]
+    words = [part for word in invocation.words[1:] for part in _fd_apart(word)]
     for index, word in enumerate(words):
         if word.text in ("-x", "--exec", "-X", "--exec-batch"):
             targets = _fd_finds(words[:index], invocation)
@@ -127,6 +128,15 @@ def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
                 walker.dispatch(invocation.inner(command, "fd"))
             break
     return None
+
+
+def _fd_apart(word: Word) -> list[Word]:
+    """`-xCMD` and `--exec=CMD` as two words; in a cluster such as `-Hx`, the letter that runs something by itself."""
+    found = re.fullmatch(r"(-[A-WYZa-wyz0-9]*)([xX])(.*)|(--exec(?:-batch)?)=(.*)", word.text, re.S)
+    if found is None or (word.text[:3] == "--e" and not found[4]):
+        return [word]
+    option, value = (found[4], found[5]) if found[4] else (f"-{found[2]}", found[3].removeprefix("="))
+    return [word.part(option), *([word.part(value)] if value else [])]
 
 
 _FD_VALUES = frozenset(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -76,6 +77,10 @@ def history(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     """history: -c and -d erase."""
     if args.has("-c", "-d", "-w"):
         walker.add("erase-log", args.operands, invocation.place, rule="history.erase")
+    if args.has("-a", "-w") and args.operands:
+        walker.add("append" if args.has("-a") else "write", args.operands, invocation.place, invocation=invocation)
+    elif args.has("-a"):
+        walker.add("append", [], invocation.place, level=Level.MEDIUM, reason="adds commands to the history file")
     return None, "secret" if not args.options else ""
 
 

@@ -25,7 +25,24 @@ _RUNS = re.compile(
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
     r"callback|lib|library|init|trigger"
 )
-_LOGS = frozenset(("log", "trace", "dump", "report", "profile", "error", "errors", "debug", "pid"))
+_LOGS = frozenset(
+    (
+        "log",
+        "trace",
+        "dump",
+        "report",
+        "profile",
+        "error",
+        "errors",
+        "debug",
+        "pid",
+        "status",
+        "stats",
+        "state",
+        "attribute",
+        "cursor",
+    )
+)
 _PLACES = frozenset(("file", "path", "to", "dir", "directory", "folder"))
 # About what is written or run, not where or what: `--output-format`, `--log-level`, `--no-config`.
 _MANNER_NAMES = """format type style delimiter separator encoding width level fields field color colour mode charset size limit buffer

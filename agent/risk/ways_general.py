@@ -162,7 +162,8 @@ def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def written(walker: Walker, invocation: Invocation, word: Word) -> None:
-    walker.add("write", [word], invocation.place, invocation=invocation)
+    if word.text not in ("", "-"):
+        walker.add("write", [word], invocation.place, invocation=invocation)
 
 
 GENERAL: dict[str, Kind] = {

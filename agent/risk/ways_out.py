@@ -141,6 +141,26 @@ weechat weechat-curses weechat-headless | -r:run --run-command:run
 newsboat newsbeuter | -x:run
 nm objdump ar ld as gcc g++ cc c++ cpp size strip objcopy ranlib addr2line readelf strings c++filt javac java javadoc rustc | @:settings
 fzf | --bind:bind
+mlr miller | :mlr --prepipe:sh --prepipex:sh -s:file
+jq yq gojq jaq | :jq
+yq | -s:splits --split-exp:splits --split-exp-file:splits
+less | -k:file --lesskey-file:file --lesskey-src:file --lesskey-content:run
+man | -C:file --config-file:file
+tar gtar bsdtar | --to-command:sh --info-script:sh --new-volume-script:sh -F:sh --index-file:written --volno-file:written --rmt-command:argv
+wget | -o:written -a:written --output-file:written --append-output:written --save-cookies:written --rejected-log:written --warc-file:written
+curl | -w:writeout --write-out:writeout
+svn | --diff-cmd:argv --diff3-cmd:argv --editor-cmd:argv --merge-tool:argv --config-dir:run --config-option:run
+openssl | -config:run -provider:lib -writerand:written -keylogfile:written -genconf:run -sess_out:written -msgfile:written
+gcc g++ cc c++ c89 c99 clang clang++ gfortran cpp tcc | :compilers
+rsync | --log-file:written --write-batch:written --only-write-batch:written
+journalctl | --cursor-file:written
+perf | :perf -o:written --output:written --objdump:argv --addr2line:argv
+ip bridge tc rdma devlink | :batch
+enscript a2ps | -p:written -o:written --output:written
+java javac javap jps jstack jstat jarsigner keytool jdeps javadoc jshell | -J:jvm
+java | -javaagent::run -agentpath::run -agentlib::run -XX:OnError=:sh -XX:OnOutOfMemoryError=:sh -XX:Flags=:file -XX:VMOptionsFile=:file
+keytool jarsigner | -providerpath:run
+gum | spin:rest
 strace ltrace psql pgcli | -o:piped --output:piped
 """
 
@@ -258,5 +278,6 @@ def _kinds() -> dict[str, Kind]:
     from agent.risk.ways_effects import EFFECTS
     from agent.risk.ways_general import GENERAL
     from agent.risk.ways_programs import PROGRAMS
+    from agent.risk.ways_readers import READERS
 
-    return {**GENERAL, **PROGRAMS, **EFFECTS}
+    return {**GENERAL, **PROGRAMS, **READERS, **EFFECTS}
