@@ -22,8 +22,8 @@ _GIT_RUNS = re.compile(
     r"|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|remote\..*\.(?:uploadpack|receivepack|vcs)|(?:man|browser)\..*\.(?:cmd|path)"
     r"|submodule\..*\.update|trailer\..*\.(?:command|cmd)|sendemail\..*cmd|tar\..*\.command|imap\.tunnel|instaweb\.httpd"
 )
-_PRINTS = frozenset(("log", "shortlog", "diff", "show", "whatchanged", "reflog", "diff-tree", "diff-index", "diff-files", "format-patch", "range-diff",
-                     "stash", "archive"))  # fmt: skip
+_PRINTS = frozenset(("log", "shortlog", "diff", "show", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch",
+    "range-diff",                     "stash", "archive"))  # fmt: skip
 _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
 
 
