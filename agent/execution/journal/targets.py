@@ -36,6 +36,7 @@ _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "dece
 _MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
 _NOT_KNOWN = "what it changes is not known before it runs"
+_SEARCHERS = frozenset(("find", "gfind", "bfs"))
 _MOST_NAMES = 5000
 _SPECIAL = ("/proc", "/sys", "/dev")
 
@@ -114,6 +115,9 @@ def _program(report: RiskReport, finding: Finding) -> ProgramRun | None:
 
 
 def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun | None) -> Iterator[Target | Unknown]:
+    if text.endswith("/…") and kind != "move" and not effect.whole and _searches(program) and base:
+        yield from _all_below(text.removesuffix("…"), kind, base, effect)
+        return
     if "…" in text or "\0" in text or (not text.startswith("/") and (not base or "…" in base)):
         yield Unknown(text, "which file that is, is not known before it runs")
         return
@@ -137,6 +141,25 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
             yield Target(path, how)
             if (kind in _THROUGH_LINKS or raw.endswith(b"/")) and os.path.islink(path):
                 yield Target(os.path.realpath(path), how)
+
+
+def _searches(program: ProgramRun | None) -> bool:
+    """Whether it works on what `find` hands on, which lies below the folder that is told."""
+    return program is not None and (program.via[-1:] == ("find",) or os.path.basename(program.words[0]) in _SEARCHERS)
+
+
+def _all_below(folder: str, kind: str, base: str, effect: Effect) -> Iterator[Target | Unknown]:
+    """What lies in a folder, since any of it may be what a search finds."""
+    try:
+        names = sorted(os.listdir(os.path.join(base, folder)))
+    except OSError:
+        yield Unknown(folder, _NOT_KNOWN)
+        return
+    if len(names) > _MOST_NAMES:
+        yield Unknown(folder, "that is too much to keep")
+        return
+    for name in names:
+        yield from _paths(folder + glob.escape(name), kind, base, effect, None)
 
 
 def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Target | Unknown]:

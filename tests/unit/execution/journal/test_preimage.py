@@ -24,6 +24,7 @@ TREE = """
 echo one > a; echo two > b; chmod 640 b; mkdir -p d/deep sub; echo x > d/x; echo y > d/deep/y; chmod 700 d/deep; ln -s a l
 echo h > hard-1; ln hard-1 hard-2; touch -d 2001-02-03 a d/deep d . ; setfattr -n user.note -v hello a 2>/dev/null || true
 echo s > 'we ird'; echo t > 1.txt; echo t > 2.txt; echo q > sub/q
+mkdir -p void/inner; chmod 711 void; chmod 1750 void/inner; ln -s nowhere broken; touch -d 2002-03-04 void/inner void
 """
 
 
@@ -94,6 +95,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         "mv a c && echo x >> c",
         "echo x > a; rm a; mkdir a; touch a/b",
         "touch a",
+        "find . -mindepth 1 -type d -empty -delete",
+        "find . -mindepth 1 -type d -empty -not -path '*/.git/*' -delete",
+        "find . -type l -delete",
+        "find . \\( -name .git -o -name node_modules \\) -prune -o -type f -name '*.txt' -exec rm -f {} +",
+        "find . -name '*.txt' -exec sed -i s/t/u/ {} +",
+        "find void d -type d -exec chmod 700 {} +",
+        "find . -type f -name x -exec chmod 600 {} \\;",
+        "rmdir void/inner void",
     ],
 )
 def test_a_direct_run_is_taken_back_and_done_again(desk: Desk, command: str) -> None:
@@ -126,7 +135,7 @@ def test_the_entry_tells_what_it_is(desk: Desk) -> None:
     ("command", "path", "reason"),
     [
         ("rm $X", "…", "which file that is, is not known before it runs"),
-        ("find . -name '*.o' -delete", "./…", "which file that is, is not known before it runs"),
+        ("rm ./$X", "./…", "which file that is, is not known before it runs"),
         ("patch -p1 < x", "", "what it changes is not known before it runs"),
         ("rm -rf /", "/", "that is too much to keep"),
     ],
