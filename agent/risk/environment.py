@@ -33,7 +33,19 @@ _SSH = re.compile(
 )
 _ASIDE = re.compile(r"tmp|temp|dir|log|dump|cache|trace|heap|output", re.IGNORECASE)
 PLACE = re.compile(r"[^\s:;,'\"=]+")
-_OWN = frozenset(("null", "config", "secrets", "system", "home-all", "vcs"))
+_SYSTEM = (
+    "/usr/",
+    "/etc/",
+    "/lib/",
+    "/lib64/",
+    "/opt/",
+    "/bin/",
+    "/sbin/",
+    "/nix/store/",
+    "/Library/",
+    "/System/",
+    "/Applications/",
+)
 
 
 def judge_environment(
@@ -99,14 +111,23 @@ def from_elsewhere(walker: Walker, word: Word, paths: list[str]) -> bool:
     return False
 
 
-def is_trusted(walker: Walker, path: str) -> bool:
-    """Whether a path is the system's, or the person's own settings."""
-    if UNKNOWN in path and not path.startswith("/"):
-        return path == UNKNOWN
+def is_trusted(walker: Walker, text: str) -> bool:
+    """Whether all paths of a value are the system's, or the person's own settings. An empty entry is the current folder."""
+    if text[:1] == ":" or text[-1:] == ":" or "::" in text:
+        return False
+    paths = PLACE.findall(text)
+    known = [path for path in paths if path != UNKNOWN] or paths  # `/opt/lib:$PYTHONPATH`
+    return bool(known) and all(_is_own(walker, path) for path in known)
+
+
+def _is_own(walker: Walker, path: str) -> bool:
     where = absolute(path, walker.state.cwd)
     scopes = walker.rater.scopes
-    hidden = where.startswith(f"{scopes.home}/.") and not where.startswith(f"{scopes.workspace}/")
-    return hidden or scopes.of_path(where) in _OWN
+    if UNKNOWN in path and not path.startswith(_SYSTEM):
+        return False
+    if where.startswith(f"{scopes.workspace}/"):
+        return scopes.of_path(where) in ("vcs", "config")
+    return where in ("/dev/null", scopes.home) or where.startswith((f"{scopes.home}/.", *_SYSTEM))
 
 
 def _command(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
@@ -114,23 +135,29 @@ def _command(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> N
     if text.isdigit() or _SSH.fullmatch(text):
         return
     kind = variables().kind(name)
-    if _is_plain(text, variables().plain[kind]):
-        if " -" in text:
+    if _is_plain(kind, text):
+        if kind == "command" and " -" in text:
             walker.script(text, place, None)
         return
     found(walker, name, word, place, "environment.run", open_=from_elsewhere(walker, word, text.split()[:1]))
     walker.script(text, place, None)
 
 
-def _is_plain(text: str, programs: frozenset[str]) -> bool:
-    """Whether a command line is one of `programs`, from where programs usually are, with an option or two."""
-    folder = text.split(maxsplit=1)[0].rpartition("/")[0] if text.strip() else ""
-    return folder in ("", *STANDARD_FOLDERS) and runs_only(text, programs) and len(text.split()) <= 3
+def _is_plain(kind: str, text: str) -> bool:
+    """Whether a command line is a program that is usual there, from where programs are, with an option or two."""
+    words = text.split()
+    programs = variables().plain[kind]
+    if not words or words[0].rpartition("/")[0] not in ("", *STANDARD_FOLDERS) or not runs_only(text, programs):
+        return False
+    if kind == "program":
+        flags = variables().plain_option("CFLAGS")
+        return all(word in programs or re.fullmatch(flags, word) for word in words[1:])
+    return len(words) <= 3
 
 
 def _load(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
     paths = PLACE.findall(word.text)
-    if not name.startswith(("LD_", "DYLD_")) and all(is_trusted(walker, path) for path in paths):
+    if not name.startswith(("LD_", "DYLD_")) and is_trusted(walker, word.text):
         return
     found(walker, name, word, place, "environment.load", open_=from_elsewhere(walker, word, paths))
     _as_option(walker, name, word, place)

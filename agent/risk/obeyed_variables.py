@@ -37,6 +37,8 @@ def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
     given = list(invocation.environment)
     for name in walker.state.exported:
         value = walker.state.variables.get(name)
+        if value is None and variables().kind(name) == "config":  # `export HOME` says nothing new
+            continue
         texts, taint = (value.texts, value.taint) if value is not None else ([UNKNOWN], "var")
         given += [(name, Word(text, *invocation.place, taint=taint)) for text in texts]
     if len(given) > _MAX_VISIBLE:
@@ -89,7 +91,7 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
     elif kind == "setting":
         _git_setting(walker, name, word, invocation, given)
     elif kind == "write":
-        if not SWITCH.fullmatch(text) and (text.startswith("/") or not name.startswith("GIT_TRACE")):
+        if not SWITCH.fullmatch(text) and ("/" in text or not name.startswith("GIT_TRACE")):
             walker.add("write", [word], place, invocation=invocation, rule="environment.write")
     elif kind == "source":
         if text not in variables().plain["source"] and not SWITCH.fullmatch(text):
@@ -98,9 +100,10 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
             words = [word.part(f"{name}={text}")]
             walker.add("environment", words, place, level=unprotected, reason=reason, rule="environment.source")
     elif kind == "config":
-        paths = PLACE.findall(text)
-        if not SWITCH.fullmatch(text) and not all(is_trusted(walker, path) for path in paths):
-            found(walker, name, word, place, "environment.settings", open_=from_elsewhere(walker, word, paths))
+        only_says_how = SWITCH.fullmatch(text) and not counts_when_set(name)  # `XDG_CONFIG_HOME=test` is a folder
+        if not only_says_how and not is_trusted(walker, text):
+            open_ = from_elsewhere(walker, word, PLACE.findall(text))
+            found(walker, name, word, place, "environment.settings", open_=open_)
     elif kind == "obeyed" or (kind == "" and not SWITCH.fullmatch(text)):
         reason = "may load or run something because of {targets}"
         words = [word.part(f"{name}={text}")]

@@ -63,7 +63,6 @@ HARMLESS = [
     ("NODE_ENV", "production"), ("AWS_PROFILE", "dev"), ("CFLAGS", "-O2 -g"), ("CC", "clang"), ("NOBODY_KNOWS", "1"), ("DEBUG", "true"),
     ("XDG_CONFIG_HOME", "/home/me/.config"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("SOME_TOKEN", "abc/def"), ("GIT_TRACE", "2"),
 ]  # fmt: skip
-HERE = {"cwd": "/home/me/p", "home": "/home/me", "workspace": "/home/me/p"}
 
 
 def rated(command: str, exports: dict[str, str] | None = None) -> RiskReport:
@@ -142,6 +141,31 @@ def test_an_unknown_name_is_low_only_before_a_reader(name: str, value: str, run:
         assert rated(f"export {name}={shlex.quote(value)}; {run}").level != "low"
     assert rated(f"{name}={shlex.quote(value)} ls").level == "low"
     assert rated(f"{name}={shlex.quote(value)}; {run}").level == "low"  # nobody sees it
+
+
+@each(
+    ("name", "value", "level"),
+    [
+        ("GIT_DIR", ".git", "low"),
+        ("GIT_DIR", "../other/.git", "medium"),
+        ("KUBECONFIG", "./.kube/config", "medium"),
+        ("KUBECONFIG", "/home/me/.kube/config", "low"),
+        ("PYTHONPATH", "/usr/lib/mods", "low"),
+        ("PYTHONPATH", "/usr/lib/mods:", "medium"),
+        ("PYTHONPATH", "/proc/self/cwd/mods", "medium"),
+        ("XDG_CONFIG_HOME", "test", "medium"),
+        ("HOME", "1", "medium"),
+        ("HOME", "/home/me", "low"),
+        ("CC", "/usr/bin/gcc -m32", "low"),
+        ("CC", "gcc -B./tools", "medium"),
+        ("GIT_SSH_COMMAND", "ssh -i ~/.ssh/deploy -o IdentitiesOnly=yes", "low"),
+        ("GIT_SSH_COMMAND", "ssh -o ProxyCommand=./proxy", "medium"),
+        ("PAGER", "./less", "medium"),
+        ("PAGER", "/tmp/less", "high"),
+    ],
+)
+def test_whose_files_they_are_decides(name: str, value: str, level: str) -> None:
+    assert rated(f"{name}={shlex.quote(value)} git status").level == level
 
 
 @each(
