@@ -35,6 +35,8 @@ _USED = frozenset(
         "configure-system",
     )
 )
+_FED = frozenset(("run-opaque", "run-remote", "remote-shell", "db-change", "db-destroy"))
+"""Effects whose code may come from what other programs of the command print."""
 _NAMED = frozenset(("run.script", "run.path", "run.unknown"))
 """Rules whose targets are the code itself; of other programs that run something, all that they name may be."""
 _OF_PROJECTS = frozenset(
@@ -82,7 +84,10 @@ def _code(report: RiskReport) -> Iterator[str]:
         named = [path for target in effect.targets for path in _places(target, run) if os.path.isfile(path)]
         yield from named
         if not named or finding.rule not in _NAMED:
-            yield from _around(run, report)
+            yield from _around(run)
+        if effect.kind in _FED or finding.rule.endswith(".stdin"):
+            texts = [word for other in report.programs for word in other.words] + _FED_FROM.findall(report.command)
+            yield from (_path(text, run.cwd) for text in texts)
 
 
 def _places(target: str, run: ProgramRun) -> list[str]:
@@ -98,13 +103,9 @@ def _places(target: str, run: ProgramRun) -> list[str]:
     return [place for place in places if place]
 
 
-def _around(run: ProgramRun, report: RiskReport) -> Iterator[str]:
-    """All files that a program names or is fed from, and what folders hold that such programs read unnamed."""
-    words = list(run.words[1:])
-    if run.fed:
-        words += [word for other in report.programs for word in other.words]
-        words += _FED_FROM.findall(report.command)
-    paths = [_path(part, run.cwd) for word in words for part in {word, word.rpartition("=")[2]}]
+def _around(run: ProgramRun) -> Iterator[str]:
+    """All files that a program names, and what folders hold that such programs read unnamed."""
+    paths = [_path(part, run.cwd) for word in run.words[1:] for part in {word, word.rpartition("=")[2]}]
     yield from paths
     for folder in (run.cwd, *paths):
         if not folder or not os.path.isdir(folder):
@@ -130,10 +131,11 @@ def _content(path: str, *, hashed: bool) -> str:
         return ""
     if not stat.S_ISREG(status.st_mode):
         return ""
+    if not status.st_size:  # and those of /proc, which read differently each time
+        return "empty"
     if hashed and status.st_size <= MAX_HASHED_BYTES:
         from hashlib import blake2b
 
-        text = beginning(path, MAX_HASHED_BYTES)
-        if text or not status.st_size:
+        if text := beginning(path, MAX_HASHED_BYTES):
             return blake2b(text, digest_size=16, key=_KEY).hexdigest()
     return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"

@@ -143,6 +143,8 @@ CHANGES = [
     ("python3 x.py", other_text("x.py"), "x.py has other contents"),
     ("python3 -m x", other_text("x.py"), "x.py has other contents"),
     ("bash < x.sh", other_text("x.sh"), "x.sh has other contents"),
+    ('eval "$(cat lib.sh)"', other_text("lib.sh"), "lib.sh has other contents"),
+    ("ssh host bash < x.sh", other_text("x.sh"), "x.sh has other contents"),
     ("cat x.sh | sh", other_text("x.sh"), "x.sh has other contents"),
     ("cd sub && ./y.sh", other_text("sub/y.sh"), "sub/y.sh has other contents"),
     ("find . -name a -exec ./x.sh {} +", other_text("x.sh"), "x.sh has other contents"),
@@ -193,6 +195,9 @@ def grown(name: str) -> Act:
     [
         ("./x.sh log", grown("log")),
         ("python3 x.py log", grown("log")),
+        ("cat log | npm run build", grown("log")),
+        ("cat log | python3 -c 'import os; os.system(\"ls\")'", grown("log")),
+        ("cat /proc/uptime | sh", lambda: None),
         ("rm log", grown("log")),
         ("gzip log", grown("log")),
         ("rm -r build", lambda: Path("build/new.o").write_text("o")),
