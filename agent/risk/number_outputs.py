@@ -32,19 +32,20 @@ _PRINTS = {
     "stty": r"size",
     "pgrep": r"(?:-[fxno]+ )*-[fxno]*c[fxno]*(?: [^-].*)?",
     "sysctl": r"-n hw\.(?:\w*cpu\w*|memsize|pagesize)",
-    "jq": r"(?:-[rcMS]+ )*(?:[^,]*\| ?)?length(?: \S+)?",
+    "jq": r"(?:-[rcMS]+ )*(?:\.[\w.\[\]]* ?\| ?)?length(?: \S+)?",
     "tr": r"(?:-dc|-cd|-d -c|-c -d) (?:0-9|\[:digit:\])(?:\\n|\s)*",
     "sed": rf"(?:-[Er] )?s/{_DIGITS.replace('[', '[^', 1)}[*+]?//g",
     "grep": rf"(?:-\w*o\w* )(?:-\w+ )*{_DIGITS}\\?[+*](?: [^ -]\S*)?|(?!.*(?:^| )(?:-\w*[rRH]|--))-\w*c\w*(?: -\w+)*(?: [^-\0]\S*){{1,2}}",
-    "awk": r"(?:END)? *\{ *print (?:NR|NF) *;?\}|\{ *(\w+) *\+= *\$\w+ *;? *\} *;? *END *\{ *print \1 *;? *\}",
+    "awk": r"(?:-F ?\S )?(?:END)? *\{ *print (?:NR|NF) *;?\}|\{ *(\w+) *\+= *\$\w+ *;? *\} *;? *END *\{ *print \1 *;? *\}",
     "curl": rf"(?!.*(?: -\w*[viD]|--(?:include|verbose|dump|trace|next)))(?=.*-\w*o ?/dev/null)(?:.* )?-\w*w {_WRITTEN_OUT}(?: .*)?",
 }
 # What these print of numbers on their input are parts of those.
 _KEEPS = {
     "cat": r"-?", "tac": r"", "xargs": r"", "rev": r"", "sort": r"(?:-\w+ ?)*", "uniq": r"(?:-\w+ ?)*", "tee": r"[^-\0]*",
-    "head": r"(?:-\w+|[-+]?\d+| )*", "tail": r"(?:-\w+|[-+]?\d+| )*", "tr": r"-d .+|-s .",
-    "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"(?:/[\w :]+/|NR *== *\d+)? *\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
+    "head": r"(?:-[nc] ?[-+]?\d+|-\d+|-q|-z| )*", "tail": r"(?:-[nc] ?[-+]?\d+|-\d+|-q|-z| )*", "tr": r"-d .+|-s .",
+    "cut": r"(?:-d ?\S|-[fcb] ?[\d,-]+| )*", "awk": r"(?:-F ?\S )?(?:/[\w :]+/|NR *== *\d+)? *\{ *print \$\d+ *;?\}", "sed": r"s/[^/]*//g?",
 }  # fmt: skip
+_PROGRAMMED = frozenset(("awk", "sed", "jq", "tr", "cut"))
 _SUMS = frozenset(("+", "-", "*", "/", "%"))
 _ALSO = {"egrep": "grep", "fgrep": "grep", "gawk": "awk", "mawk": "awk", "gdate": "date", "gstat": "stat", "gwc": "wc"}
 
@@ -56,7 +57,8 @@ def as_numbers(name: str, invocation: Invocation, output: Output) -> Output:
         return output
     name = _ALSO.get(name, name)
     words = invocation.words[1:]
-    written = " ".join(word.text for word in words)
+    glue = " " if name in _PROGRAMMED else "_"  # an argument of several words is not several arguments
+    written = " ".join(re.sub(r"\s", glue, word.text) for word in words)
     if name == "expr":
         counted = len(words) > 2 and all(map(_adds_up, words, range(len(words))))
     elif any(word.glob and name == "grep" for word in words):
@@ -74,4 +76,4 @@ def _adds_up(word: Word, index: int) -> bool:
     """Whether `expr` can only count with the word at this place: a word of several could hold a comparison of texts."""
     if index % 2:
         return word.text in _SUMS
-    return word.known or word.taint == NUMBER or word.quoted
+    return word.known or word.taint == NUMBER
