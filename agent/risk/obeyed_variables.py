@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Level, worst
 from agent.risk.assignments import HISTORY_VARIABLES
 from agent.risk.environment import (
     JUDGES,
@@ -47,8 +47,16 @@ def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
     walker.work.spend(len(given) / 4)
     with _obeying(walker) as first:
         for name, word in given if first else ():
-            if word.text and variables().may_obey(program, name):
-                _judge_obeyed(walker, name, word, invocation, given)
+            if not word.text or not variables().may_obey(program, name):
+                continue
+            told = walker.obeyed.get((name, word.text))
+            if told is not None:  # what was exported once is not told of every program behind it
+                walker.programs.found(told)
+                continue
+            before = len(walker.findings)
+            _judge_obeyed(walker, name, word, invocation, given)
+            if len(walker.findings) > before:
+                walker.obeyed[name, word.text] = worst(tuple(finding.level for finding in walker.findings[before:]))
 
 
 def judge_earlier(walker: Walker, program: str, invocation: Invocation, exports: dict[str, str]) -> list[str]:

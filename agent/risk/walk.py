@@ -84,6 +84,7 @@ class Walker:
         self.joined: ReadBack | None = None  # of the pipeline whose command comes next
         self.reading = ReadBack()  # of the command being judged
         self.overwritten: list[str] = []  # files that a command reads and empties at once
+        self.obeyed: dict[tuple[str, str], Level] = {}  # variables that programs obey, and what that means
         self.obeying = False  # inside of what a variable makes a program run
         self.abandoned = False
         self.reads = False  # whether the program being judged was given a sub-command that only reads

@@ -41,9 +41,7 @@ WAYS = {
 }
 PROGRAMS = [
     "git status",
-    "git log",
     "npm ls",
-    "pip list",
     "python3 -c 'print(1)'",
     "node -p 1",
     "kubectl get pods",
@@ -141,6 +139,12 @@ def test_an_unknown_name_is_low_only_before_a_reader(name: str, value: str, run:
         assert rated(f"export {name}={shlex.quote(value)}; {run}").level != "low"
     assert rated(f"{name}={shlex.quote(value)} ls").level == "low"
     assert rated(f"{name}={shlex.quote(value)}; {run}").level == "low"  # nobody sees it
+
+
+def test_many_exports_before_many_programs_are_read_to_the_end() -> None:
+    exports = " ".join(f"SET_{number}=./it" for number in range(40))
+    report = rated(f"export {exports}\n" + "git status\n" * 40)
+    assert (report.level, report.parse) == ("medium", "ok")
 
 
 @each(
