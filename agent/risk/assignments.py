@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.scopes import absolute
+from agent.risk.standard_folders import begins_elsewhere
 from agent.risk.state import Value
 from agent.risk.tree import Assignment
 from agent.risk.words import UNKNOWN, Word, bounded, join_taint
@@ -90,8 +91,7 @@ def is_usual(name: str) -> bool:
 
 def _path(walker: Walker, word: Word) -> None:
     """PATH changes what a name means, unless only absolute folders come behind the old value."""
-    first = word.text.split(":", 1)[0]
-    if not first.startswith("/") or first.startswith(("/tmp", "/var/tmp", "/dev/shm")) or relative_entry(word):  # noqa: S108
+    if begins_elsewhere(word.text, walker.rater.scopes) or relative_entry(word):
         walker.state.path_changed = True
 
 

@@ -24,6 +24,22 @@ _GIT_RUNS = re.compile(
 )
 _PRINTS = frozenset(("log", "shortlog", "diff", "show", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch",
     "range-diff",                     "stash", "archive"))  # fmt: skip
+_COMMAND_NAMES = (
+    "add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
+    "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph "
+    "commit-tree config count-objects credential credential-cache credential-store cvsexportcommit cvsimport cvsserver daemon "
+    "describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool fast-export fast-import fetch fetch-pack "
+    "filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc get-tar-commit-id grep gui hash-object help hook "
+    "http-backend http-fetch http-push imap-send index-pack init init-db instaweb interpret-trailers last-modified log ls-files "
+    "ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-one-file merge-tree mergetool "
+    "mktag mktree multi-pack-index mv name-rev notes p4 pack-objects pack-redundant pack-refs patch-id prune prune-packed pull "
+    "push quiltimport range-diff read-tree rebase receive-pack reflog refs remote repack replace replay repo request-pull rerere "
+    "reset restore rev-list rev-parse revert rm scalar send-email send-pack shell shortlog show show-branch show-index show-ref "
+    "sparse-checkout stage stash status stripspace submodule subtree survey svn switch symbolic-ref tag unpack-file unpack-objects "
+    "update-index update-ref update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version "
+    "web--browse whatchanged worktree write-tree lfs gitk"
+)
+_COMMANDS = frozenset(_COMMAND_NAMES.split())
 _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
 
 
@@ -35,6 +51,11 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not verbs:
         return None
     verb = verbs[0]
+    if verb not in _COMMANDS and not verb.startswith("-"):
+        reason = (
+            "has git run {targets}, which is no command of git: an alias, of the repository perhaps, or another program"
+        )
+        walker.add("run-unknown", args.operands[:1], place, reason=reason, rule="git.alias")
     for option in args.values(
         "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"
     ):

@@ -100,6 +100,10 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         judge_makefiles(walker, invocation, files)
         for word in args.values("--eval", "-E"):
             judge_makefile(walker, invocation, word.text)
+    else:
+        from agent.risk.makefiles import judge_recipes
+
+        judge_recipes(walker, invocation, [*files, *args.values("--justfile", "--taskfile")])
     for word in args.values("--eval", "-E"):
         walker.add("run", [word], invocation.place, rule="make.eval")
     return None
@@ -109,6 +113,13 @@ def npx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     """npx -c text and the like."""
     for word in args.values("-c", "--call", "--run", "--command"):
         walker.script(word.text, invocation.place, invocation)
+    verbs = [word.text for word in args.operands[:2]]
+    if verbs == ["pkg", "set"]:
+        for word in args.operands[2:]:
+            if word.text.startswith("scripts."):  # `npm run` gives it to a shell
+                walker.script(word.text.partition("=")[2], invocation.place, invocation)
+    elif verbs[:1] == ["set-script"] and len(args.operands) > 2:
+        walker.script(args.operands[2].text, invocation.place, invocation)
     return None
 
 

@@ -12,6 +12,7 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
 from agent.risk.dry_options import leave_own, runs_to_tell
+from agent.risk.given_names import NAMING, keep_names, real_program
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
@@ -67,6 +68,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if walker.state.variables:
             walker.work.spend(len(walker.state.variables) / 8)
         walker.programs.begin(invocation, walker.state.variables)
+        invocation = real_program(walker, invocation) if walker.names else invocation
         name = program_name(walker, invocation)
         if name is None:
             return None, invocation.words[0].taint or "cmd"
@@ -89,11 +91,12 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return None, invocation.stdin[1] if invocation.stdin else ""
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
+        if table.name in NAMING:
+            keep_names(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
             judge_named_secrets(walker, name, invocation)
         if not isinstance(inner, Invocation):
             judge_named_destruction(walker, invocation, walker.findings[before:])
-        if not isinstance(inner, Invocation):
             if invocation.elevated and (table.reader or walker.reads):
                 read_elevated(walker, begin)
             return as_numbers(name, invocation, inner)
@@ -167,7 +170,10 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
         )
         return None
-    elif walker.state.finds_elsewhere(walker.programs.inherited.get("PATH")) and text not in shell_builtins._BUILTINS:
+    elif (
+        walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes)
+        and text not in shell_builtins._BUILTINS
+    ):
         known = find_program(text)
         asks_password = known is not None and known.handler in _ELEVATES
         walker.add(

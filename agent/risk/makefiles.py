@@ -31,6 +31,19 @@ def judge_makefiles(walker: Walker, invocation: Invocation, files: list[Word]) -
             judge_makefile(walker, invocation, given[0] or "")
 
 
+def judge_recipes(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
+    """Findings for recipes in another form (just, task, rake …): each line that could be shell is judged as that."""
+    for word in files:
+        given = invocation.stdin if word.text in _STANDARD_INPUT else walker.files.read(word, invocation.cwd)
+        if given is None:
+            continue
+        feed_findings(walker, invocation, *given)
+        for line in (given[0] or "").splitlines()[:_MAX_LINES]:
+            _script(walker, invocation, line.strip().lstrip("-@ ").removeprefix("sh ").strip("'\""), {})
+            for code in re.findall(r"`([^`]+)`", line):
+                _script(walker, invocation, code, {})
+
+
 def judge_makefile(walker: Walker, invocation: Invocation, text: str) -> None:
     """Judge the recipes of a makefile, and the commands that make runs while it reads one, as shell text."""
     macros: dict[str, str] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, worst
 from agent.risk.invocation import Invocation, Output
-from agent.risk.scopes import Scopes
+from agent.risk.standard_folders import doubtful_folder
 from agent.risk.state import Value
 from agent.risk.visible import make_visible
 from agent.risk.words import MAX_VALUE, PRIVATE, UNKNOWN, join_taint
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 _MAX_NESTING = 8
 _SHOWN = 60
-_STANDARD_PATH = frozenset(
-    ("/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/snap/bin")
-)
 # Every system has these in a standard folder, so a folder behind those is never asked for them.
 _BASIC = (
     "ls cat cp mv rm ln mkdir rmdir touch chmod chown chgrp dd df du head tail sort uniq wc cut tr tee paste comm join split expr seq "
@@ -189,7 +186,7 @@ class Session:
         path = self.exports.get("PATH")
         if path is None or "/" in invocation.words[0].text or (name in _NOT_SEARCHED and not invocation.via):
             return
-        folder, first = _doubtful_folder(path, walker.rater.scopes)
+        folder, first = doubtful_folder(path, walker.rater.scopes)
         if folder is None or (not first and name in _EVERYWHERE):
             return
         named = make_visible(folder)[:_SHOWN] if folder not in ("", ".") else "the current folder"
@@ -222,23 +219,3 @@ def _redefinition(kind: str, name: str, text: str, level: Level, place: tuple[in
         effect=Effect(kind="run", targets=(name,)),
         safer=f"`unalias {name}` first" if kind == "alias" else f"`unset -f {name}` first",
     )
-
-
-def _doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:
-    """The first entry of PATH that a command of this session could have filled; whether it comes before the standard folders.
-
-    Behind them, only what is not installed is taken from it.
-    """
-    first = True
-    for folder in path.split(":"):
-        if folder in _STANDARD_PATH:
-            first = False
-            continue
-        if not folder.startswith("/"):
-            return folder, first
-        scope = scopes.of_path(folder.rstrip("/") or "/")
-        if scope in ("workspace", "workspace-all", "temp", "temp-all", "vcs"):
-            return folder, first
-        if first and scope != "system" and not folder.rstrip("/").endswith("bin"):
-            return folder, first
-    return None, first

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agent.risk.cursor import BudgetError
+from agent.risk.standard_folders import begins_elsewhere
 from agent.risk.words import MAX_FIELDS, MAX_VALUE, NUMBER, UNKNOWN, Word, bounded, join_taint
+
+if TYPE_CHECKING:
+    from agent.risk.scopes import Scopes
 
 
 class Value:
@@ -122,7 +127,7 @@ class State:
         self.put(name, array)
         self.put(f"{name}[{subscript}]", value)
 
-    def finds_elsewhere(self, inherited: Value | None) -> bool:
+    def finds_elsewhere(self, inherited: Value | None, scopes: Scopes) -> bool:
         """Whether a plain name may mean another program: PATH, however it was set, begins in a temporary or relative folder.
 
         `inherited` is the PATH that earlier commands left; what that does is told by `session`.
@@ -130,7 +135,9 @@ class State:
         path = self.variables.get("PATH")
         if path is None or path is inherited:
             return self.path_changed
-        return self.path_changed or not all(_usual_path(text) for text in path.texts)
+        if self.path_changed:
+            return True
+        return any(begins_elsewhere(text, scopes) for text in path.texts)
 
 
 def either_way(old: dict[str, Value], new: dict[str, Value], *, unset: bool = False) -> dict[str, Value]:
@@ -145,10 +152,6 @@ def either_way(old: dict[str, Value], new: dict[str, Value], *, unset: bool = Fa
         value.array = value.mixed = one.array or other.array
         result[name] = value
     return result
-
-
-def _usual_path(text: str) -> bool:
-    return text.startswith("/") and not text.startswith(("/tmp", "/var/tmp", "/dev/shm"))  # noqa: S108
 
 
 _SECRETS = frozenset(

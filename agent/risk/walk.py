@@ -78,6 +78,7 @@ class Walker:
         self.outer: Invocation | None = None  # whose circumstances an inner script runs in
         self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
         self.files = Files()
+        self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
         self.descriptors: dict[str, Output] = {}
         self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
         self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
