@@ -57,6 +57,12 @@ def opens(names: set[str], words: list[str]) -> bool:
     )
 
 
+def ends_in_role(name: str) -> bool:
+    """Whether the last operand has a meaning of its own, which another word behind it takes over."""
+    table = program(name)
+    return table is not None and bool(table.operands) and not table.operands[-1].endswith("*")
+
+
 def is_sub_command(words: list[str]) -> bool:
     """Whether the words are a program and a sub-command that its table names: then it tells about that."""
     table = program(words[0])
@@ -94,7 +100,7 @@ def test_an_option_behind_two_dashes_or_taken_back_lowers_nothing(ending: str) -
         if level == "low" or node is None or {word for word in command.split() if word[:1] == "-"}:
             continue
         names = {run.words[0].rpartition("/")[2] for run in classify(command).programs}
-        if names & (MOVES | SHELLS | LAST) or len(node.words) == 1:
+        if names & (MOVES | SHELLS | LAST) or any(map(ends_in_role, names)) or len(node.words) == 1:
             continue
         if RANK[classify(f"{command} {ending}").level] < RANK[level]:
             lowered.append(f"{command} {ending}")
