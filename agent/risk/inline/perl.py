@@ -25,7 +25,7 @@ _CODE_IN_PATTERN = re.compile(r"\(\?\??\{")
 
 
 class _Perl(Scanner):
-    space = re.compile(r"(?:\s|(?<!\$)#[^\n]*(?:\n|$))+")
+    space = re.compile(r"(?:\s|(?<![$@%&*])#[^\n]*(?:\n|$))+")
     name = re.compile(r"[A-Za-z_]\w*(?:(?:::|')[A-Za-z_]\w*)*", re.A)
 
     def special(self, char: str) -> bool:
@@ -55,6 +55,8 @@ class _Perl(Scanner):
                 return False
             self.take("var", found.end())
             return True
+        if char == "#":
+            self.reading.doubt("a variable or a comment")
         if char == "=" and re.match(r"=[a-z]+", code[at : at + 9]) and (at == 0 or code[at - 1] == "\n"):
             self.reading.doubt("documentation")
         return False
