@@ -130,7 +130,10 @@ class _Expression:
 
     def look_up(self, name: str, *, counts: bool = False) -> None:
         """The expressions that a name may stand for. What only counts up, such as `((n++))`, begins at nothing if it was not set."""
-        if name in self.seen or len(self.seen) > _MAX_NAMES:
+        if name in self.seen:
+            return
+        if len(self.seen) > _MAX_NAMES:
+            self.doubt("var")
             return
         self.seen.add(name)
         value = self.walker.expander.lookup(name) or Value([UNKNOWN], "var")

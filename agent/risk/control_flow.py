@@ -118,7 +118,8 @@ def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]
 def _looped(walker: Walker, node: Loop) -> Value:
     """What the variable of a loop goes through."""
     if node.values is None:
-        return Value([UNKNOWN], "var")
+        given = walker.expander.lookup("@") or Value([UNKNOWN], "var")
+        return Value(bounded(given.texts) or [UNKNOWN], given.taint)
     words = [word for item in node.values for word in walker.expander.fields(item, walker.place(item.start, item.end))]
     taint = ""
     for word in words:

@@ -37,6 +37,7 @@ class Cursor:
         self.blurred: list[tuple[int, int]] = []  # parts read from an unescaped copy: `starts` has nothing of them
         self.heredocs: list[Redirect] = []
         self.heredocs_seen = 0
+        self.unclosed = 0  # brackets
 
     # --- budget and errors ---
 

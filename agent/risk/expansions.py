@@ -16,6 +16,7 @@ _BRACED_NAME = re.compile(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])")
 _BRACKET = re.compile(r"""[\[\]]|\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.S)
 _OPENED = {"[": 1, "]": -1}
 _MAX_SUBSCRIPT = 1_000
+_MAX_UNCLOSED = 100  # then no bracket is looked for any more
 _ANSI_ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.))", re.S
 )
@@ -115,6 +116,8 @@ class ExpansionScanner(Cursor):
         """`$[…]`, as `$((…))` was written once."""
         self.pos += 1
         inner = self.subscript()
+        if not inner:
+            self.fail("$[ without ]")
         parts.append(("arith", inner) if inner else ("lit", "$", True))
 
     def ansi_c(self, parts: list[Part], pos: int) -> None:
@@ -196,11 +199,14 @@ class ExpansionScanner(Cursor):
 
     def closing_bracket(self, start: int) -> int:
         """The bracket that closes the one at `start`, -1 where none does."""
+        if self.unclosed > _MAX_UNCLOSED:
+            return -1
         level = 0
         for mark in _BRACKET.finditer(self.text, start, min(self.limit, start + _MAX_SUBSCRIPT)):
             level += _OPENED.get(mark.group(), 0)
             if level == 0:
                 return mark.start()
+        self.unclosed += 1
         return -1
 
     def arithmetic_parts(self, pos: int) -> list[Part] | None:
