@@ -39,7 +39,9 @@ def test_a_confined_command_writes_inside_only_and_the_log_says_how(place: World
     assert not outside(place).exists()
     assert f"writing {outside(place)} was denied" in ended.stderr
     assert f"--confine-write {place.base}" in ended.stderr
-    assert [event["confine"] for event in place.events() if event["type"] == "command.started"] == ["workspace"]
+    assert [event["confine"] for event in place.events() if event["type"] == "command.started"] == [
+        "workspace,no-network"
+    ]
 
 
 def test_the_way_out_that_was_named_works(place: World) -> None:
@@ -72,7 +74,10 @@ def test_a_rule_confines_its_program(place: World) -> None:
     (place.config / "policy.toml").write_text(rule)
     assert place.run("exec", "--approve", "low", "touch x").code == 1
     assert place.run("exec", "--approve", "medium", "mkdir y").code == 0
-    assert [event["confine"] for event in place.events() if event["type"] == "command.started"] == ["read-only", "off"]
+    assert [event["confine"] for event in place.events() if event["type"] == "command.started"] == [
+        "read-only,no-network",
+        "off",
+    ]
 
 
 def test_goals_of_a_planner_are_confined_too(place: World) -> None:

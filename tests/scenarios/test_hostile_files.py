@@ -119,7 +119,7 @@ def test_too_few_file_descriptors(world: World, files: int) -> None:
     """What cannot be started is said, recorded, and not half done."""
     limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))}
     ended = world.run("exec", "--approve", "medium", "touch ran", **limit)
-    assert ended.code in (0, 1)
+    assert ended.code in (0, 1, 6)
     assert (world.work / "ran").exists() == (ended.code == 0)
     if ended.code == 1:
         assert "oo many open files" in ended.stderr
