@@ -48,7 +48,7 @@ def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[st
     before, upto = split_args(words[:index], table), split_args(words[: index + 1], table)
     if len(upto.options) <= len(before.options) or (index and _awaits_value(words[index - 1], before, table)):
         return set()
-    if before.operands and _hands_on(before, table):
+    if (before.operands and _hands_on(before, table)) or "-jar" in before.names:  # what follows is the program's
         return set()
     following = words[index + 1].text if index + 1 < len(words) else ""
     return {
