@@ -23,7 +23,7 @@ _GIT_RUNS = re.compile(
     r"|submodule\..*\.update|trailer\..*\.(?:command|cmd)|sendemail\..*cmd|tar\..*\.command|imap\.tunnel|instaweb\.httpd"
 )
 _PRINTS = frozenset(("log", "shortlog", "diff", "show", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch",
-    "range-diff",                     "stash", "archive"))  # fmt: skip
+                     "range-diff", "stash", "archive"))  # fmt: skip
 _COMMAND_NAMES = (
     "add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
     "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph "

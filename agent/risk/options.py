@@ -65,7 +65,7 @@ def split_args(words: list[Word], program: Program) -> Args:
             if text[1] != "-" and name not in takes_value and equals and text in takes_value:
                 name, equals = text, ""
             if name not in takes_value and name[:2] == "--":
-                name = complete(name, program.longs)
+                name = complete(name, program.longs, 3 if equals else 4)
             if equals:
                 args.add(name, word.part(value))
             elif name in takes_value and index < count:
@@ -108,9 +108,9 @@ def _cluster(args: Args, word: Word, words: list[Word], index: int, program: Pro
     return index
 
 
-def complete(name: str, longs: tuple[str, ...]) -> str:
-    """The one long option that `name` abbreviates, else `name` itself."""
-    if name in longs or len(name) < 4:
+def complete(name: str, longs: tuple[str, ...], least: int = 4) -> str:
+    """The one long option that `name` abbreviates by at least so many characters, else `name` itself."""
+    if name in longs or len(name) < least:
         return name
     candidates = [long for long in longs if long.startswith(name)]
     return candidates[0] if len(candidates) == 1 else name

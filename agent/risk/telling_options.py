@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 _WRITES = re.compile(
-    r"out(?:puts?)?(?:files?|dirs?|paths?|to)?|\w*(?:out|log|save|dump|write|err|pid|trace|report)file|logdir|save(?:as|to)?|write(?:to)?|"
+    r"outp?u?|out(?:puts?)?(?:files?|dirs?|paths?|to)?|\w*(?:out|log|save|dump|write|err|pid|trace|report)file|logdir|save(?:as|to)?|write(?:to)?|"
     r"export(?:to)?|dumpto|record|tee|dest|destination"
 )
 _RUNS = re.compile(
@@ -47,7 +47,7 @@ _PLACES = frozenset(("file", "path", "to", "dir", "directory", "folder"))
 # About what is written or run, not where or what: `--output-format`, `--log-level`, `--no-config`.
 _MANNER_NAMES = """format type style delimiter separator encoding width level fields field color colour mode charset size limit buffer
 only no not without skip ignore indent version name timeout count max min interval prefix suffix template append overwrite errors help
-list show print quiet verbose rate depth len length wait retry all duplicates lineterminator read data"""
+list show print quiet verbose rate depth len length wait retry all indicator duplicates lineterminator read data"""
 _MANNER = frozenset(_MANNER_NAMES.split())
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 # What says how output is to look where `--output` names no file.

@@ -161,6 +161,8 @@ java javac javap jps jstack jstat jarsigner keytool jdeps javadoc jshell | -J:jv
 java | -javaagent::run -agentpath::run -agentlib::run -XX:OnError=:sh -XX:OnOutOfMemoryError=:sh -XX:Flags=:file -XX:VMOptionsFile=:file
 keytool jarsigner | -providerpath:run
 gum | spin:rest
+kak kakoune | -e:run -E:run
+micro | -config-dir:run -plugin:run
 strace ltrace psql pgcli | -o:piped --output:piped
 """
 
