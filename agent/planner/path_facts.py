@@ -6,8 +6,10 @@ and time, only reads metadata (and, of a repository, its index), and starts noth
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable
 
@@ -15,7 +17,7 @@ from agent.planner import mounts as mount_table
 from agent.planner.git_facts import repository_of
 from agent.planner.git_work import stashes, uncommitted
 from agent.planner.tree_size import Size, repositories_below, size_of
-from agent.protocol.decisions import Effect, RiskContext, RiskReport
+from agent.protocol.decisions import Effect, ProgramRun, RiskContext, RiskReport
 
 MAX_PATHS = 64
 MAX_COMMAND_CHARS = 20_000
@@ -90,6 +92,8 @@ class _Collector:
                 if found:
                     self.facts[key] = found
         self._wildcards(named)
+        for folder in dict.fromkeys(run.cwd for run in report.programs if _is_python(run) and run.cwd.startswith("/")):
+            self._add(folder, [f"shadows={name}" for name in _shadowing(folder)])
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
                 return
@@ -260,6 +264,27 @@ class _Collector:
         if not prefix and (count := stashes(top)):
             facts.append(f"stashes={count}")
         return facts
+
+
+def _is_python(run: ProgramRun) -> bool:
+    name = run.words[0].rpartition("/")[2] if run.words else ""
+    return not run.remote and name.startswith(("python", "pypy", "ipython"))
+
+
+def _shadowing(folder: str) -> list[str]:
+    """Files of a folder that Python would load in the place of modules of its own library, where the folder comes first."""
+    found = []
+    try:
+        with os.scandir(folder) as listing:
+            for entry in itertools.islice(listing, _MAX_MATCHES):
+                name, dot, ending = entry.name.partition(".")
+                if name in sys.stdlib_module_names and (
+                    ending.endswith(("py", "pyc", "so")) if dot else entry.is_dir()
+                ):
+                    found.append(entry.name)
+    except OSError:
+        return []
+    return sorted(found)[:2]
 
 
 def _is_filled(folder: str) -> bool:

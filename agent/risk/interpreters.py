@@ -162,6 +162,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
     from agent.risk import inline_code
 
+    if table.name == "python":
+        _judge_shadows(walker, invocation, args)
     module = args.value("-m") if table.name == "python" else None
     coded = not args.names.isdisjoint(table.script) and bool(args.values(*table.script))
     if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
@@ -228,6 +230,17 @@ _MORE = {  # options that load or run something besides the code
 def _language(table: Program, invocation: Invocation) -> str:
     """The language of the code: the table's, or that of the program where one table has those of several."""
     return invocation.words[0].text.rpartition("/")[2] if table.name == "Rscript" else table.name
+
+
+def _judge_shadows(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Modules of the folder that hide those of the library: with -c, -m and code on standard input the folder comes first."""
+    if args.has("-I", "-P") or UNKNOWN in invocation.cwd:
+        return
+    known = walker.rater.context.facts.get(invocation.cwd, ())
+    hidden = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("shadows=")]
+    if hidden:
+        reason = "would load {targets} of this folder in the place of a module of Python's own"
+        walker.add("run", hidden, invocation.place, reason=reason, rule="run.shadow")
 
 
 def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) -> str:

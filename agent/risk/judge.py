@@ -23,6 +23,7 @@ from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.standard_folders import STANDARD_FOLDERS
+from agent.risk.sub_command_readings import without_first_options
 from agent.risk.tables import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
 from agent.risk.telling_options import judge_telling_options
 from agent.risk.ways_out import judge_ways_out
@@ -37,7 +38,6 @@ _LOOKS_AT_WORDS = frozenset(
 )  # these read all words of what they wrap
 _ELEVATES = frozenset(("wrappers:elevate", "wrappers:su"))
 Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
-_ENDS = ("-", "--")
 _handlers: dict[str, Handler] = {}
 
 
@@ -243,7 +243,7 @@ def suspect_words(walker: Walker, invocation: Invocation) -> None:
 
 def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
     """A known program. What stands in front of its sub-command may be an option with a value: the worse reading counts."""
-    other = behind_unknown_options(invocation, table)
+    other = without_first_options(invocation, table)
     if other is None:
         return apply_as_read(walker, invocation, table)
     before = len(walker.findings)
@@ -253,9 +253,7 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
     if isinstance(output, Invocation):
         output = judge(walker, output)
     told = walker.findings[middle:]
-    least = (
-        0 if invocation.words[1].text.startswith("--") else 1
-    )  # a short one is often a switch: then only high counts
+    least = 0 if invocation.words[1].text.startswith("--") else 1  # a letter is often a switch: then only high counts
     if _worst(walker.findings[before:middle]) > max(_worst(told), least):
         del walker.findings[middle:]
     else:
@@ -265,33 +263,6 @@ def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | In
 
 def _worst(findings: list[Finding]) -> int:
     return max((finding.level.rank for finding in findings), default=-1)
-
-
-def behind_unknown_options(invocation: Invocation, table: Program) -> Invocation | None:
-    """The same without options that the table does not know and their values, None where none stand in front of the sub-command."""
-    words = invocation.words
-    if len(words) < 4 or words[1].text[:1] != "-" or not table.cases:
-        return None
-    index = 1
-    while index + 1 < len(words):
-        option = words[index].text
-        if (
-            option[:1] != "-"
-            or option in _ENDS
-            or "=" in option
-            or words[index + 1].text[:1] == "-"
-            or _is_known(option, table)
-        ):
-            break
-        index += 2
-    return None if index == 1 else invocation.read_as([words[0], *words[index:]])
-
-
-def _is_known(option: str, table: Program) -> bool:
-    names = (table.longs, table.singles, table.value, table.dry)
-    return any(option in known for known in names) or any(
-        option in group for flag in table.flags for group in flag.options
-    )
 
 
 def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
