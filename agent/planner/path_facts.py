@@ -6,18 +6,17 @@ and time, only reads metadata (and, of a repository, its index), and starts noth
 
 from __future__ import annotations
 
-import itertools
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable
 
 from agent.planner import mounts as mount_table
+from agent.planner.folder_code import code_of_folder
 from agent.planner.git_facts import repository_of
 from agent.planner.git_work import stashes, uncommitted
 from agent.planner.tree_size import Size, repositories_below, size_of
-from agent.protocol.decisions import Effect, ProgramRun, RiskContext, RiskReport
+from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
 MAX_PATHS = 64
 MAX_COMMAND_CHARS = 20_000
@@ -92,8 +91,7 @@ class _Collector:
                 if found:
                     self.facts[key] = found
         self._wildcards(named)
-        for folder in dict.fromkeys(run.cwd for run in report.programs if _is_python(run) and run.cwd.startswith("/")):
-            self._add(folder, [f"shadows={name}" for name in _shadowing(folder)])
+        self._folders(report)
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
                 return
@@ -106,6 +104,13 @@ class _Collector:
             key = self._key(text, folder)
             if key and key in self.facts:
                 self._add(key, self._losses(key, effect, deep=deep))
+
+    def _folders(self, report: RiskReport) -> None:
+        """What folders have programs run."""
+        for run in report.programs[:MAX_PATHS]:
+            folder, facts = code_of_folder(run)
+            if facts:
+                self._add(folder, facts)
 
     def _effects(self, report: RiskReport) -> list[tuple[str, str, Effect, bool]]:
         """Each target on this machine with the folder it is relative to, what happens to it, and whether to all below it."""
@@ -264,27 +269,6 @@ class _Collector:
         if not prefix and (count := stashes(top)):
             facts.append(f"stashes={count}")
         return facts
-
-
-def _is_python(run: ProgramRun) -> bool:
-    name = run.words[0].rpartition("/")[2] if run.words else ""
-    return not run.remote and name.startswith(("python", "pypy", "ipython"))
-
-
-def _shadowing(folder: str) -> list[str]:
-    """Files of a folder that Python would load in the place of modules of its own library, where the folder comes first."""
-    found = []
-    try:
-        with os.scandir(folder) as listing:
-            for entry in itertools.islice(listing, _MAX_MATCHES):
-                name, dot, ending = entry.name.partition(".")
-                if name in sys.stdlib_module_names and (
-                    ending.endswith(("py", "pyc", "so")) if dot else entry.is_dir()
-                ):
-                    found.append(entry.name)
-    except OSError:
-        return []
-    return sorted(found)[:2]
 
 
 def _is_filled(folder: str) -> bool:

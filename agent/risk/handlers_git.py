@@ -15,7 +15,7 @@ from agent.risk.words import UNKNOWN, Word, runs_only
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_GIT_RUNS = re.compile(
+RUNS_A_PROGRAM = re.compile(
     r"(?:alias|filter|uploadpack|receivepack|pager|hook)\.|protocol\.ext|includeif\.|include\.path|init\.templatedir|(?:credential\..*)?helper$"
     r"|credential\.(?:.*\.)?helper|(?:core|sequence)\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)"
     r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:diff|merge)tool\..*\.(?:cmd|path)|interactive\.difffilter"
@@ -47,6 +47,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     """git: settings that run programs, commands handed on, and what is thrown away."""
     place = invocation.place
     _git_settings(walker, invocation, args)
+    _own_settings(walker, invocation)
     verbs = [word.text for word in args.operands]
     if not verbs:
         return None
@@ -72,7 +73,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         text = " ".join(word.text for word in args.operands[verbs.index("foreach") + 1 :])
         walker.script(text, place, invocation)
         return None, ""
-    if verb == "config" and len(verbs) > 2 and _GIT_RUNS.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
+    if verb == "config" and len(verbs) > 2 and RUNS_A_PROGRAM.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
         walker.add(
             "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
         )
@@ -109,6 +110,15 @@ def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
         walker.add("delete", [top], invocation.place, recursive=True, rule="delete.clean", invocation=invocation)
 
 
+def _own_settings(walker: Walker, invocation: Invocation) -> None:
+    """Settings of the repository itself that have git start a program, as facts tell them."""
+    known = walker.rater.context.facts.get(invocation.cwd, ())
+    names = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("runs=")]
+    if names:
+        reason = "may run what this repository's own settings name: {targets}"
+        walker.add("run", names, invocation.place, reason=reason, rule="git.own-settings")
+
+
 def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
     """`-c name=value` and `--exec-path=…` decide which programs git starts."""
     place = invocation.place
@@ -123,7 +133,7 @@ def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
 def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None:
     """`name=value`, as git reads it from its command line or the environment."""
     name, _, value = setting.text.partition("=")
-    if _GIT_RUNS.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
+    if RUNS_A_PROGRAM.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
         place = invocation.place
         walker.add("environment", [setting], place, reason="has git run {targets}", rule="git.config-run")
         walker.script(value.removeprefix("!"), place, invocation)
