@@ -41,8 +41,9 @@ RUNNING = [
 ]  # fmt: skip
 USUAL = [
     ("core.fsmonitor", "true"), ("core.pager", "less -R"), ("core.sshCommand", "ssh -i ~/.ssh/id_work"), ("user.name", "T"),
-    ("filter.lfs.clean", "git-lfs clean -- %f"), ("core.hooksPath", ".husky/_"), ("alias.lg", "log --oneline"), ("credential.helper", "store"),
-    ("remote.origin.url", "https://x.example/y"), ("branch.main.merge", "refs/heads/main"),
+    ("filter.lfs.clean", "git-lfs clean -- %f"), ("core.hooksPath", ".husky/_"), ("alias.lg", "log --oneline"),
+    ("credential.helper", "store"),
+    ("remote.origin.url", "https://x.example/y"),
 ]  # fmt: skip
 
 
