@@ -212,6 +212,14 @@ def move(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None
 
 
+def split(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """split FILE [PREFIX], csplit -f PREFIX FILE …: writes files whose names begin with the prefix."""
+    own = invocation.words[0].text.rpartition("/")[2] != "csplit"
+    prefix = args.operands[1] if own and len(args.operands) > 1 else args.value("-f", "--prefix")
+    walker.add("write", [prefix or Word("x", *invocation.place)], invocation.place, invocation=invocation)
+    return None
+
+
 def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """openssl: decoding, network clients, secrets."""
     verb = args.operands[0].text if args.operands else invocation.words[1].text if len(invocation.words) > 1 else ""
@@ -221,6 +229,8 @@ def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         walker.add("write", [output], place, invocation=invocation)
     if verb in ("rsa", "pkey", "ec", "dsa", "pkcs8", "pkcs12", "base64", "enc"):  # the others read certificates
         walker.add("read", args.values("-in"), place, invocation=invocation)
+    if verb == "engine" and len(args.operands) > 1:
+        walker.add("run", args.operands[1:2], place, reason="loads the engine {targets}", rule="openssl.engine")
     if verb in ("s_client", "s_server"):
         walker.add(
             "send" if invocation.stdin and invocation.stdin[0] != "" else "receive",
