@@ -162,7 +162,7 @@ def repl(world: World, stage: str) -> Person:
     """A REPL whose planner proposes what `stage` needs. The high-risk one is a shim and never confirmed."""
     line = {
         "word": "userdel agent-shell-no-such-user",
-        "drawing": "stty raw -echo; echo raw now; sleep 600",
+        "drawing": "stty raw -echo; printf 'raw%s\\n' ' now'; sleep 600",  # said by the program, not by its text
     }.get(stage, RUNNING)
     planner = world.scripted(command(line), delay=600 if stage == "thinking" else 0)
     shims = world.base / "shims"
