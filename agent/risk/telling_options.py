@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation
 from agent.risk.knowledge_store import Program
+from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.options import Args
 from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
-_WRITES = re.compile(
+_WRITES = LazyPattern(
     r"outp?u?|out(?:puts?)?(?:files?|dirs?|paths?|to)?|\w*(?:out|log|save|dump|write|err|pid|trace|report)file|logdir|save(?:as|to)?|write(?:to)?|"
     r"export(?:to)?|dumpto|record|tee|dest|destination"
 )
-_RUNS = re.compile(
+_RUNS = LazyPattern(
     r"\w*(?:cmd|command|exec|script|prog|program|plugin|hook|pager|editor|wrapper|helper|rsh|configfile|rcfile|askpass|processor)s?|"
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
     r"callback|lib|library|init|trigger"
@@ -49,9 +50,9 @@ _MANNER_NAMES = """format type style delimiter separator encoding width level fi
 only no not without skip ignore indent version name timeout count max min interval prefix suffix template append overwrite errors help
 list show print quiet verbose rate depth len length wait retry all indicator duplicates lineterminator read data"""
 _MANNER = frozenset(_MANNER_NAMES.split())
-_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PART = LazyPattern(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 # What says how output is to look where `--output` names no file.
-_FORMAT = re.compile(
+_FORMAT = LazyPattern(
     r"(?:json|yaml|yml|xml|toml|csv|tsv|text|txt|table|html|wide|name|plain|raw|short|long|full|none|id|value|env|tree|list|pretty|human|"
     r"default|jsonl|ndjson|markdown|md|sarif|dot|stdout|bash|zsh|fish|powershell|[A-Z]+(?:,[A-Z]+)+|(?:json|go|custom)[\w-]*(?:=.*)?|-|true|false|auto|never|always|yes|no)",
     re.S,
