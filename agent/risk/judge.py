@@ -171,7 +171,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         )
         return None
     elif (
-        walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes)
+        walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
         and text not in shell_builtins._BUILTINS
     ):
         known = find_program(text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, worst
 from agent.risk.invocation import Invocation, Output
-from agent.risk.standard_folders import doubtful_folder
+from agent.risk.standard_folders import EVERYWHERE, doubtful_folder
 from agent.risk.state import Value
 from agent.risk.visible import make_visible
 from agent.risk.words import MAX_VALUE, PRIVATE, UNKNOWN, join_taint
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 _MAX_NESTING = 8
 _SHOWN = 60
-# Every system has these in a standard folder, so a folder behind those is never asked for them.
-_BASIC = (
-    "ls cat cp mv rm ln mkdir rmdir touch chmod chown chgrp dd df du head tail sort uniq wc cut tr tee paste comm join split expr seq "
-    "date sleep id whoami uname env printenv basename dirname readlink realpath stat test true false yes mktemp md5sum sha1sum "
-    "sha256sum base64 od nl tac fold sync sh bash grep egrep fgrep sed awk find xargs tar gzip gunzip zcat ps diff cmp"
-)
-_EVERYWHERE = frozenset(_BASIC.split())
 # Builtins that `shell_builtins` leaves to the tables; bash does not look for them in PATH.
 _NOT_SEARCHED = frozenset(("echo", "printf", "pwd", "type", "command", "builtin", "kill", "exec", "history", "time"))
 _WORDS = "if then elif else fi while until for select do done case esac function time coproc in [[ ]] { } !"
@@ -187,7 +180,7 @@ class Session:
         if path is None or "/" in invocation.words[0].text or (name in _NOT_SEARCHED and not invocation.via):
             return
         folder, first = doubtful_folder(path, walker.rater.scopes)
-        if folder is None or (not first and name in _EVERYWHERE):
+        if folder is None or (not first and name in EVERYWHERE):
             return
         named = make_visible(folder)[:_SHOWN] if folder not in ("", ".") else "the current folder"
         where = "begins with" if first else "also has"

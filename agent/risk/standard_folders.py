@@ -22,13 +22,23 @@ STANDARD_FOLDERS = frozenset(
     )
 )
 
+# Every system has these in a standard folder, so a folder behind those is never asked for them.
+_BASIC = (
+    "ls cat cp mv rm ln mkdir rmdir touch chmod chown chgrp dd df du head tail sort uniq wc cut tr tee paste comm join split expr seq "
+    "date sleep id whoami uname env printenv basename dirname readlink realpath stat test true false yes mktemp md5sum sha1sum "
+    "sha256sum base64 od nl tac fold sync sh bash grep egrep fgrep sed awk find xargs tar gzip gunzip zcat ps diff cmp"
+)
+EVERYWHERE = frozenset(_BASIC.split())
 
-def begins_elsewhere(path: str, scopes: Scopes) -> bool:
-    """Whether a value of PATH begins with a folder that commands of this session, or of the project, could have filled."""
+
+def begins_elsewhere(path: str, scopes: Scopes, name: str = "ls") -> bool:
+    """Whether a value of PATH may give another `name` than the system's: a folder that commands of this session, or of the project,
+    could have filled comes first, or behind the others where not every system has such a program.
+    """
     first, *rest = path.split(":")
     known = [folder for folder in rest if not folder or folder.strip(UNKNOWN)]  # without `$PATH`, as it was
     folder, ahead = doubtful_folder(":".join((first, *known)), scopes)
-    return folder is not None and ahead
+    return folder is not None and (ahead or name not in EVERYWHERE)
 
 
 def doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:

@@ -127,8 +127,8 @@ class State:
         self.put(name, array)
         self.put(f"{name}[{subscript}]", value)
 
-    def finds_elsewhere(self, inherited: Value | None, scopes: Scopes) -> bool:
-        """Whether a plain name may mean another program: PATH, however it was set, begins in a temporary or relative folder.
+    def finds_elsewhere(self, inherited: Value | None, scopes: Scopes, name: str) -> bool:
+        """Whether a plain name may mean another program: PATH, however it was set, has a temporary, relative or own folder for it.
 
         `inherited` is the PATH that earlier commands left; what that does is told by `session`.
         """
@@ -137,7 +137,7 @@ class State:
             return self.path_changed
         if self.path_changed:
             return True
-        return any(begins_elsewhere(text, scopes) for text in path.texts)
+        return any(begins_elsewhere(text, scopes, name) for text in path.texts)
 
 
 def either_way(old: dict[str, Value], new: dict[str, Value], *, unset: bool = False) -> dict[str, Value]:
@@ -186,6 +186,7 @@ _NUMBERS = frozenset(
      "PIPESTATUS", "BASH_LINENO", "BASH_ARGC", "GROUPS")
 )  # fmt: skip
 _FIXED = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "IFS": " \t\n", "TMPDIR": "/tmp", "TEMP": "/tmp", "TMP": "/tmp", "SHELL": "/bin/bash", "BASH": "/bin/bash", "EDITOR": "nano",  # noqa: S108
     "VISUAL": "nano", "PAGER": "less", "#": "1", "$": "12345", "?": "0", "!": "12345", "RANDOM": "1", "UID": "1000", "EUID": "1000",
     "SECONDS": "1", "LINENO": "1", "COLUMNS": "80", "LINES": "24", "SHLVL": "1", "PPID": "12345", "0": "bash", "-": "",
