@@ -37,6 +37,8 @@ def _became(new: list[str], before: str | None, after: str | None) -> str:
     leads = next((fact.partition("=")[2] for fact in new if fact.startswith(("to=", "at="))), "")
     if leads:
         return f"leads to {leads} now"
+    if after is not None and after.startswith("program "):
+        return f"is {after.removeprefix('program ')} now"
     if "missing" in new or (after is None and before is not None):
         return "is gone"
     if not new and before is None:

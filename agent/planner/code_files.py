@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 
+from agent.planner.git_facts import repository_of
 from agent.planner.regular_file import beginning
 from agent.protocol.decisions import ProgramRun, RiskReport
 
@@ -62,6 +63,7 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
             hashed += 1
             if len(found) >= _MAX_FILES:
                 break
+    found.update(_programs(report))
     folders = (path if "dir" in told else os.path.dirname(path) for path, told in facts.items())
     for path in dict.fromkeys((cwd, *folders)):
         try:
@@ -72,8 +74,19 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
     return found
 
 
+def _programs(report: RiskReport) -> dict[str, str]:
+    """Where each program that is only named is found, so that another of the same name in an earlier folder shows."""
+    from shutil import which
+
+    names = dict.fromkeys(run.words[0] for run in report.programs if run.words and not run.remote)
+    bare = [name for name in names if name and "/" not in name and "…" not in name][:MAX_HASHED]
+    return {name: f"program {path}" for name in bare if (path := which(name))}
+
+
 def _code(report: RiskReport) -> Iterator[str]:
     """Paths that may hold code, and whatever else is named where code may be; not all of them are there."""
+    for folder in dict.fromkeys(run.cwd for run in report.programs if run.words[:1] == ("git",) and not run.remote):
+        yield from _hooks(folder)
     for finding in report.findings:
         effect = finding.effect
         if finding.program < 0 or effect is None or not (effect.kind.startswith("run") or effect.kind in _USED):
@@ -88,6 +101,16 @@ def _code(report: RiskReport) -> Iterator[str]:
         if effect.kind in _FED or finding.rule.endswith(".stdin"):
             texts = [word for other in report.programs for word in other.words] + _FED_FROM.findall(report.command)
             yield from (_path(text, run.cwd) for text in texts)
+
+
+def _hooks(folder: str) -> Iterator[str]:
+    """Hooks of the repository, which git runs by itself."""
+    top = repository_of(folder) if folder.startswith("/") else ""
+    try:
+        names = os.listdir(f"{top}/.git/hooks") if top else []
+    except OSError:
+        return
+    yield from (f"{top}/.git/hooks/{name}" for name in sorted(names) if not name.endswith(".sample"))
 
 
 def _places(target: str, run: ProgramRun) -> list[str]:

@@ -63,6 +63,7 @@ class Shell(FakeExecutor):
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", f"{tmp_path}/first:{os.environ['PATH']}")
     for name in ("home", "src", "build", "sub", ".git"):
         (tmp_path / name).mkdir()
     for name in ("x.sh", "lib.sh", "x.py", "sub/y.sh", "run"):
@@ -74,6 +75,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "build/old.o").write_text("o\n")
     (tmp_path / "notes").write_text("n\n")
     (tmp_path / "log").write_text("one\n")
+    (tmp_path / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / ".git/objects").mkdir()
+    (tmp_path / ".git/refs").mkdir()
     return tmp_path
 
 
@@ -134,6 +138,17 @@ def other_folder(name: str) -> Act:
     return act
 
 
+def made(name: str) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text("#!/bin/sh\n")
+    Path(name).chmod(0o755)
+
+
+def shadowed(name: str) -> Act:
+    """A program of that name in the first folder of PATH."""
+    return lambda: made(f"first/{name}")
+
+
 CHANGES = [
     ("./x.sh", other_text("x.sh"), "x.sh has other contents"),
     ("bash x.sh", other_text("x.sh"), "x.sh has other contents"),
@@ -161,6 +176,9 @@ CHANGES = [
     ("rm src/a.txt", lambda: [other_folder("src")(), Path("src/a.txt").write_text("dear")], "src is not what it was"),
     ("cp src/a.txt new.txt", lambda: Path("new.txt").write_text("work"), "new.txt is not what it was"),
     ("./sub/y.sh", swapped("sub", "src"), "sub/y.sh"),
+    ("touch new.txt && rm notes", shadowed("rm"), "rm is "),
+    ("bash -c 'true | sort'", shadowed("sort"), "sort is "),
+    ("git commit -am x", lambda: made(".git/hooks/pre-commit"), ".git/hooks/pre-commit is new"),
 ]
 
 
