@@ -40,6 +40,8 @@ _COMMAND_NAMES = (
     "web--browse whatchanged worktree write-tree lfs gitk"
 )
 _COMMANDS = frozenset(_COMMAND_NAMES.split())
+_REFSPEC = re.compile(r"(\+?)[^:+]*:(.+)", re.S)
+_FETCHES = re.compile(r"remote\..*\.fetch=", re.I | re.S)
 _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
 
 
@@ -82,10 +84,9 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         walker.add(
             "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
         )
-    if verb == "push" and not args.has("-n", "--dry-run"):
-        _git_push(walker, invocation, args)
-    if verb == "clean" and args.has("-f", "--force") and not args.has("-n", "--dry-run"):
-        _git_clean(walker, invocation, args)
+    judge = _BY_VERB.get(verb)
+    if judge is not None and not args.has("--dry-run"):
+        judge(walker, invocation, args)
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return _git_discard(walker, invocation, args, verb)
     return None
@@ -93,6 +94,8 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
 
 def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:
     """`+ref` overwrites and `:ref` deletes a branch of the remote."""
+    if args.has("-n"):
+        return
     targets = args.operands[1:]
     if any(word.text.startswith("+") for word in targets):
         walker.add("force-push", targets, invocation.place, rule="force-push.refspec")
@@ -100,8 +103,51 @@ def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:
         walker.add("force-push", targets, invocation.place, rule="force-push.delete")
 
 
+def _git_fetch(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`+theirs:ours` sets a branch of this repository to what is fetched, whatever commits only it had."""
+    given = [*args.operands[2:], *args.values("--refmap")]
+    given += [word.part(word.text.partition("=")[2]) for word in args.values("-c") if _FETCHES.match(word.text)]
+    lines = (invocation.stdin or ("", ""))[0] if args.has("--stdin") else ""
+    given += [invocation.words[0].part(line.strip()) for line in (lines or "").splitlines()[:200]]
+    forced = args.has("-f", "--force", "-p", "--prune")
+    for word in given:
+        found = _REFSPEC.fullmatch(word.text)
+        if found is None or not (forced or found[1]) or found[2].startswith("refs/remotes/"):
+            continue
+        branch = found[2].startswith("refs/heads/") or not found[2].startswith("refs/") or "*" in found[2][:7]
+        reason = "sets {targets} here to what is fetched: commits that only this repository has can be lost"
+        kind = "rewrite-history" if branch else "vcs-change"
+        walker.add(kind, [word], invocation.place, reason=reason, rule=f"{kind}.refspec")
+
+
+def _git_opens(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Sub-commands that start a server, or the tool that the settings name."""
+    if not args.has("--tool-help", "--stop"):
+        kind = "run" if args.operands[0].text == "difftool" else "serve"
+        walker.add(kind, [], invocation.place, rule=f"{kind}.git")
+
+
+def _git_elsewhere(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`for-each-repo --config=KEY COMMAND`: git itself, in other repositories."""
+    words = invocation.words
+    if len(args.operands) > 1:
+        rest = words[words.index(args.operands[1]) :]
+        walker.dispatch(invocation.inner([words[0], *rest], "git for-each-repo"))
+
+
+def _git_files(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Sub-commands for mails that write files in place or by their operands."""
+    files = args.operands[1:3]
+    if args.operands[0].text == "mailinfo" and files:
+        walker.add("write", files, invocation.place, invocation=invocation)
+    elif args.has("--in-place"):
+        walker.add("modify", args.operands[1:], invocation.place, invocation=invocation)
+
+
 def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
     """What is not tracked goes: of a home or a system that stands in a repository, that is nearly all."""
+    if args.has("-n") or not args.has("-f", "--force"):
+        return
     folder = invocation.cwd
     for word in args.values("-C"):
         folder = absolute(word.text, folder)
@@ -228,3 +274,17 @@ def _restored(words: list[Word]) -> list[Word]:
             paths.append(words[index])
         index += 1
     return paths
+
+
+_BY_VERB = {
+    "push": _git_push,
+    "clean": _git_clean,
+    "fetch": _git_fetch,
+    "pull": _git_fetch,
+    "difftool": _git_opens,
+    "instaweb": _git_opens,
+    "daemon": _git_opens,
+    "for-each-repo": _git_elsewhere,
+    "interpret-trailers": _git_files,
+    "mailinfo": _git_files,
+}
