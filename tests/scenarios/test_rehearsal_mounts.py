@@ -186,7 +186,8 @@ def test_services_that_no_list_tells_do_not_answer(kind: str) -> None:
 
 _COMING_AND_GOING = (
     _PRIVATE + "mount -t tmpfs -o mode=755 none /mnt && b=$1 && shift && { "
-    'while [ ! -e "$b/state/stop" ]; do for i in 1 2 3 4 5 6; do mkdir /mnt/$i && mount -t tmpfs -o mode=1777 none /mnt/$i; done; '
+    'while [ -d "$b/state" ] && [ ! -e "$b/state/stop" ]; do '
+    "for i in 1 2 3 4 5 6; do mkdir /mnt/$i && mount -t tmpfs -o mode=1777 none /mnt/$i; done; "
     'for i in 1 2 3 4 5 6; do [ -z "$(ls -A /mnt/$i)" ] || touch "$b/escaped"; umount /mnt/$i; rmdir /mnt/$i; done; done '
     '>/dev/null 2>&1 & } && "$@"; touch "$b/state/stop"; wait'
 )
