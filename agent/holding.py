@@ -7,7 +7,7 @@ from weakref import WeakSet
 from agent.judging import Rated
 from agent.policy.deciding import named
 from agent.policy.model import Policy
-from agent.policy.rights import reads_plainly, rights
+from agent.policy.rights import opens_editor, reads_plainly, rights
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Warned
 from agent.protocol.ports import EventSink, Executor
@@ -26,6 +26,9 @@ async def held(rated: Rated, policy: Policy, executor: Executor, events: EventSi
     report, verdict = rated.report, rated.verdict
     if _is_free(verdict, policy):
         return verdict, None
+    if opens_editor(report):
+        reason = f"{CANNOT}a person works in an editor, and says what is written"
+        return Verdict(action="ask", rule=RULE, reason=reason, word=verdict.word), None
     rights_of_it = rights(report, rated.context or RiskContext())
     if rights_of_it is None or rated.confining.had != "off":
         return verdict, rights_of_it

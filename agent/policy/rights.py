@@ -30,13 +30,11 @@ _WORKSPACE = ("workspace", "workspace-all")
 
 
 def rights(report: RiskReport, context: RiskContext) -> Rights | None:
-    """The rights of `report`'s command in `context`; None where its rating leaves open what it does, or a person works in it."""
+    """The rights of `report`'s command in `context`; None where its rating leaves open what it does."""
     write: list[str] = []
     repositories: list[str] = []
     effects = [finding.effect for finding in report.findings]
     if report.level is not Level.LOW and any(effect is None or not _is_bounded(effect) for effect in effects):
-        return None
-    if any(_name(run) in EDITORS for run in report.programs):
         return None
     network = False
     for effect in effects:
@@ -58,6 +56,11 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         interfaces=any(_name(run) in INTERFACES for run in report.programs),
         services=any(_asks_service(run) for run in report.programs),
     )
+
+
+def opens_editor(report: RiskReport) -> bool:
+    """Whether a person would work in it, and say what is written: no rating says that, so nothing could hold it."""
+    return any(_name(run) in EDITORS for run in report.programs)
 
 
 def as_confinement(rights_of_it: Rights) -> Confinement:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from agent.execution import kernel
+from agent.execution.confine.asked_files import refuse_rights_of_owner
 from agent.execution.confine.caller import CURRENT, Caller, timespecs
 
 
@@ -18,7 +20,10 @@ def as_number(value: int) -> int:
 
 
 def _mode(place: int, _caller: Caller, words: list[int], path: str) -> None:
-    os.chmod(path, words[place] & 0o7777)
+    mode = words[place] & 0o7777
+    if not stat.S_ISDIR(os.stat(path).st_mode):
+        refuse_rights_of_owner(mode)
+    os.chmod(path, mode)
 
 
 def _owner(place: int, _caller: Caller, words: list[int], path: str) -> None:

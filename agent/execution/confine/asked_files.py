@@ -20,6 +20,9 @@ from agent.execution.confine.lock_plan import LockPlan
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
+_NOREPLACE = 1  # RENAME_NOREPLACE
+_EXCHANGE = 2
+_TRIES = 5
 _PROCESS = re.compile(rb"^/proc/(\d+)/")
 
 
@@ -34,13 +37,25 @@ class AskedFiles:
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
         path = caller.path(folder, address)
-        unnamed = _O_TMPFILE and flags & _O_TMPFILE == _O_TMPFILE
-        try:
-            found = os.open(path, _PATH | flags & os.O_NOFOLLOW)
-        except FileNotFoundError:
-            if not flags & os.O_CREAT or unnamed:
-                raise
-            return self._create(caller, path, flags, mode)
+        unnamed = bool(_O_TMPFILE) and flags & _O_TMPFILE == _O_TMPFILE
+        if unnamed or flags & os.O_CREAT:
+            refuse_rights_of_owner(mode)
+        for _ in range(_TRIES):
+            try:
+                found = os.open(path, _PATH | flags & os.O_NOFOLLOW)
+            except FileNotFoundError:
+                if not flags & os.O_CREAT or unnamed:
+                    raise
+            else:
+                return self._open_found(caller, path, found, flags, mode, unnamed=unnamed)
+            try:
+                return self._create(caller, path, flags, mode)
+            except FileExistsError:
+                if flags & os.O_EXCL:
+                    raise
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # a link to nothing, or one that others keep making
+
+    def _open_found(self, caller: Caller, path: bytes, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
         try:
             if flags & os.O_CREAT and flags & os.O_EXCL:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -63,10 +78,9 @@ class AskedFiles:
 
     def _create(self, caller: Caller, path: bytes, flags: int, mode: int) -> int:
         parent, name, real = self._new(path, "write")
+        flags |= os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # what is there by now was not judged
         try:
-            opened = self._as(
-                caller, lambda: os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode & 0o7777, dir_fd=parent)
-            )
+            opened = self._as(caller, lambda: os.open(name, flags, mode & 0o1777, dir_fd=parent))
         finally:
             os.close(parent)
         self._made.add(real)
@@ -77,7 +91,7 @@ class AskedFiles:
         return self._make(
             caller,
             caller.path(folder, address),
-            lambda parent, name: os.mkdir(name, mode & 0o7777, dir_fd=parent),
+            lambda parent, name: os.mkdir(name, mode & 0o1777, dir_fd=parent),
             folder=True,
         )
 
@@ -85,6 +99,7 @@ class AskedFiles:
         """Pipes, sockets and files; never devices. Raises OSError or Refused."""
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise Refused("make a device")
+        refuse_rights_of_owner(mode)
         return self._make(
             caller, caller.path(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
         )
@@ -104,7 +119,8 @@ class AskedFiles:
             self._as(caller, lambda: make(parent, name))
         finally:
             os.close(parent)
-        self._made.add(real)
+        if not folder or self._plan.writes(real, made=self._made) or self._plan.makes(real):
+            self._made.add(real)  # one that only leads somewhere opens nothing else
         return 0
 
     def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
@@ -122,8 +138,14 @@ class AskedFiles:
         source, name, was = self._entry(caller.path(*old), "rename")
         try:
             path = caller.path(*new).rstrip(b"/")
-            target, other, becomes = self._entry(path, "replace") if os.path.lexists(path) else self._new(path, "make")
+            if os.path.lexists(path):
+                target, other, becomes = self._entry(path, "replace")
+            else:
+                target, other, becomes = self._new(path, "make")
+                flags |= 0 if self._plan.writes(becomes, made=self._made) else _NOREPLACE
             try:
+                for place in (was, becomes) if flags & _EXCHANGE else (was,):
+                    self._keep_whole(place)
                 self._as(
                     caller, lambda: kernel.renameat2(name, other, flags, source_folder=source, target_folder=target)
                 )
@@ -131,8 +153,9 @@ class AskedFiles:
                 os.close(target)
         finally:
             os.close(source)
-        if was in self._made:
-            self._made.discard(was)
+        moved = was in self._made
+        self._made = {path for path in self._made if not (path + b"/").startswith(was + b"/")}
+        if moved:
             self._made.add(becomes)
         return 0
 
@@ -162,6 +185,11 @@ class AskedFiles:
         return 0
 
     # --- judging ---
+
+    def _keep_whole(self, folder: bytes) -> None:
+        """A folder may not be moved with a repository or settings in it: another could be put in their place. Raises Refused."""
+        if folder not in self._made and self._plan.holds(folder):
+            raise Refused(f"rename {_said(folder)}")
 
     def _judge(self, path: bytes, real: bytes, status: os.stat_result, verb: str, needless: bool) -> None:
         """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
@@ -213,6 +241,12 @@ class AskedFiles:
             return act() or 0
         finally:
             os.umask(before)
+
+
+def refuse_rights_of_owner(mode: int) -> None:
+    """What is no folder never gets the rights of its owner or group for whoever runs it. Raises Refused."""
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise Refused("make a program that runs with the rights of its owner")
 
 
 def _real(fd: int) -> bytes:

@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any, NamedTuple
 
+from agent.execution.confine import git_records
+
 _DEVICES = re.compile(rb"/dev/(null|zero|full|random|urandom|tty|ptmx|pts/\d+)")
 _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 # What programs keep for themselves by the way: without it they do the same, only slower.
@@ -46,18 +48,26 @@ class LockPlan(NamedTuple):
             return False
         for inside in self.repositories:
             if _below(path, inside):
-                return _is_record(path[len(inside) + 1 :])
+                return git_records.is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
         if b"/.git/" in path + b"/" or b"/.agent-shell" in path:
             return any(_below(path, folder) for folder in made)
         return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
 
     def makes(self, path: bytes) -> bool:
-        """Whether something new may be made at `path`, where nothing is: a temporary file, or a folder on the way."""
-        return any(_below(path, folder) and path != folder for folder in self.temporary)
+        """Whether something new may be made at `path`, where nothing is: a temporary file. A folder of somebody there is theirs."""
+        return os.path.dirname(path) in self.temporary
 
     def leads(self, path: bytes) -> bool:
-        """Whether `path` is a folder on the way to one that may be written."""
-        return any(_below(target, path) for target in self.write)
+        """Whether `path` is a folder on the way to something that may be written."""
+        return any(_below(target, path) for target in self.write) or any(
+            path.startswith(inside + b"/") and git_records.leads(path[len(inside) + 1 :])
+            for inside in self.repositories
+        )
+
+    def holds(self, folder: bytes) -> bool:
+        """Whether something that may not be written would be moved or replaced with a whole folder."""
+        kept = (*self.repositories, *self.protected)
+        return any(_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
 
 
 def decoded(spec: dict[str, Any]) -> LockPlan:
@@ -92,11 +102,9 @@ def _below(path: bytes, folder: bytes) -> bool:
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 
-def _is_record(inside: bytes) -> bool:
-    """Whether a path in the inside of a repository is none that git runs or is set up by."""
-    parts = inside.split(b"/")
-    own = (b"hooks", b"config", b"config.worktree", b"config.lock", b"info")
-    return not (any(part in own for part in parts) if parts[0] in (b"modules", b"worktrees") else parts[0] in own)
+def _below_new_worktree(path: bytes, inside: bytes, made: set[bytes]) -> bool:
+    """Whether a path is the command's own linked working tree in a repository."""
+    return any(folder.startswith(inside + b"/worktrees/") and _below(path, folder) for folder in made)
 
 
 def temporary(env_folder: str | None) -> tuple[bytes, ...]:

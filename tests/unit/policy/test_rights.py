@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.policy.rights import as_confinement, past, reads_plainly, rights
+from agent.policy.rights import as_confinement, opens_editor, past, reads_plainly, rights
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Rehearsal
@@ -38,7 +38,7 @@ def of(command: str, context: RiskContext = CONTEXT) -> Rights | None:
         ("cp a b", Rights(write=("/w",))),
         ("rm a", Rights(write=("/w",))),
         ("make", None),
-        ("vim notes.txt", None),
+        ("vim --version", Rights()),
         ("kill 123", None),
     ],
 )
@@ -92,3 +92,9 @@ def test_a_rehearsal_that_shows_more():
         == "it would change /home/me/b, which its rating does not say"
     )
     assert past(Rights(repositories=("/w",)), shown("/w/.git/index", "/w/.git/hooks/x")) != ""
+
+
+@pytest.mark.parametrize("command", ["vi --version >/dev/null; ls", "ls | nano", "ls && /usr/bin/emacs -nw x"])
+def test_a_command_with_an_editor_is_never_unasked(command: str) -> None:
+    assert opens_editor(classify(command, CONTEXT))
+    assert not opens_editor(classify("ls; grep vi notes", CONTEXT))

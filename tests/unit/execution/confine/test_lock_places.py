@@ -1,0 +1,247 @@
+"""A held command puts only temporary files of its own, only records into a repository, and no programs that run as their owner."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from agent.execution.confine import asked_files, git_records
+from agent.execution.confine.asked_files import AskedFiles
+from agent.execution.confine.caller import Caller, Refused
+from agent.execution.confine.lock_plan import LockPlan
+from tests.unit.execution.confine.test_lock_hostile import NOBODY, world  # noqa: F401 - a fixture
+
+RECORDS = [
+    "objects/ab/cdef",
+    "objects/pack/pack-1.pack",
+    "objects/tmp_obj_x",
+    "objects/info/packs",
+    "objects/info/commit-graphs/graph-1",
+    "refs/heads/a/b",
+    "refs/heads/config",
+    "logs/HEAD",
+    "logs/refs/stash",
+    "HEAD",
+    "HEAD.lock",
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_MSG",
+    "AUTO_MERGE",
+    "COMMIT_EDITMSG",
+    "index",
+    "index.lock",
+    "index.stash.12",
+    "next-index-12.lock",
+    "packed-refs",
+    "packed-refs.new",
+    "packed-refs.lock",
+    "shallow.lock",
+    "gc.pid",
+    "gc.log.lock",
+    "worktrees/w/HEAD",
+    "worktrees/w/index.lock",
+    "modules/lib/objects/ab/c",
+    "modules/third/lib/FETCH_HEAD",
+    "modules/lib/packed-refs.lock",
+    "lfs/objects/a/b",
+]
+SET_UP = [
+    "config",
+    "config.lock",
+    "config.worktree",
+    "commondir",
+    "gitdir",
+    "hooks",
+    "hooks/pre-commit",
+    "info",
+    "info/attributes",
+    "info/exclude",
+    "objects/info",
+    "objects/info/alternates",
+    "objects/info/alternates.lock",
+    "objects/info/http-alternates",
+    "objects/x/info/alternates",
+    "worktrees/w",
+    "worktrees",
+    "worktrees/w/commondir",
+    "worktrees/w/gitdir",
+    "worktrees/w/config.worktree",
+    "modules",
+    "modules/lib",
+    "modules/lib/config",
+    "modules/lib/hooks/x",
+    "modules/lib/commondir",
+    "modules/lib/objects/info/alternates",
+    "modules/a/b/config",
+    "modules/objects/config",
+    "modules/objects/hooks/update",
+    "modules/lib/worktrees/w/commondir",
+    "rebase-merge/git-rebase-todo",
+    "objects",
+    "refs",
+    "logs",
+    "modules/lib/objects",
+    "worktrees/w/logs",
+    "something",
+    "new/config",
+    "description",
+    "branches/x",
+]
+
+
+def test_only_known_places_of_a_repository_are_records():
+    assert [path for path in RECORDS if not git_records.is_record(os.fsencode(path))] == []
+    assert [path for path in ("", *SET_UP) if git_records.is_record(os.fsencode(path))] == []
+
+
+PYTHON = "python3 -c "
+IN_A_REPOSITORY = tuple(
+    "git add other; " + PYTHON + f"'{code}'"
+    for code in (
+        'open(".git/commondir", "w").write("/tmp")',
+        'open(".git/config", "a").write("[core]")',
+        'import os; os.rename(".git", ".git-away")',
+        'import os; os.rename(".git", "/tmp/git-away")',
+        'import os; os.rename(".", "/tmp/all-away")',
+        'import os; os.rename("{w}", "{w}-away")',
+        'import os; os.rename(".git/objects", ".git/refs/objects")',
+        'import os; os.rename(".git/hooks", ".git/refs/hooks")',
+        'import os; os.symlink("/tmp", ".git/hooks/x")',
+        'import os; os.mkdir(".git/worktrees"); os.mkdir(".git/modules"); open(".git/modules/config", "w")',
+        'open(".git/info/attributes", "w").write("* filter=x")',
+        'open(".git/objects/info/alternates", "w").write("/tmp")',
+        'import os; os.makedirs(".git/objects/x/info"); open(".git/objects/x/info/alternates", "w").write("/tmp")',
+    )
+)
+OWNERS = tuple(
+    "d=$(mktemp -d) && cd $d && "
+    + PYTHON
+    + f"'import os; {code}'; find $d -type f -perm /6000 | grep . > {{h}}/found; rm -r $d"
+    for code in (
+        'os.umask(0); os.open("s", os.O_CREAT | os.O_WRONLY, 0o6777)',
+        'os.fchmod(os.open("s", os.O_CREAT | os.O_WRONLY), 0o6755)',
+        'open("s", "w"); os.chmod("s", 0o2755)',
+        'os.mknod("s", 0o104755)',
+        'f = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o4755); os.link("/proc/self/fd/%d" % f, "s")',
+    )
+)
+
+
+def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):  # noqa: F811
+    subprocess.run(["git", "init", "-q", world.workspace], check=True, env=world.environ)
+    world.own()
+    kept = [".git/commondir", ".git/config", ".git/hooks", ".git/info/attributes", ".git/objects/info/alternates", ".git/modules/config",
+            ".git/objects/x/info/alternates", ".git/objects", ".git"]  # fmt: skip
+
+    def state():
+        return [(name, path.stat().st_ino, path.read_bytes() if path.is_file() else b"") for name in kept
+                if (path := world.workspace / name).exists()]  # fmt: skip
+
+    before = state()
+    done = world.run([text.replace("{w}", str(world.workspace)) for text in IN_A_REPOSITORY])
+    assert state() == before
+    assert [text for text, item in zip(IN_A_REPOSITORY, done, strict=True) if item["code"] == 0] == []
+
+
+def test_nothing_gets_the_rights_of_its_owner(world):  # noqa: F811
+    done = world.run([text.replace("{h}", "/dev/null #") for text in OWNERS], lying=True, gate=True)
+    assert [item["outcome"] for item in done] == ["declined"] * len(OWNERS)
+    assert all("rights of its owner" in item["remark"] for item in done)
+
+
+def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa: F811
+    for top in ("/tmp", "/var/tmp", "/dev/shm"):
+        folder = Path(tempfile.mkdtemp(dir=top))
+        (folder / "hooks").mkdir()
+        for path in (folder, folder / "hooks"):
+            path.chmod(0o777)
+        try:
+            world.run(
+                [
+                    f"echo x > {folder}/hooks/pre-commit",
+                    f"touch {folder}/x",
+                    f"mkdir {folder}/d",
+                    f"ln -s /tmp {folder}/l",
+                    f"f=$(mktemp {top}/XXXXXX) && mv $f {folder}/moved; rm -f $f",
+                    PYTHON
+                    + f'\'import os; f = os.open("{folder}", os.O_TMPFILE | os.O_RDWR); os.link("/proc/self/fd/%d" % f, "{folder}/n")\'',
+                ],
+                lying=True,
+                gate=True,
+            )
+            assert sorted(path.name for path in folder.rglob("*")) == ["hooks"]
+        finally:
+            shutil.rmtree(folder)
+
+
+class Named(Caller):
+    """A caller that means what it says."""
+
+    def path(self, folder, address):
+        return address
+
+
+@pytest.fixture
+def between(tmp_path, monkeypatch):
+    """Somebody's file appears at `target` after it was found missing."""
+    target = tmp_path / "theirs"
+    real = asked_files._parted
+
+    def parted(path):
+        found = real(path)
+        if path == os.fsencode(target) and not target.exists():
+            target.write_text("theirs")
+        return found
+
+    monkeypatch.setattr(asked_files, "_parted", parted)
+    return target
+
+
+def files(tmp_path):
+    return AskedFiles(LockPlan(temporary=(os.fsencode(tmp_path),)), lambda pid: False)
+
+
+def test_what_appears_after_it_was_missing_is_judged_anew(between, tmp_path):
+    with pytest.raises(Refused):
+        files(tmp_path).open(Named(os.getpid()), 0, os.fsencode(between), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    assert between.read_text() == "theirs"
+
+
+def test_nothing_is_renamed_over_what_appears(between, tmp_path):
+    held, own = files(tmp_path), os.fsencode(tmp_path / "own")
+    os.close(held.open(Named(os.getpid()), 0, own, os.O_WRONLY | os.O_CREAT, 0o600))
+    with pytest.raises(FileExistsError):
+        held.rename(Named(os.getpid()), (0, own), (0, os.fsencode(between)), 0)
+    assert between.read_text() == "theirs"
+
+
+def test_a_name_that_was_its_own_before_a_folder_was_renamed_is_not_any_more(tmp_path):
+    held, caller, folder = files(tmp_path), Named(os.getpid()), tmp_path / "d"
+    held.make_folder(caller, 0, os.fsencode(folder), 0o700)
+    os.close(held.open(caller, 0, os.fsencode(folder / "f"), os.O_WRONLY | os.O_CREAT, 0o600))
+    held.rename(caller, (0, os.fsencode(folder)), (0, os.fsencode(tmp_path / "e")), 0)
+    folder.mkdir()
+    (folder / "f").write_text("theirs")
+    with pytest.raises(Refused):
+        held.open(caller, 0, os.fsencode(folder / "f"), os.O_WRONLY | os.O_TRUNC, 0)
+    assert (folder / "f").read_text() == "theirs"
+
+
+def test_a_folder_on_the_way_opens_nothing_beside_the_way(tmp_path):
+    named = tmp_path / "a" / "b" / "named"
+    held, caller = (
+        AskedFiles(LockPlan(write=(os.fsencode(named),), temporary=()), lambda pid: False),
+        Named(os.getpid()),
+    )
+    for folder in (named.parent.parent, named.parent):
+        held.make_folder(caller, 0, os.fsencode(folder), 0o755)
+    os.close(held.open(caller, 0, os.fsencode(named), os.O_WRONLY | os.O_CREAT, 0o600))
+    with pytest.raises(Refused):
+        held.open(caller, 0, os.fsencode(named.parent / "other"), os.O_WRONLY | os.O_CREAT, 0o600)
+    assert stat.S_ISREG(named.stat().st_mode)
