@@ -11,7 +11,7 @@ from agent.risk.interpreters import program_file
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, is_name
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -102,7 +102,7 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
             level = Level.MEDIUM if name == UNKNOWN else None
             kind = "append" if appended else "write"
             walker.add(kind, [program.part(name)], place, invocation=invocation, rule="awk.write", level=level)
-    if found.unread or UNKNOWN in program.text:
+    if found.unread or UNKNOWN in program.text or is_name(program.taint):
         walker.add(
             "run",
             [program],

@@ -174,7 +174,7 @@ def _bigquery(walker: Walker, invocation: Invocation, args: Args, verb: str) -> 
     from agent.risk.handlers_data import judge_sql
 
     for word in args.operands[1:]:
-        judge_sql(walker, invocation, word.text)
+        judge_sql(walker, invocation, word.text, word.taint)
 
 
 _ANSIBLE_ASKS = frozenset(

@@ -9,7 +9,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.sql_reading import bare_statements, mongo_not_understood, not_understood
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, unseen
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -57,13 +57,13 @@ _KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dum
 
 def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """SQL and other clients: statements on the line or on stdin."""
-    texts = [word.text for word in args.values(*table.script)]
+    texts = [(word.text, word.taint) for word in args.values(*table.script)]
     if table.operands:  # statements as operands, behind the database or alone
-        texts += [word.text for word in args.operands[len(table.operands) - 1 :]]
+        texts += [(word.text, word.taint) for word in args.operands[len(table.operands) - 1 :]]
     if invocation.stdin is not None and invocation.stdin[0] is not None:
-        texts.append(invocation.stdin[0])
-    for text in texts:
-        judge_sql(walker, invocation, text)
+        texts.append((invocation.stdin[0], invocation.stdin[1]))
+    for text, taint in texts:
+        judge_sql(walker, invocation, text, taint)
     if not texts and invocation.stdin is not None:
         made = not _KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
         reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
@@ -86,7 +86,7 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     return None, ""
 
 
-def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
+def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
     """Findings for one or more statements."""
     place = invocation.place
     before = len(walker.findings)
@@ -111,6 +111,8 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str) -> None:
         if unread:
             reason = f"runs {unread!r} in a database, and what that changes is not known here".replace(UNKNOWN, "…")
             walker.add("db-change", [], place, reason=reason, rule="db.unread")
+        elif unseen(text, taint):
+            walker.add("db-change", [], place, reason="runs statements with unknown parts", rule="db.unknown")
 
 
 def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
@@ -137,7 +139,7 @@ def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args
     """`dolt sql -q STATEMENTS`; everything else is as the table says."""
     if args.has(*table.script) or (args.operands and args.operands[0].text == "sql"):
         for word in args.values(*table.script):
-            judge_sql(walker, invocation, word.text)
+            judge_sql(walker, invocation, word.text, word.taint)
         if not args.has(*table.script):
             walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
         return None, ""
@@ -151,7 +153,7 @@ def wrangler(walker: Walker, invocation: Invocation, table: Program, args: Args)
         return None
     statements = args.values("--command")
     for word in statements:
-        judge_sql(walker, invocation, word.text)
+        judge_sql(walker, invocation, word.text, word.taint)
     if not statements:
         walker.add("db-change", args.values("--file"), invocation.place, rule="db.file")
     return None, ""
@@ -166,8 +168,8 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     used = 2 if texts[:2] == ["db", "query"] else 1 if texts and texts[0] in _SITE_QUERIES else 0
     if not used or not args.names.isdisjoint(table.dry):
         return None
-    for text in texts[used:]:
-        judge_sql(walker, invocation, text)
+    for word in args.operands[used:]:
+        judge_sql(walker, invocation, word.text, word.taint)
     if len(texts) == used:
         walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
     return None, ""
@@ -207,16 +209,16 @@ def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     """influx of both generations: `-execute STATEMENTS`, or sub-commands as the table says."""
     statements = args.values(*table.script)
     for word in statements:
-        judge_sql(walker, invocation, word.text)
+        judge_sql(walker, invocation, word.text, word.taint)
     return (None, "") if statements else None
 
 
 def sqlite_utils(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """`sqlite-utils [query] DATABASE SQL`, `csvsql --query SQL`; everything else is as the table says."""
     texts = [word.text for word in args.operands]
-    statements = [word.text for word in args.values(*table.script)]
-    if texts and texts[0] not in table.cases and " " in texts[-1]:
-        statements.append(texts[-1])
-    for text in statements:
-        judge_sql(walker, invocation, text)
+    statements = args.values(*table.script)
+    if texts and texts[0] not in table.cases and (" " in texts[-1] or UNKNOWN in texts[-1]):
+        statements.append(args.operands[-1])
+    for word in statements:
+        judge_sql(walker, invocation, word.text, word.taint)
     return (None, "") if statements else None

@@ -11,7 +11,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.scopes import is_secret
-from agent.risk.words import UNKNOWN, Word, join_taint
+from agent.risk.words import UNKNOWN, Word, join_taint, one_word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -95,6 +95,8 @@ def _find_exec(walker: Walker, invocation: Invocation, words: list[Word], index:
     inside = (
         [first] if UNKNOWN in first else [first, f"{first.rstrip('/')}/{UNKNOWN}"]
     )  # a name may be code in `sh -c "… {}"`
+    if end < len(words) and words[end].text == ";":
+        targets = [one_word(word) for word in targets]
     for name in inside if any("{}" in word.text and word.text != "{}" for word in words[index + 1 : end]) else [first]:
         command: list[Word] = []
         for word in words[index + 1 : end]:

@@ -11,7 +11,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.sed_scripts import judge_sed
-from agent.risk.words import Word
+from agent.risk.words import NUMBER, UNKNOWN, Word, unseen
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -37,10 +37,17 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     return None
 
 
+_LINES_FROM = frozenset(("file", "input", "net", "opaque", "found", "listed"))
+"""Where values come from that may well hold line ends, behind which other commands would stand."""
+
+
 def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
     """What `w` writes to, and what `e` runs."""
     walker.work.spend(len(script.text) / 2)
-    found = judge_sed(script.text)
+    found = judge_sed(script.text if script.taint != NUMBER else script.text.replace(UNKNOWN, "1"))
+    if found.unread or (UNKNOWN in script.text and not _LINES_FROM.isdisjoint(script.taint.split())):
+        reason = "has sed run a script with unknown parts"
+        walker.add("run", [script], invocation.place, reason=reason, rule="sed.unknown")
     for command in found.commands:
         if command:
             walker.script(command, invocation.place, invocation)
@@ -56,10 +63,13 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
 
 def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """dc: a line that begins with `!` is a shell command, except for the comparisons `!<r`, `!=r` and `!>r`."""
-    texts = [word.text for word in args.values("-e", "--expression")]
-    if invocation.stdin is not None and invocation.stdin[0]:
-        texts.append(invocation.stdin[0])
-    for text in texts:
+    given = [(word.text, word.taint) for word in args.values("-e", "--expression")]
+    if invocation.stdin is not None:
+        given.append((UNKNOWN if invocation.stdin[0] is None else invocation.stdin[0], invocation.stdin[1]))
+    for text, taint in given:
+        if unseen(text, taint):
+            reason = "has dc calculate what is not known, which may run commands"
+            walker.add("run", [], invocation.place, reason=reason, rule="dc.unknown")
         for found in re.finditer(r"!([^<=>\n][^\n]*)", text):
             walker.script(found.group(1), invocation.place, invocation)
             walker.add("run", [], invocation.place, reason="has dc run a command", rule="dc.execute")

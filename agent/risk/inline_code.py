@@ -15,7 +15,7 @@ from agent.risk.inline_patterns import patterns
 from agent.risk.inline_programs import starts_programs, suspect_text
 from agent.risk.inline_texts import home_named
 from agent.risk.invocation import Invocation
-from agent.risk.words import UNKNOWN, Word
+from agent.risk.words import UNKNOWN, Word, is_name
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -37,7 +37,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         walker.add("run-decoded", [], place)
     if UNKNOWN in code and "cmd" in taint:
         walker.add("run-opaque", [], place)
-    elif UNKNOWN in code:
+    elif UNKNOWN in code or is_name(taint):
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
     walker.work.spend(SCRIPT + len(code) / 4)
     reading = read(code, language)

@@ -292,11 +292,20 @@ def javascript(walker: Walker, invocation: Invocation, table: Program, args: Arg
             inline_code.judge(walker, invocation, text, "node", taint)
 
 
+_NAMES_FROM = frozenset(("all", "listed", "file", "input", "net", "opaque"))
+
+
 def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """Perl's `<>`, and so -n and -p, opens an operand `command|` as a pipe from that command."""
     if table.name != "perl":
         return
+    opens = args.has("-n", "-p") or any(
+        "<>" in word.text or "<ARGV>" in word.text for word in args.values(*table.script)
+    )
     for word in args.operands:
+        if opens and not _NAMES_FROM.isdisjoint(word.taint.split()):
+            reason = "has perl open {targets} by names that nobody has seen, and one that ends in | is run"
+            walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
         if word.text.rstrip().endswith("|") or word.text.lstrip().startswith("|"):
             walker.script(word.text.strip("| "), invocation.place, invocation)
             reason = "has perl run what is named as a file"

@@ -17,6 +17,7 @@ from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.leaks import judge_leaks, judge_named_secrets, secrets_stored
+from agent.risk.lists import judge_lists
 from agent.risk.named_destruction import judge_named_destruction
 from agent.risk.number_outputs import as_numbers
 from agent.risk.options import Args, split_args
@@ -138,6 +139,9 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     text = word.text
     if UNKNOWN in text:
         judge_unknown_name(walker, invocation, word)
+        return None
+    if "all" in word.taint.split():  # below find's folder: not the folder, but whatever lies there
+        walker.add("run", [word], word_place(word, invocation), reason="runs whatever files are found below {targets}")
         return None
     base = text
     if "/" in text:
@@ -276,6 +280,8 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     if args.names:
         leave_own(args, words, name, table)
     before = len(walker.findings)
+    if any(word.glob or word.taint for word in words):
+        judge_lists(walker, invocation, table, args)
     if args.options:
         judge_telling_options(walker, invocation, table, args)
     if table.handler:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocation import Invocation, Output
 from agent.risk.leaks import judge_served
+from agent.risk.lists import several
 from agent.risk.words import Word
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
     elif module.text == "json.tool":
         operands = [word for word in rest if not word.text.startswith("-") or word.text == "-"]
         walker.add("read", operands[:1], invocation.place, invocation=invocation)
-        if len(operands) > 1:
-            walker.add("write", operands[1:2], invocation.place, invocation=invocation)
+        written = operands[1:2] or [word for word in operands if several(word)]
+        if written:
+            walker.add("write", written, invocation.place, invocation=invocation)
     elif module.text in ("pydoc", "inspect"):
         _documented(walker, invocation, module, rest)
     elif module.text in ("zipfile", "tarfile"):

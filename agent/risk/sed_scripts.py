@@ -6,6 +6,8 @@ import re
 
 from msgspec import Struct
 
+from agent.risk.words import UNKNOWN
+
 # For what sed would refuse, or what is not known in full: anything that could be meant.
 _LOOSE_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])[wW]\s+(\S+)")
 _LOOSE_EXEC = re.compile(
@@ -39,6 +41,7 @@ class SedScript(Struct):
     writes: list[str] = []
     commands: list[str] = []
     runs_result: bool = False
+    unread: bool = False  # an unknown part stands where a command, a flag or a delimiter would
 
 
 def judge_sed(text: str) -> SedScript:
@@ -54,7 +57,10 @@ def judge_sed(text: str) -> SedScript:
         found.writes += [name for name in read.writes if name not in found.writes]
         found.commands += [command for command in read.commands if command not in found.commands]
         found.runs_result = found.runs_result or read.runs_result
-    return _guess(text) if refused == 2 else found
+    if refused == 2:
+        found = _guess(text)
+        found.unread = UNKNOWN in text
+    return found
 
 
 def _guess(text: str) -> SedScript:
@@ -157,7 +163,7 @@ def _file(text: str, position: int, script: SedScript) -> int:
 
 def _delimited(text: str, position: int, mark: str, *, brackets: bool = False) -> int:
     """The position behind the next `mark` that is not escaped, nor in brackets where those count."""
-    if not mark or mark in "\n\\":
+    if not mark or mark in f"\n\\{UNKNOWN}":
         raise SedSyntaxError("a delimiter is missing")
     while position < len(text):
         letter = text[position]

@@ -12,7 +12,7 @@ from agent.risk.hidden_code import judge_hidden
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
 from agent.risk.state import Value, elements
-from agent.risk.words import NUMBER, UNKNOWN, Word, bounded, join_taint
+from agent.risk.words import NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -161,7 +161,7 @@ def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) ->
         walker.add("run-remote", [], invocation.place)
     elif "opaque" in taint:
         walker.add("run-decoded", [], invocation.place)
-    elif UNKNOWN in text:
+    elif UNKNOWN in text or is_name(taint):
         if "shellenv" in taint:
             walker.add("run", [Word("set-up code of a known program", *invocation.place)], invocation.place)
         elif text.lstrip().startswith(UNKNOWN) or "input" in taint:
@@ -239,6 +239,19 @@ def _umask(walker: Walker, invocation: Invocation) -> Output:
     return None, ""
 
 
+_FROM_OUTSIDE = frozenset(("file", "input", "net", "opaque"))
+
+
+def _test(walker: Walker, invocation: Invocation) -> Output:
+    """`[ $x = y ]`: a value of several words can hold `-v a[$(cmd)]`, which runs cmd."""
+    for word in invocation.words[1:]:
+        if not word.quoted and not word.known and not _FROM_OUTSIDE.isdisjoint(word.taint.split()):
+            reason = "tests a value without quotes around it, which can hold code that bash runs"
+            walker.add("run", [word], invocation.place, reason=reason, rule="run.test")
+            break
+    return None, ""
+
+
 def _nothing(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
@@ -250,6 +263,6 @@ _BUILTINS = {
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
     "logout": _nothing, "unalias": _nothing, "getopts": _nothing, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
     "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
-    "test": _nothing, "[": _nothing, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
+    "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,
 }  # fmt: skip

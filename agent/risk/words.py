@@ -35,6 +35,19 @@ def join_taint(a: str, b: str) -> str:
     return a
 
 
+_HANDED_ON = frozenset(("all", "found", "listed", "glob"))
+
+
+def is_name(taint: str) -> bool:
+    """Whether a value is, or holds, a file's name that find, a listing or a wildcard hands on."""
+    return bool(taint) and not _HANDED_ON.isdisjoint(taint.split())
+
+
+def unseen(text: str, taint: str) -> bool:
+    """Whether a text that is a program holds what nobody has seen: unknown parts that are no number, or names of files."""
+    return (UNKNOWN in text and taint != NUMBER) or is_name(taint)
+
+
 class Word:
     """One argument: text (with UNKNOWN where not known), offsets, an unquoted wildcard, and the taint."""
 
@@ -60,6 +73,11 @@ class Word:
 
     def __repr__(self) -> str:
         return f"Word({self.text!r})"
+
+
+def one_word(word: Word) -> Word:
+    """A value that is given as a single argument, whatever it holds."""
+    return Word(word.text, word.start, word.end, glob=word.glob, taint=word.taint, quoted=True)
 
 
 def decode_printf(text: str) -> str:

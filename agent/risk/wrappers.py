@@ -10,7 +10,7 @@ from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
 from agent.risk.scopes import absolute
 from agent.risk.tables import may_be_command
-from agent.risk.words import UNKNOWN, Word, join_taint
+from agent.risk.words import UNKNOWN, Word, join_taint, one_word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -226,30 +226,38 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             return feed_lines(walker, invocation, text, taint)
         return text, taint
     mark = args.value("-I", "--replace")
+    most = args.value("-n", "--max-args")
+    if mark is not None or table.name == "parallel" or (most is not None and most.text == "1"):
+        items = [one_word(item) for item in items]
     placeholder = (
         mark.text if mark is not None else "{}" if args.has("-i", "--replace", "-I") or table.name == "parallel" else ""
     )
     if table.name == "parallel" and len(words) == 1 and " " in words[0].text:
         return walker.script(words[0].text.replace("{}", UNKNOWN), invocation.place, invocation)
-    if placeholder and any(placeholder in word.text for word in words):
-        replaced: list[Word] = []
-        for word in words:
-            if word.text == placeholder:
-                replaced.extend(items)
-            elif placeholder in word.text:
-                filling = items[0].text if items else UNKNOWN
-                part = word.part(word.text.replace(placeholder, filling))
-                part.taint = join_taint(word.taint, taint or "input")
-                replaced.append(part)
-            else:
-                replaced.append(word)
-        words = replaced
-    else:
-        words = words + items
+    filled = bool(placeholder) and any(placeholder in word.text for word in words)
+    words = _filled(words, placeholder, items, taint) if filled else words + items
     inner = invocation.inner(words, table.name)
     if table.name != "xargs" or not (files or args.has("-o", "--open-tty")):
         inner.stdin = ("", "")
     return inner
+
+
+def _filled(words: list[Word], placeholder: str, items: list[Word], taint: str) -> list[Word]:
+    """The words with what comes in where the placeholder stands."""
+    filling = items[0].text if items else UNKNOWN
+    if "all" in taint.split() and UNKNOWN not in filling:
+        filling = f"{filling.rstrip('/')}/{UNKNOWN}"  # a name below the folder, which may be code
+    replaced: list[Word] = []
+    for word in words:
+        if word.text == placeholder:
+            replaced.extend(items)
+        elif placeholder in word.text:
+            part = word.part(word.text.replace(placeholder, filling))
+            part.taint = join_taint(word.taint, taint or "input")
+            replaced.append(part)
+        else:
+            replaced.append(word)
+    return replaced
 
 
 _ATTACHED = {"-i": "--replace", "-e": "--eof", "-l": "--max-lines"}
