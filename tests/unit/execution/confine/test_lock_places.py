@@ -1,4 +1,4 @@
-"""A held command puts only temporary files of its own, only records into a repository, and no programs that run as their owner."""
+"""What a held command may put where: temporary files of its own, records of a repository, no programs that run as their owner."""
 
 from __future__ import annotations
 
@@ -15,89 +15,28 @@ from agent.execution.confine import asked_files, git_records
 from agent.execution.confine.asked_files import AskedFiles
 from agent.execution.confine.caller import Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
-from tests.unit.execution.confine.test_lock_hostile import NOBODY, world  # noqa: F401 - a fixture
+from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
-RECORDS = [
-    "objects/ab/cdef",
-    "objects/pack/pack-1.pack",
-    "objects/tmp_obj_x",
-    "objects/info/packs",
-    "objects/info/commit-graphs/graph-1",
-    "refs/heads/a/b",
-    "refs/heads/config",
-    "logs/HEAD",
-    "logs/refs/stash",
-    "HEAD",
-    "HEAD.lock",
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_MSG",
-    "AUTO_MERGE",
-    "COMMIT_EDITMSG",
-    "index",
-    "index.lock",
-    "index.stash.12",
-    "next-index-12.lock",
-    "packed-refs",
-    "packed-refs.new",
-    "packed-refs.lock",
-    "shallow.lock",
-    "gc.pid",
-    "gc.log.lock",
-    "worktrees/w/HEAD",
-    "worktrees/w/index.lock",
-    "modules/lib/objects/ab/c",
-    "modules/third/lib/FETCH_HEAD",
-    "modules/lib/packed-refs.lock",
-    "lfs/objects/a/b",
-]
-SET_UP = [
-    "config",
-    "config.lock",
-    "config.worktree",
-    "commondir",
-    "gitdir",
-    "hooks",
-    "hooks/pre-commit",
-    "info",
-    "info/attributes",
-    "info/exclude",
-    "objects/info",
-    "objects/info/alternates",
-    "objects/info/alternates.lock",
-    "objects/info/http-alternates",
-    "objects/x/info/alternates",
-    "worktrees/w",
-    "worktrees",
-    "worktrees/w/commondir",
-    "worktrees/w/gitdir",
-    "worktrees/w/config.worktree",
-    "modules",
-    "modules/lib",
-    "modules/lib/config",
-    "modules/lib/hooks/x",
-    "modules/lib/commondir",
-    "modules/lib/objects/info/alternates",
-    "modules/a/b/config",
-    "modules/objects/config",
-    "modules/objects/hooks/update",
-    "modules/lib/worktrees/w/commondir",
-    "rebase-merge/git-rebase-todo",
-    "objects",
-    "refs",
-    "logs",
-    "modules/lib/objects",
-    "worktrees/w/logs",
-    "something",
-    "new/config",
-    "description",
-    "branches/x",
-]
+RECORDS = """
+    objects/ab/cdef objects/pack/pack-1.pack objects/tmp_obj_x objects/info/packs objects/info/commit-graphs/graph-1
+    refs/heads/a/b refs/heads/config logs/HEAD logs/refs/stash HEAD HEAD.lock ORIG_HEAD FETCH_HEAD MERGE_MSG AUTO_MERGE
+    COMMIT_EDITMSG index index.lock index.stash.12 next-index-12.lock packed-refs packed-refs.new packed-refs.lock
+    shallow.lock gc.pid gc.log.lock worktrees/w/HEAD worktrees/w/index.lock modules/lib/objects/ab/c
+    modules/third/lib/FETCH_HEAD modules/lib/packed-refs.lock lfs/objects/a/b
+"""
+SET_UP = """
+    config config.lock config.worktree commondir gitdir hooks hooks/pre-commit info info/attributes info/exclude objects/info
+    objects/info/alternates objects/info/alternates.lock objects/info/http-alternates objects/x/info/alternates worktrees/w
+    worktrees worktrees/w/commondir worktrees/w/gitdir worktrees/w/config.worktree modules modules/lib modules/lib/config
+    modules/lib/hooks/x modules/lib/commondir modules/lib/objects/info/alternates modules/a/b/config modules/objects/config
+    modules/objects/hooks/update modules/lib/worktrees/w/commondir rebase-merge/git-rebase-todo objects refs logs
+    modules/lib/objects worktrees/w/logs something new/config description branches/x
+"""
 
 
 def test_only_known_places_of_a_repository_are_records():
-    assert [path for path in RECORDS if not git_records.is_record(os.fsencode(path))] == []
-    assert [path for path in ("", *SET_UP) if git_records.is_record(os.fsencode(path))] == []
+    assert [path for path in RECORDS.split() if not git_records.is_record(os.fsencode(path))] == []
+    assert [path for path in ("", *SET_UP.split()) if git_records.is_record(os.fsencode(path))] == []
 
 
 PYTHON = "python3 -c "
@@ -147,6 +86,12 @@ def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):  # n
     done = world.run([text.replace("{w}", str(world.workspace)) for text in IN_A_REPOSITORY])
     assert state() == before
     assert [text for text, item in zip(IN_A_REPOSITORY, done, strict=True) if item["code"] == 0] == []
+
+
+def test_a_command_with_an_editor_runs_only_when_asked_for(world):  # noqa: F811
+    done = world.run(["vi --version >/dev/null; echo ran", "ls | nano", "ls && /usr/bin/emacs -nw x"], gate=True)
+    assert [item["outcome"] for item in done] == ["declined"] * 3
+    assert all(item["out"] == "" for item in done)
 
 
 def test_nothing_gets_the_rights_of_its_owner(world):  # noqa: F811
