@@ -17,6 +17,7 @@ from agent.execution import interactive, state
 from agent.execution.helper import Helper
 from agent.execution.jobs.table import JobTable
 from agent.execution.launch import Launch
+from agent.execution.leftovers import without_loaders
 from agent.execution.limits import RunLimits
 from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
@@ -307,6 +308,9 @@ class ShellExecutor:
             if start.note:
                 result = with_fields(result, notes=(*result.notes, start.note))
             after = self._shells.left(start, before)
+            if command.rights is not None and after is not None:
+                after, left_out = without_loaders(after, before)
+                result = with_fields(result, notes=(*result.notes, *left_out))
             if confined is not None:
                 if after is not None:
                     after, left_out = await in_thread(partial(confined.left, after, before, self._shells.find()))

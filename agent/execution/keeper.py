@@ -107,13 +107,15 @@ class Keeper:
     def _answer_calls(self, channel: socket.socket) -> None:
         from agent.execution.confine.asked_calls import AskedCalls
         from agent.execution.confine.lock_plan import decoded
+        from agent.execution.confine.own_descriptors import OwnDescriptors
 
         sandbox = self._request["sandbox"]
         os.close(sandbox["channel"])
         with channel:
             _data, fds, _flags, _address = socket.recv_fds(channel, 1, 1)
         os.set_inheritable(fds[0], False)
-        self._asked = AskedCalls(fds[0], decoded(sandbox), self._end_held)
+        descriptors = OwnDescriptors(self._pid, self._stdio)
+        self._asked = AskedCalls(fds[0], decoded(sandbox), descriptors, self._end_held)
         self._asked.start()
 
     def _end_held(self) -> None:

@@ -38,6 +38,14 @@ def taken_over(after: ShellState, before: ShellState, bash: str) -> tuple[ShellS
     others = dict(before.others)
     if any(after.others[name] != before.others.get(name) for name in after.others):
         notes.append("functions and aliases of a confined or rehearsed command are kept for bash only")
+    kept, left_out = without_loaders(replace(after, functions=functions), before)
+    return replace(kept, others=others), (*notes, *left_out)
+
+
+def without_loaders(after: ShellState, before: ShellState) -> tuple[ShellState, tuple[str, ...]]:
+    """`after` without variables that run by themselves, and a note on them."""
+    notes: list[str] = []
+    functions = after.functions
     env = dict(after.env)
     reverted = [name for name in {**before.env, **env} if _runs_by_itself(name, functions)]
     changed = sorted(name for name in reverted if env.get(name) != before.env.get(name))
@@ -48,7 +56,7 @@ def taken_over(after: ShellState, before: ShellState, bash: str) -> tuple[ShellS
     told = [name for name in changed if not _FUNCTION.fullmatch(name)]
     if told:
         notes.append(f"not kept, since every program would load it: {', '.join(told)[:200]}")
-    return replace(after, functions=functions, others=others, env=env), tuple(notes)
+    return replace(after, env=env), tuple(notes)
 
 
 def _runs_by_itself(name: str, functions: str) -> bool:

@@ -23,6 +23,7 @@ from agent.execution.confine.asked_sockets import AskedSockets
 from agent.execution.confine.call_tests import NUMBERS
 from agent.execution.confine.caller import CURRENT, Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
+from agent.execution.confine.own_descriptors import OwnDescriptors
 
 _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _ANSWER = struct.Struct("=QqiI")
@@ -39,11 +40,11 @@ _WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 class AskedCalls:
     """`listener`: where the kernel asks; `ended`: called once, from the thread, when the command has to end."""
 
-    def __init__(self, listener: int, plan: LockPlan, ended: Callable[[], None]) -> None:
+    def __init__(self, listener: int, plan: LockPlan, descriptors: OwnDescriptors, ended: Callable[[], None]) -> None:
         self._listener = listener
         self._ended = ended
         self._keeper = os.getpid()
-        self._files = AskedFiles(plan, self._is_own)
+        self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
         self._calls = self._table()
         self.refused: list[str] = []

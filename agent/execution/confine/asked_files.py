@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Callable
 
 from agent.execution import kernel
 from agent.execution.confine import lock_plan
-from agent.execution.confine.caller import Caller, Refused
+from agent.execution.confine.caller import Caller, Refused, is_at, real_path
 from agent.execution.confine.lock_plan import LockPlan
+from agent.execution.confine.own_descriptors import OwnDescriptors
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
@@ -23,15 +23,14 @@ _PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
 _NOREPLACE = 1  # RENAME_NOREPLACE
 _EXCHANGE = 2
 _TRIES = 5
-_PROCESS = re.compile(rb"^/proc/(\d+)/")
 
 
 class AskedFiles:
-    """Judges and does. `is_own(pid)`: whether a process is one of the command's. Methods answer a value, or a descriptor to hand over."""
+    """Judges and does. `descriptors`: what the command's processes have open. Methods answer a value, or a descriptor to hand over."""
 
-    def __init__(self, plan: LockPlan, is_own: Callable[[int], bool]) -> None:
+    def __init__(self, plan: LockPlan, descriptors: OwnDescriptors) -> None:
         self._plan = plan
-        self._is_own = is_own
+        self._descriptors = descriptors
         self._made: set[bytes] = set()
 
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
@@ -60,12 +59,14 @@ class AskedFiles:
             if flags & os.O_CREAT and flags & os.O_EXCL:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             status = os.fstat(found)
-            real = _real(found)
+            real = real_path(found)
             if unnamed:
-                if not (self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)):
+                if not is_at(found, real) or not (
+                    self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)
+                ):
                     raise Refused(_said(real), needless=True)
             elif flags & (os.O_ACCMODE | os.O_TRUNC):
-                self._judge(path, real, status, "write", _is_mild(flags))
+                self._judge_content(caller, found, real, status, _is_mild(flags))
             if stat.S_ISLNK(status.st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             again = flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) | os.O_CLOEXEC | os.O_NOCTTY
@@ -164,8 +165,10 @@ class AskedFiles:
         fd = os.open(caller.path(*old), _PATH | (0 if flags & _FOLLOW else os.O_NOFOLLOW))
         try:
             status = os.fstat(fd)
-            if status.st_nlink:  # else it never had a name, and was opened as one to be written
-                self._judge(b"", _real(fd), status, "link", needless=False)
+            if status.st_nlink:
+                self._judge(fd, real_path(fd), "link", needless=False)
+            elif not self._descriptors.writes(caller, status):  # else it never had a name, and is one of ours
+                raise Refused("name a file of another process")
             path = caller.path(*new)
             return self._make(
                 caller, path, lambda parent, name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=parent)
@@ -177,8 +180,8 @@ class AskedFiles:
         """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
         fd = os.open(path, _PATH | (0 if follow else os.O_NOFOLLOW))
         try:
-            real = _real(fd)
-            self._judge(path, real, os.fstat(fd), "change", needless=False)
+            real = real_path(fd)
+            self._judge(fd, real, "change", needless=False)
             self._as(caller, lambda: act(f"/proc/self/fd/{fd}"))
         finally:
             os.close(fd)
@@ -191,28 +194,31 @@ class AskedFiles:
         if folder not in self._made and self._plan.holds(folder):
             raise Refused(f"rename {_said(folder)}")
 
-    def _judge(self, path: bytes, real: bytes, status: os.stat_result, verb: str, needless: bool) -> None:
-        """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
-        if (status.st_dev, status.st_ino) in self._plan.files and verb == "write":
-            return
-        if verb == "write" and stat.S_ISCHR(status.st_mode) and lock_plan.is_harmless_device(real):
-            return
-        if (not real.startswith(b"/") or status.st_nlink == 0) and verb == "write" and self._is_of_ours(path):
-            return  # a pipe, or a file without a name
-        if self._plan.writes(real, made=self._made):
-            return
-        self._refuse(real, verb, possible=_may(real), needless=needless)
+    def _judge_content(self, caller: Caller, fd: int, real: bytes, status: os.stat_result, needless: bool) -> None:
+        """Whether what is there may be written. Raises as below."""
+        if (status.st_dev, status.st_ino) in self._plan.files:
+            if not self._descriptors.is_shell(caller):
+                raise Refused("write the state of the shell")
+        elif stat.S_ISCHR(status.st_mode):
+            if not self._descriptors.is_harmless_device(caller, status):
+                self._refuse(real, "write", possible=_may(real), needless=needless)
+        elif not real.startswith(b"/") or status.st_nlink == 0:  # a pipe, or a file without a name
+            if not self._descriptors.writes(caller, status):
+                raise Refused(f"write {_said(real)} of another process", needless=needless)
+        else:
+            self._judge(fd, real, "write", needless)
 
-    def _is_of_ours(self, path: bytes) -> bool:
-        process = _PROCESS.match(path)
-        return process is not None and self._is_own(int(process[1]))
+    def _judge(self, fd: int, real: bytes, verb: str, needless: bool) -> None:
+        """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
+        if not (self._plan.writes(real, made=self._made) and is_at(fd, real)):
+            self._refuse(real, verb, possible=_may(real), needless=needless)
 
     def _entry(self, path: bytes, verb: str) -> tuple[int, bytes, bytes]:
         """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
         path = path.rstrip(b"/")
         os.lstat(path)
         parent, name, real = _parted(path)
-        if self._plan.writes(real, made=self._made):
+        if is_at(parent, os.path.dirname(real)) and self._plan.writes(real, made=self._made):
             return parent, name, real
         os.close(parent)
         return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
@@ -221,7 +227,8 @@ class AskedFiles:
         """The same of a name that is not there yet."""
         parent, name, real = _parted(path)
         plan = self._plan
-        if plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real)):
+        here = is_at(parent, os.path.dirname(real))
+        if here and (plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))):
             return parent, name, real
         os.close(parent)
         return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
@@ -249,17 +256,13 @@ def refuse_rights_of_owner(mode: int) -> None:
         raise Refused("make a program that runs with the rights of its owner")
 
 
-def _real(fd: int) -> bytes:
-    return os.readlink(b"/proc/self/fd/%d" % fd)
-
-
 def _parted(path: bytes) -> tuple[int, bytes, bytes]:
     """The folder of `path`, open, its last name, and its real path. Raises OSError."""
     head, _, name = path.rpartition(b"/")
     if name in (b"", b".", b".."):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     parent = os.open(head or b"/", _PATH | os.O_DIRECTORY)
-    return parent, name, _real(parent).rstrip(b"/") + b"/" + name
+    return parent, name, real_path(parent).rstrip(b"/") + b"/" + name
 
 
 def _may(path: bytes) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import socket
+import stat
 import struct
 
 from agent.execution import kernel
-from agent.execution.confine.caller import Caller, Refused
+from agent.execution.confine.caller import Caller, Refused, is_at, real_path
 from agent.execution.confine.lock_plan import LockPlan
 
 _INTERNET = (socket.AF_INET, socket.AF_INET6)
@@ -51,20 +52,29 @@ class AskedSockets:
         """
         data, family = _address(caller, address, length)
         if family == socket.AF_UNIX:
-            self._judge_name(data)
-        elif family in _INTERNET and not self._plan.network:
+            return self._connect_named(caller, number, data)
+        if family in _INTERNET and not self._plan.network:
             raise Refused("use the network", needless=True)
         if not self._copies:
-            if family == socket.AF_UNIX and not self._plan.services:
-                raise Refused("ask a program of this machine", needless=True)
             return None
-        ours = self._dup(caller, number)
-        try:
-            if family == socket.AF_UNIX and ours.family != socket.AF_UNIX:
-                raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        with self._dup(caller, number) as ours:
             kernel.connect(ours.fileno(), data)
+        return 0
+
+    def _connect_named(self, caller: Caller, number: int, data: bytes) -> int | None:
+        """What lies at the name is opened, judged, and connected to by its descriptor: the name may mean another socket by then."""
+        found = self._judged(data)
+        try:
+            if not self._copies:
+                if not self._plan.services:
+                    raise Refused("ask a program of this machine", needless=True)
+                return None
+            with self._dup(caller, number) as ours:
+                if ours.family != socket.AF_UNIX:
+                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+                kernel.connect(ours.fileno(), data[:2] + b"/proc/self/fd/%d\0" % found)
         finally:
-            ours.close()
+            os.close(found)
         return 0
 
     def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:
@@ -81,17 +91,20 @@ class AskedSockets:
             ours.close()
         return 0
 
-    def _judge_name(self, data: bytes) -> None:
+    def _judged(self, data: bytes) -> int:
+        """A descriptor of the socket at a name. Raises OSError or Refused."""
         name = data[2:].partition(b"\0")[0]
         if not name:
             raise Refused("ask a program by an abstract socket", needless=True)
         if not name.startswith(b"/"):
             raise Refused("ask a program beside it", needless=True)  # the name means another place to us
-        path = os.path.realpath(name)
-        if self._plan.services or path.startswith(_NAMES):
-            return
-        if not os.path.lexists(path):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        found = os.open(name, os.O_PATH | os.O_CLOEXEC)
+        path = real_path(found)
+        if stat.S_ISSOCK(os.fstat(found).st_mode) and (
+            self._plan.services or (path.startswith(_NAMES) and is_at(found, path))
+        ):
+            return found
+        os.close(found)
         raise Refused(f"ask {path.decode('utf-8', 'replace')}")
 
     def _dup(self, caller: Caller, number: int) -> socket.socket:

@@ -48,6 +48,10 @@ class Caller(NamedTuple):
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         return path
 
+    def process(self) -> int:
+        """The process that its thread belongs to; 0 where it has ended."""
+        return int(self.status("Tgid") or 0)
+
     def path(self, folder: int, address: int) -> bytes:
         """A path that means to us what it means to the caller. Raises OSError."""
         name = self.text(address) if address else b""
@@ -72,6 +76,20 @@ class Caller(NamedTuple):
         finally:
             os.close(fd)
         return said.partition(b"\n%s:" % name.encode())[2].partition(b"\n")[0].decode("ascii", "replace").strip()
+
+
+def real_path(fd: int) -> bytes:
+    """Where an open file lies, as the kernel says; of a pipe or a socket no path."""
+    return os.readlink(b"/proc/self/fd/%d" % fd)
+
+
+def is_at(fd: int, path: bytes) -> bool:
+    """Whether an open file is the one at `path` here: the same text may name another one in another mount namespace."""
+    try:
+        here = os.lstat(path)
+    except OSError:
+        return False
+    return os.path.samestat(here, os.fstat(fd))
 
 
 def timespecs(caller: Caller, name: str, address: int) -> bytes | None:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from agent.execution.confine import git_records
 
-_DEVICES = re.compile(rb"/dev/(null|zero|full|random|urandom|tty|ptmx|pts/\d+)")
 _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 # What programs keep for themselves by the way: without it they do the same, only slower.
 _BY_THE_WAY = re.compile(
@@ -49,12 +48,14 @@ class LockPlan(NamedTuple):
         for inside in self.repositories:
             if _below(path, inside):
                 return git_records.is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
-        if b"/.git/" in path + b"/" or b"/.agent-shell" in path:
+        if _runs_later(path):
             return any(_below(path, folder) for folder in made)
         return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
 
     def makes(self, path: bytes) -> bool:
         """Whether something new may be made at `path`, where nothing is: a temporary file. A folder of somebody there is theirs."""
+        if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
+            return False
         return os.path.dirname(path) in self.temporary
 
     def leads(self, path: bytes) -> bool:
@@ -88,11 +89,6 @@ def decoded(spec: dict[str, Any]) -> LockPlan:
     )
 
 
-def is_harmless_device(path: bytes) -> bool:
-    """Whether it is a device that swallows or hands out bytes, or a terminal."""
-    return _DEVICES.fullmatch(path) is not None
-
-
 def is_by_the_way(path: bytes) -> bool:
     """Whether a program that may not write there is expected to go on: its caches, its history, a lock it can do without."""
     return _BY_THE_WAY.search(path) is not None and _NOT_BY_THE_WAY.search(path) is None
@@ -107,7 +103,15 @@ def _below_new_worktree(path: bytes, inside: bytes, made: set[bytes]) -> bool:
     return any(folder.startswith(inside + b"/worktrees/") and _below(path, folder) for folder in made)
 
 
+def _runs_later(path: bytes) -> bool:
+    """Whether it lies where git or agent-shell find what they run, or are set up by."""
+    return b"/.git/" in path + b"/" or b"/.agent-shell" in path
+
+
 def temporary(env_folder: str | None) -> tuple[bytes, ...]:
-    """The folders for temporary files, by their real paths."""
-    named = (*_TEMPORARY, os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else _TEMPORARY
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in named if os.path.isdir(path)))
+    """The folders for temporary files, by real paths. Commands may set TMPDIR: it counts where it lies in one of them and is ours."""
+    folders = tuple(dict.fromkeys(os.path.realpath(path) for path in _TEMPORARY if os.path.isdir(path)))
+    named = os.path.realpath(os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else b""
+    if named and any(_below(named, folder) for folder in folders) and os.path.isdir(named):
+        return folders if os.stat(named).st_uid != os.geteuid() else tuple(dict.fromkeys((*folders, named)))
+    return folders

@@ -27,6 +27,7 @@ def _held(request: wire.Message) -> wire.Message:
     """Hold a child, which tries to write `outside`; we answer it as a keeper would."""
     from agent.execution.confine.asked_calls import AskedCalls
     from agent.execution.confine.lock_plan import decoded
+    from agent.execution.confine.own_descriptors import OwnDescriptors
 
     spec, outside = request["sandbox"], request["outside"].encode("latin-1")
     ours, theirs = socket.socketpair()
@@ -41,7 +42,7 @@ def _held(request: wire.Message) -> wire.Message:
         ours.settimeout(_PATIENCE)
         _data, fds, _flags, _address = socket.recv_fds(ours, 1, 1)
         if fds:
-            asked = AskedCalls(fds[0], decoded(spec), lambda: os.kill(child, signal.SIGKILL))
+            asked = AskedCalls(fds[0], decoded(spec), OwnDescriptors(child, []), lambda: os.kill(child, signal.SIGKILL))
             asked.start()
         said = lines.read()
     os.waitpid(child, 0)
