@@ -35,6 +35,8 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
     offset = 1 if verbs[0] == "container" and len(verbs) > 1 else 0
     verb = verbs[offset]
+    if verb == "unshare" and len(args.operands) > offset + 1:  # podman: as root of one's own namespace
+        return invocation.inner(invocation.words[invocation.words.index(args.operands[offset + 1]) :], table.name)
     bulk = verb in ("rm", "kill", "rmi") and any(
         "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
     )

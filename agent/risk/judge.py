@@ -178,6 +178,8 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
         and text not in shell_builtins._BUILTINS
     ):
+        if any(path.endswith(f"/{text}") for path in walker.downloads):
+            walker.add("run-remote", [word], word_place(word, invocation), rule="run.fetched")
         known = find_program(text)
         asks_password = known is not None and known.handler in _ELEVATES
         walker.add(

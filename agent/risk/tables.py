@@ -146,6 +146,10 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
         walker.add("run-remote", targets, invocation.place, invocation=invocation)
     if rule.effect in _RUNS:
         suspect_rest(walker, invocation, len(rule.verbs))
+    if rule.effect == "change" and rule.level != "low":
+        disks = [word for word in targets if walker.rater.scopes.of(word, invocation.cwd) == "device"]
+        if disks:
+            walker.add("device-write", disks, invocation.place, invocation=invocation)
     walker.add(
         rule.effect,
         targets,
