@@ -18,6 +18,7 @@ from typing import Any
 
 from agent.execution import kernel
 from agent.execution.confine.asked_changes import CHANGES, as_number
+from agent.execution.confine.asked_descriptors import AskedDescriptors
 from agent.execution.confine.asked_files import AskedFiles
 from agent.execution.confine.asked_sockets import AskedSockets
 from agent.execution.confine.call_tests import NUMBERS
@@ -46,6 +47,7 @@ class AskedCalls:
         self._keeper = os.getpid()
         self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
+        self._by_number = AskedDescriptors(descriptors, self._files.may_change)
         self._calls = self._table()
         self.refused: list[str] = []
         """What it wanted and did not get, in words of the command."""
@@ -78,7 +80,7 @@ class AskedCalls:
             return  # it has ended meanwhile
         key, pid, _flags, number, _arch, _at, *words = _NOTIFICATION.unpack(message)
         name, act = self._calls.get(number, ("", None))
-        if name == "connect":  # which may take as long as the other end does
+        if name in ("connect", "ioctl", "flock"):  # which may take as long as the other end does
             threading.Thread(target=self._do, args=(key, name, act, Caller(pid), words), daemon=True).start()
         else:
             self._do(key, name, act, Caller(pid), words)
@@ -157,6 +159,8 @@ class AskedCalls:
             "socket": lambda c, w: self._sockets.make(w[0], w[1]),
             "connect": self._connect,
             "bind": lambda c, w: self._sockets.bind(c, w[0], w[1], w[2]),
+            "ioctl": lambda c, w: self._by_number.terminal(c, w[0], w[1], w[2]),
+            "flock": lambda c, w: self._by_number.lock(c, w[0], w[1]),
             "ptrace": _trace,
         }
         acts |= {name: partial(self._change, name) for name in CHANGES}

@@ -65,6 +65,8 @@ class AskedFiles:
                     self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)
                 ):
                     raise Refused(_said(real), needless=True)
+            elif (status.st_dev, status.st_ino) in self._plan.files and self._descriptors.is_copy_of_shell(caller):
+                return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # its own state is nobody's
             elif flags & (os.O_ACCMODE | os.O_TRUNC):
                 self._judge_content(caller, found, real, status, _is_mild(flags))
             if stat.S_ISLNK(status.st_mode):
@@ -194,6 +196,11 @@ class AskedFiles:
         if folder not in self._made and self._plan.holds(folder):
             raise Refused(f"rename {_said(folder)}")
 
+    def may_change(self, fd: int) -> bool:
+        """Whether an open file is one that may be written."""
+        real = real_path(fd)
+        return self._plan.writes(real, made=self._made) and is_at(fd, real)
+
     def _judge_content(self, caller: Caller, fd: int, real: bytes, status: os.stat_result, needless: bool) -> None:
         """Whether what is there may be written. Raises as below."""
         if (status.st_dev, status.st_ino) in self._plan.files:
@@ -210,7 +217,7 @@ class AskedFiles:
 
     def _judge(self, fd: int, real: bytes, verb: str, needless: bool) -> None:
         """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
-        if not (self._plan.writes(real, made=self._made) and is_at(fd, real)):
+        if not self.may_change(fd):
             self._refuse(real, verb, possible=_may(real), needless=needless)
 
     def _entry(self, path: bytes, verb: str) -> tuple[int, bytes, bytes]:

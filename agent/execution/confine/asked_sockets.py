@@ -108,11 +108,7 @@ class AskedSockets:
         raise Refused(f"ask {path.decode('utf-8', 'replace')}")
 
     def _dup(self, caller: Caller, number: int) -> socket.socket:
-        process = kernel.pidfd_open(int(caller.status("Tgid") or caller.pid))
-        try:
-            return socket.socket(fileno=kernel.pidfd_getfd(process, number & 0xFFFFFFFF))
-        finally:
-            os.close(process)
+        return socket.socket(fileno=caller.descriptor(number))
 
 
 def _has_copies() -> bool:

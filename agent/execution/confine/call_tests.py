@@ -48,6 +48,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {  # on x86_64, on aarch64 (
     "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106), "kexec_load": (246, 104),
     "kexec_file_load": (320, 294), "acct": (163, 89), "settimeofday": (164, 170), "clock_settime": (227, 112),
     "adjtimex": (159, 171), "clock_adjtime": (305, 266), "quotactl": (179, 60), "quotactl_fd": (443, 443),
+    "fcntl": (72, 25), "flock": (73, 32), "setpgid": (109, 154),
     "vhangup": (153, 58), "iopl": (172, None), "ioperm": (173, None), "syslog": (103, 116),
 }  # fmt: skip
 

@@ -8,6 +8,8 @@ import re
 import struct
 from typing import NamedTuple
 
+from agent.execution import kernel
+
 CURRENT = -100
 """AT_FDCWD: a path is below the working folder."""
 _ITSELF = re.compile(rb"^/proc/(?:self|thread-self)(?=/|$)")
@@ -51,6 +53,14 @@ class Caller(NamedTuple):
     def process(self) -> int:
         """The process that its thread belongs to; 0 where it has ended."""
         return int(self.status("Tgid") or 0)
+
+    def descriptor(self, number: int) -> int:
+        """A copy of one of its descriptors. Raises OSError."""
+        process = kernel.pidfd_open(self.process() or self.pid)
+        try:
+            return kernel.pidfd_getfd(process, number & 0xFFFFFFFF)
+        finally:
+            os.close(process)
 
     def path(self, folder: int, address: int) -> bytes:
         """A path that means to us what it means to the caller. Raises OSError."""

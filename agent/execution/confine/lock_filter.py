@@ -10,7 +10,7 @@ import os
 from functools import cache
 
 from agent.execution import kernel
-from agent.execution.confine import call_filter, other_processes
+from agent.execution.confine import call_filter, other_processes, requests
 from agent.execution.confine.call_tests import (
     AND,
     ASK,
@@ -43,9 +43,7 @@ _NEVER = (
 )  # fmt: skip
 _CREATES = 0o1000  # IPC_CREAT
 _REMOVE_OR_SET = (0, 1, 16, 17)  # IPC_RMID, IPC_SET, SETVAL, SETALL
-_HANDING, _TYPE = 0xC0000000, 0xFF00  # in the number of a request: 0x4… hands something over, which is no reading
-_TERMINAL = 0x5400  # the type of the requests of terminals
-_TRIM = 0xC0185879  # FITRIM
+_EXCLUSIVE = 2  # LOCK_EX
 _WRITING = (
     os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | (getattr(os, "O_TMPFILE", 0) & ~getattr(os, "O_DIRECTORY", 0))
 )
@@ -69,8 +67,17 @@ def program(*, network: bool) -> list[Instruction]:
     for name in ("clone", "unshare"):
         lines += flagged(name, 0, call_filter.NAMESPACES, refuse(errno.EPERM))
     lines += with_argument("pidfd_send_signal", 1, [(EQUAL, 1, 0, 0), refuse(errno.EPERM)])
-    lines += other_processes.untouched() + _shared_memory() + _requests() + _sockets(network=network)
+    lines += other_processes.untouched() + other_processes.unowned()
+    lines += flagged("flock", 1, _EXCLUSIVE, ASK)
+    lines += _shared_memory() + requests.filtered() + _sockets(network=network)
+    lines += with_argument("syslog", 0, [(AT_LEAST, 0, 2, 4), (AT_LEAST, 1, 0, 9), refuse(errno.EPERM)])
     return [*lines, (RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW)]
+
+
+def apart(lines: list[Instruction], group: int) -> list[Instruction]:
+    """The same filter for a command that may not join one group of processes: that of its keeper, whom a signal to its own would end."""
+    joined = with_argument("setpgid", 1, [(EQUAL, 0, 1, group), refuse(errno.EPERM)])
+    return [*lines[:-1], *joined, lines[-1]]
 
 
 def nothing_sent() -> list[Instruction]:
@@ -92,22 +99,6 @@ def _shared_memory() -> list[Instruction]:
         for command in _REMOVE_OR_SET:
             lines += with_argument(name, place, [(AND, 0, 0, 0xFF), (EQUAL, 0, 1, command), refuse(errno.EPERM)])
     return lines
-
-
-def _requests() -> list[Instruction]:
-    """Requests that hand something to a file or device, which need no right to write; and clearing the kernel's messages."""
-    no = refuse(errno.EPERM)
-    lines: list[Instruction] = []
-    for request in (*call_filter.TYPE_INTO_TERMINAL, _TRIM):
-        lines += with_argument("ioctl", 1, [(EQUAL, 0, 1, request), no])
-    handing = [
-        (AND, 0, 0, _HANDING | _TYPE),
-        (EQUAL, 3, 0, 0x40000000 | _TERMINAL),
-        (AND, 0, 0, _HANDING),
-        (EQUAL, 0, 1, 0x40000000),
-    ]
-    lines += with_argument("ioctl", 1, [*handing, no])
-    return lines + with_argument("syslog", 0, [(AT_LEAST, 0, 2, 4), (AT_LEAST, 1, 0, 9), no])
 
 
 def _sockets(*, network: bool) -> list[Instruction]:

@@ -19,6 +19,7 @@ _NEVER = (
     "process_vm_writev", "process_madvise", "process_mrelease", "migrate_pages", "move_pages",
     "add_key", "request_key", "keyctl",
 )  # fmt: skip
+_OWNING = (8, 15, 1024)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE
 _ITSELF = (0, 0)  # the first argument is a process, and 0 is whoever calls
 
 
@@ -34,6 +35,12 @@ def untouched() -> list[Instruction]:
         lines += with_argument(name, 0, [(EQUAL, 1, 0, process), no])
         lines += unless(name, ((1, 0),), no)
     return lines + _limits(no)
+
+
+def unowned() -> list[Instruction]:
+    """Refuse what makes the kernel send signals to others later, or lets them wait: owning a file, a lease."""
+    no = refuse(errno.EPERM)
+    return [line for command in _OWNING for line in with_argument("fcntl", 1, [(EQUAL, 0, 1, command), no])]
 
 
 def _limits(no: Instruction) -> list[Instruction]:

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import termios
 import textwrap
 from pathlib import Path
 
@@ -184,3 +185,121 @@ def test_a_terminal_of_its_own_is_written(world):
     source = "import os, pty; m, s = pty.openpty(); t = os.open(os.ttyname(s), os.O_WRONLY); os.write(t, b'x'); print(os.read(m, 1))"
     (item,) = world.run([f'python3 -c "{source}"'], lying=True, gate=True)
     assert (item["code"], item["out"]) == (0, "b'x'\n")
+
+
+def test_no_file_is_owned_for_its_signals_and_no_group_of_others_joined(world):
+    """The kernel would send them itself, to whomever a descriptor belongs."""
+    script = ["-c", "import time; time.sleep(60)"]
+    victim = subprocess.Popen([*world.words, *script], env=world.environ, stdin=subprocess.DEVNULL)
+    program = f"""
+        import fcntl, os, signal, struct
+        victim, done = {victim.pid}, []
+        def attempt(what, act):
+            try:
+                act()
+            except PermissionError:
+                return
+            done.append(what)
+        r, w = os.pipe()
+        f = os.open("/etc/passwd", os.O_RDONLY)
+        attempt("own", lambda: fcntl.fcntl(r, fcntl.F_SETOWN, victim))
+        attempt("own group", lambda: fcntl.fcntl(r, fcntl.F_SETOWN, -victim))
+        attempt("own ex", lambda: fcntl.fcntl(r, 15, struct.pack("ii", 1, victim)))
+        attempt("ioctl", lambda: fcntl.ioctl(r, 0x8901, struct.pack("i", victim)))
+        attempt("socket", lambda: fcntl.ioctl(r, 0x8902, struct.pack("i", victim)))
+        attempt("lease", lambda: fcntl.fcntl(f, 1024, fcntl.F_RDLCK))
+        attempt("group", lambda: os.setpgid(0, os.getsid(0)))
+        fcntl.fcntl(r, 10, signal.SIGKILL)
+        fcntl.fcntl(r, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+        os.write(w, b"x")
+        print(done)
+        """
+    try:
+        (item,) = world.run([python(world, "owner.py", program)], lying=True, gate=True)
+        assert (item["code"], item["out"]) == (0, "[]\n")
+        with pytest.raises(subprocess.TimeoutExpired):
+            victim.wait(0.1)
+    finally:
+        victim.kill()
+        victim.wait()
+
+
+def test_groups_of_its_own_are_made_and_signalled(world):
+    (item,) = world.run(["set -m; sleep 30 & sleep 0.2; kill -TERM -- -$!; wait $!; echo $?"], lying=True, gate=True)
+    assert item["out"] == "143\n", item
+
+
+def test_what_the_shell_forked_and_ended_early_neither_writes_its_state_nor_ends_it(world):
+    commands = ["kept=here; export kept; (kill -TERM $BASHPID); true", "echo $kept"] * 3
+    done = world.run(commands, lying=True, gate=True)
+    assert [(item["outcome"], item["code"]) for item in done] == [("ran", 0)] * 6
+    assert [item["out"] for item in done[1::2]] == ["here\n"] * 3
+
+
+CHANGES_OF_TERMINALS = (
+    "fcntl.ioctl(t, termios.TIOCSWINSZ, struct.pack('HHHH', 3, 7, 0, 0))",
+    "termios.tcflush(t, termios.TCIOFLUSH)",
+    "termios.tcflow(t, termios.TCOOFF)",
+    "fcntl.ioctl(t, termios.TIOCEXCL)",
+    "a = termios.tcgetattr(t); a[3] ^= termios.ECHO; termios.tcsetattr(t, termios.TCSANOW, a)",
+    "fcntl.ioctl(t, 0x402C542B, bytes(44))",
+    "fcntl.ioctl(t, termios.TIOCSETD, struct.pack('i', 2))",
+)
+
+
+def test_other_terminals_are_not_changed(world):
+    master, slave = pty.openpty()
+    try:
+        name = os.ttyname(slave)
+        os.chmod(name, 0o666)
+        before = termios.tcgetattr(slave), os.get_terminal_size(slave)
+        texts = [
+            f"import fcntl, os, struct, termios; t = os.open({name!r}, os.O_RDONLY | os.O_NOCTTY); {text}"
+            for text in CHANGES_OF_TERMINALS
+        ]
+        done = world.run([f'python3 -c "{text}"' for text in texts], lying=True, gate=True)
+        assert [item["code"] for item in done if item["code"] == 0] == []
+        assert (termios.tcgetattr(slave), os.get_terminal_size(slave)) == before
+        os.close(os.open(name, os.O_RDONLY | os.O_NOCTTY))
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_its_own_terminals_are_changed(world):
+    lines = "\n        ".join(f"t = s; {text}" for text in CHANGES_OF_TERMINALS[:2] + CHANGES_OF_TERMINALS[4:5])
+    program = f"""
+        import fcntl, os, pty, struct, termios
+        m, s = pty.openpty()
+        {lines}
+        t = m; {CHANGES_OF_TERMINALS[0]}
+        print(os.get_terminal_size(s).columns)
+        """
+    (item,) = world.run([python(world, "own.py", program)], lying=True, gate=True)
+    assert (item["code"], item["out"]) == (0, "7\n"), item
+
+
+def test_files_of_others_are_not_locked(world):
+    tried = (f"flock -xn {world.home}/.bashrc true", f"exec 3<{world.home}/.bashrc; flock -x 3")
+    done = world.run([*tried, "f=$(mktemp); flock -x $f echo own; rm $f"], lying=True, gate=True)
+    assert [item["code"] == 0 for item in done] == [False, False, True]
+    assert done[2]["out"] == "own\n"
+
+
+def test_a_device_is_not_told_to_act_by_who_may_read_it(world):
+    """Old requests that say nothing of where data goes: one that makes a loop device, ejects a disk, resets, or is not known."""
+    source = """
+        import errno, fcntl, os
+        f = os.open("/dev/null", os.O_RDONLY)
+        for request in (0x4C82, 0x4C80, 0x5309, 0x125D, 0x5514, 0x2285, 0x7003):
+            try:
+                fcntl.ioctl(f, request)
+            except OSError as error:
+                print(errno.errorcode[error.errno])
+        try:
+            fcntl.ioctl(f, 0x1268)
+        except OSError as error:
+            print(errno.errorcode[error.errno])
+        """
+    (item,) = world.run([python(world, "device.py", source)], lying=True, gate=True)
+    assert item["out"].split() == ["EPERM"] * 7 + ["ENOTTY"]
