@@ -9,6 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.bundled_options import spelled_out
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.leaks import is_kept
 from agent.risk.options import Args, split_args
 from agent.risk.words import UNKNOWN, Word
 
@@ -157,6 +158,9 @@ def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.values("-e", "--rsh", "--rsync-path"):
         if not re.match(r"\S*ssh\b", word.text) or re.search(r"ProxyCommand|sh -c", word.text):
             walker.script(word.text, invocation.place, invocation)
+    sent = [word for word in args.values("--early-input") if is_kept(walker, invocation, word)]
+    if sent:
+        walker.add("send-secret", sent, invocation.place, invocation=invocation)
     if not args.names.isdisjoint(table.dry) or len(args.operands) < 2:
         return None, ""
     target = args.operands[-1]
@@ -218,27 +222,3 @@ def split(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     prefix = args.operands[1] if own and len(args.operands) > 1 else args.value("-f", "--prefix")
     walker.add("write", [prefix or Word("x", *invocation.place)], invocation.place, invocation=invocation)
     return None
-
-
-def crypt(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """openssl: decoding, network clients, secrets."""
-    verb = args.operands[0].text if args.operands else invocation.words[1].text if len(invocation.words) > 1 else ""
-    place = invocation.place
-    output = args.value("-out", "-o")
-    if output is not None:
-        walker.add("write", [output], place, invocation=invocation)
-    if verb in ("rsa", "pkey", "ec", "dsa", "pkcs8", "pkcs12", "base64", "enc"):  # the others read certificates
-        walker.add("read", args.values("-in"), place, invocation=invocation)
-    if verb == "engine" and len(args.operands) > 1:
-        walker.add("run", args.operands[1:2], place, reason="loads the engine {targets}", rule="openssl.engine")
-    if verb in ("s_client", "s_server"):
-        walker.add(
-            "send" if invocation.stdin and invocation.stdin[0] != "" else "receive",
-            [],
-            place,
-            level=None if invocation.stdin else Level.LOW,
-        )
-        return None, "net"
-    if args.has("-d", "-decode"):
-        return None, "opaque"
-    return None, (invocation.stdin or (None, ""))[1]

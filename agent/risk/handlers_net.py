@@ -12,6 +12,7 @@ from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.leaks import confides, is_kept, metadata
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
+from agent.risk.server_requests import judge_requests, method_effect, quoted_effect
 from agent.risk.words import Word, join_taint
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspec
 
 
 _KEPT = ("secrets", "account-secret", "history")
+_CURL_DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json", "--data-ascii", "--form-string",
+              "--expand-data", "--expand-data-binary", "--expand-data-urlencode", "--expand-form", "--expand-json")  # fmt: skip
+_CURL_TOLD = ("-H", "--header", "--proxy-header", "-b", "--cookie", "-A", "--etag-compare", "--expand-header", "--expand-url",
+              "--url-query", "--expand-url-query")  # fmt: skip
 _CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
                 "--hsts", "--alt-svc")  # fmt: skip
 
@@ -39,22 +44,11 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     urls = [*args.operands, *args.values("--url")]
     method = args.value("-X", "--request")
     verb = method.text.upper() if method is not None else ""
-    data = args.values(
-        "-d",
-        "--data",
-        "--data-binary",
-        "--data-raw",
-        "--data-urlencode",
-        "-F",
-        "--form",
-        "--json",
-        "--data-ascii",
-        "--form-string",
-    )
+    data = args.values(*_CURL_DATA)
+    data += [word for word in args.values("--url-query") if "@" in word.text]
+    variables = args.values("--variable") if any(name.startswith("--expand-") for name in args.names) else []
     upload = args.values("-T", "--upload-file")
-    secret = _secret_sent(
-        walker, invocation, [*data, *args.values("-H", "--header", "-b", "--cookie", "-A"), *urls], upload
-    )
+    secret = _secret_sent(walker, invocation, [*data, *variables, *args.values(*_CURL_TOLD), *urls], upload)
     if secret or any(confides(word.taint) for word in data):  # in a header or an address it is what one logs in with
         walker.add("send-secret", urls[:1], place)
     elif upload or verb in ("POST", "PUT", "PATCH") or (data and not _only_asks(data, args)):
@@ -64,8 +58,10 @@ def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         )
         kind = "remote-destroy" if destroys else "send"
         walker.add(kind, urls[:1], place, level=None if kind != "send" or not harmless else Level.MEDIUM)
-    if verb == "DELETE":
-        walker.add("remote-destroy", urls[:1], place)
+    effects = [method_effect(verb) if verb not in ("POST", "PUT", "PATCH") else ""]
+    judge_requests(
+        walker, invocation, urls, effects + [quoted_effect(word.text) for word in args.values("-Q", "--quote")]
+    )
     output = args.value("-o", "--output")
     if output is not None and output.text not in ("-", "/dev/null"):
         walker.add("write", [output], place, invocation=invocation, rule="download.file")

@@ -84,6 +84,9 @@ _WRITING_FORMATTERS = frozenset(
 )
 
 
+_FIXES = ("--fix", "-fix", "--fix-errors", "-fix-errors", "--fix-notes", "-fix-notes", "--refactor")
+
+
 def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Linters read; formatters write unless they only check."""
     name = invocation.words[0].text.rpartition("/")[2]
@@ -126,7 +129,9 @@ def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         "oxlint",
     ):
         writes = False
-    if writes and not checks:
+    fixes = any(word.text in _FIXES for word in invocation.words)
+    fixes = fixes or (name, first) in (("statix", "fix"), ("sqlfluff", "fix")) or (name == "ktlint" and args.has("-F"))
+    if (writes and not checks) or (fixes and not args.has("--diff", "--check")):
         walker.add("modify", args.operands, invocation.place, invocation=invocation, rule="modify.format")
     output = args.value("-o", "--output", "--output-file", "--report-file")
     if output is not None:

@@ -56,6 +56,8 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word) -> None:
     if found.runs_result:
         reason = "has sed run what it makes of its input"
         walker.add("run-opaque", [script], invocation.place, reason=reason, rule="sed.execute")
+    for name in found.reads:
+        walker.add("read", [script.part(name)], invocation.place, invocation=invocation)
     for name in found.writes:
         if name not in ("/dev/stdout", "/dev/stderr"):
             walker.add("write", [script.part(name)], invocation.place, invocation=invocation, rule="sed.write")

@@ -23,6 +23,7 @@ from agent.risk.number_outputs import as_numbers
 from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
+from agent.risk.shown_secrets import judge_shown_files
 from agent.risk.standard_folders import STANDARD_FOLDERS
 from agent.risk.sub_command_readings import without_first_options
 from agent.risk.tables import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
@@ -96,6 +97,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             keep_names(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
             judge_named_secrets(walker, name, invocation)
+            judge_shown_files(walker, name, invocation, table)
         if not isinstance(inner, Invocation):
             judge_named_destruction(walker, invocation, walker.findings[before:])
             if invocation.elevated and (table.reader or walker.reads):

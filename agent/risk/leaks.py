@@ -51,6 +51,7 @@ _SENDERS = frozenset(
      "megaput", "mega-put", "onedrive", "syncthing", "udp-sender", "bbcp", "uucp", "uux", "socat", "websocat", "mosquitto_pub",
      "kafkacat", "kcat", "msmtp", "sendmail", "mailx", "s-nail", "mpack")
 )  # fmt: skip
+_ASKERS = frozenset(("dig", "ping", "traceroute", "whois", "nmap"))  # the names they ask for may stand in a file
 _SERVERS = frozenset(
     ("httpd", "http-server", "serve", "live-server", "webfsd", "darkhttpd", "miniserve", "dufs", "twistd", "thttpd", "mini_httpd",
      "simple-http-server", "gohttpserver", "uftpd")
@@ -81,7 +82,7 @@ _LOGS_IN = LazyPattern(
 
 def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
     """Secrets that `name` would send, serve or tell."""
-    if name in _SENDERS:
+    if name in _SENDERS or (table is not None and table.name in _ASKERS):
         _judge_sender(walker, invocation)
     if (
         invocation.stdin is not None

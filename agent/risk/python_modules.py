@@ -56,7 +56,9 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
         _documented(walker, invocation, module, rest)
     elif module.text in ("zipfile", "tarfile"):
         _archive_module(walker, invocation, module, rest)
-    elif module.text not in _READING_MODULES:
+    elif module.text in _READING_MODULES:
+        walker.add("read", [word for word in rest if word.text[:1] != "-"], invocation.place, invocation=invocation)
+    else:
         walker.add("run", [module], invocation.place, rule="run.module")
     return None, ""
 

@@ -31,7 +31,8 @@ class SedSyntaxError(ValueError):
 
 
 class SedScript(Struct):
-    """`writes`: files that w, W and the w of s write to. `commands`: what e runs, "" for the line that it stands at.
+    """`writes`: files that w, W and the w of s write to. `commands`: what e runs, "" for the line that it stands
+    at. `reads`: files that r and R show.
 
     `runs_result`: whether an s with the flag e runs what it made. `brackets`: whether a delimiter inside `[…]` is text, as
     versions of sed differ in that.
@@ -42,6 +43,7 @@ class SedScript(Struct):
     commands: list[str] = []
     runs_result: bool = False
     unread: bool = False  # an unknown part stands where a command, a flag or a delimiter would
+    reads: list[str] = []
 
 
 def judge_sed(text: str) -> SedScript:
@@ -56,6 +58,7 @@ def judge_sed(text: str) -> SedScript:
             continue
         found.writes += [name for name in read.writes if name not in found.writes]
         found.commands += [command for command in read.commands if command not in found.commands]
+        found.reads += [name for name in read.reads if name not in found.reads]
         found.runs_result = found.runs_result or read.runs_result
     if refused == 2:
         found = _guess(text)
@@ -105,7 +108,9 @@ def _command(text: str, position: int, script: SedScript) -> int:
     if letter and letter in _TEXT_COMMANDS:
         return _text_end(text, position)
     if letter and letter in _OTHER_FILES:
-        return _line_end(text, position)
+        end = _line_end(text, position)
+        script.reads.append(text[position:end].strip())
+        return end
     if letter and letter in _LABEL_COMMANDS:
         return _first_of(text, position, "\n;")
     if letter and letter in _PLAIN_COMMANDS:

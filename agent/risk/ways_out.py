@@ -141,6 +141,15 @@ weechat weechat-curses weechat-headless | -r:run --run-command:run
 newsboat newsbeuter | -x:run
 nm objdump ar ld as gcc g++ cc c++ cpp size strip objcopy ranlib addr2line readelf strings c++filt javac java javadoc rustc | @:settings
 fzf | --bind:bind
+ps | :environments
+php | -i:told --info:told
+exiftool | :tags
+ffmpeg ffplay ffprobe avconv | :filters -report:written -vstats:written -vstats_file:written
+node nodejs | --redirect-warnings:written --cpu-prof:reports --heap-prof:reports --prof:reports
+node nodejs | --trace-events-enabled:reports --report-on-signal:reports --report-uncaught-exception:reports
+pandoc | --log:written --extract-media:written
+pdftotext | :beside
+docker docker-compose podman podman-compose | --lock-image-digests:reports
 mlr miller | :mlr --prepipe:sh --prepipex:sh -s:file
 jq yq gojq jaq | :jq
 yq | -s:splits --split-exp:splits --split-exp-file:splits

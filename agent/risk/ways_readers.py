@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation
+from agent.risk.knowledge_store import program
+from agent.risk.options import split_args
+from agent.risk.shown_secrets import environments
 from agent.risk.ways_general import Kind, runs
 from agent.risk.words import Word
 
@@ -17,6 +20,11 @@ _MLR_REACHES = re.compile(r"\b(?:system|exec)\s*\(|\b(?:tee|emit\w*|print\w*|dum
 _JQ_ENVIRONMENT = re.compile(r"\$ENV\b(?!\s*(?:\.\s*\w|\[\s*\"))|(?<![\w.$\"])env\b(?!\s*(?:\.\s*\w|\[|\())")
 _JVM_RUNS = re.compile(
     r"-(?:javaagent|agent|Xbootclasspath|Xrun|XX:(?:OnError|OnOutOfMemoryError|Flags|VMOptionsFile))|@", re.S
+)
+_EXIFTOOL_READS = re.compile(r"-(?:charset|api|lang|listItem|sep|geolocation)\b", re.I)
+_FILTER_WRITES = re.compile(
+    r"(?:metadata=[^,;]*?\bfile|\w*_?stats_file|log_path|\bstats|vidstabdetect=[^,;]*?\bresult|signature=[^,;]*?\bfilename)"
+    r"=([^:,;]+)"
 )
 _GCC_RUNS = re.compile(r"-B(?=.)|-(?:fplugin|specs|fuse-ld|wrapper)")
 
@@ -103,7 +111,44 @@ def batch(walker: Walker, invocation: Invocation, word: Word) -> None:
             walker.add("run", [invocation.words[index + 1]], invocation.place, rule="run.script")
 
 
+def tags(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """exiftool's `-TAG=VALUE` and `-TAG<FORMAT` change files, and rename them where the tag is their name."""
+    changes = [other for other in invocation.words[1:] if re.match(r"-[A-Za-z][\w:*#-]*[+^-]?<?[=<]", other.text)]
+    if [other for other in changes if not _EXIFTOOL_READS.match(other.text)]:
+        walker.add(
+            "modify", [], invocation.place, level=Level.MEDIUM, reason="changes or renames the files that it is given"
+        )
+
+
+def filters(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Files that filters of ffmpeg write, which only their own texts name."""
+    for other in invocation.words[1:]:
+        for found in _FILTER_WRITES.finditer(other.text):
+            name = found[1].strip("'\\")
+            if name not in ("-", "/dev/stdout", "/dev/stderr", "pipe"):
+                walker.add("write", [other.part(name)], invocation.place, invocation=invocation)
+    if any("vidstabdetect" in other.text and "result=" not in other.text for other in invocation.words):
+        walker.add("write", [word.part("transforms.trf")], invocation.place, invocation=invocation)
+
+
+def reports(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("create", [], invocation.place, level=Level.MEDIUM, reason="writes more files than its result")
+
+
+def beside(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """pdftotext writes beside its one operand unless a second one, `-`, says otherwise."""
+    table = program("pdftotext")
+    args = split_args(invocation.words[1:], table) if table is not None else None
+    if args is not None and len(args.operands) == 1:
+        reports(walker, invocation, word)
+
+
 READERS: dict[str, Kind] = {
+    "tags": tags,
+    "filters": filters,
+    "reports": reports,
+    "beside": beside,
+    "environments": environments,
     "mlr": mlr,
     "jq": jq,
     "splits": splits,
