@@ -13,7 +13,7 @@ from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute, is_secret
 from agent.risk.state import origin
-from agent.risk.words import UNKNOWN, Word, decode_printf, join_taint
+from agent.risk.words import NUL, UNKNOWN, Word, decode_printf, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -185,7 +185,8 @@ def _tr(walker: Walker, invocation: Invocation, args: Args) -> Output:
     if not second:
         return None, taint
     second = second + second[-1] * max(0, len(first) - len(second))
-    return text.translate({ord(a): b for a, b in zip(first, second, strict=False)}), join_taint("opaque", taint)
+    changed = text.translate({ord(a): b for a, b in zip(first, second, strict=False)})
+    return changed.replace("\0", NUL), join_taint("opaque", taint)
 
 
 def _set(text: str) -> str | None:

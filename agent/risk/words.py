@@ -13,6 +13,7 @@ from collections.abc import Container
 
 UNKNOWN = "\0"
 NUMBER = "number"
+NUL = "\ufffd"  # how a byte 0 of known text is written, which arguments and values cannot hold
 UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
 MAX_ALTERNATIVES = 100
 MAX_FIELDS = 400

@@ -10,7 +10,7 @@ from agent.risk.knowledge_store import Program
 from agent.risk.options import Args, split_args
 from agent.risk.scopes import absolute
 from agent.risk.tables import may_be_command
-from agent.risk.words import UNKNOWN, Word, join_taint, one_word
+from agent.risk.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -220,7 +220,9 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         cut = next(index for index, word in enumerate(words) if word.text in (":::", "::::"))
         text, words = "\n".join(word.text for word in words[cut + 1 :]), words[:cut]
     by_line = table.name == "parallel" or args.has("-I", "-i", "--replace", "-d", "--delimiter")
-    items = _items(text, taint, invocation, by_line=by_line, whole=args.has("-0", "--null"))
+    mark_between = args.value("-d", "--delimiter")
+    delimiter = decode_printf(mark_between.text) if mark_between is not None and mark_between.known else ""
+    items = _items(text, taint, invocation, by_line=by_line, whole=args.has("-0", "--null"), delimiter=delimiter)
     if not words:
         if table.name == "parallel":  # every line is a command
             return feed_lines(walker, invocation, text, taint)
@@ -286,12 +288,19 @@ def parallel(walker: Walker, invocation: Invocation, table: Program, args: Args)
     return xargs(walker, invocation, table, args) if args.names.isdisjoint(table.dry) else (None, "cmd")
 
 
-def _items(text: str | None, taint: str, invocation: Invocation, *, by_line: bool, whole: bool) -> list[Word]:
+def _items(
+    text: str | None, taint: str, invocation: Invocation, *, by_line: bool, whole: bool, delimiter: str
+) -> list[Word]:
     if text is None:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
     if "\0" in text and "found" not in taint:
         return [Word(UNKNOWN, *invocation.place, taint=join_taint("input", taint))]
-    pieces = [text] if whole and "found" not in taint else text.splitlines() if by_line else text.split()
+    if whole and "found" not in taint:
+        pieces = [piece for piece in text.split(NUL) if piece]
+    elif delimiter:
+        pieces = [piece.rstrip("\n") for piece in text.split(delimiter)]
+    else:
+        pieces = text.splitlines() if by_line else text.split()
     if len(pieces) > _MAX_APPENDED:
         pieces[_MAX_APPENDED:] = [UNKNOWN]
     if "all" in taint.split():  # find without a test: the folder itself, as after its -exec
