@@ -168,10 +168,11 @@ def test_a_disk_that_is_full_when_a_command_ends(world: World) -> None:
     if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
         pytest.skip("no mount namespaces here")
     world.sessions.mkdir()
-    fill = f"head -c 1000000 /dev/zero > {world.sessions}/fill 2>/dev/null; seq 3000"
+    fill = "touch begun; until [ -e filled ]; do sleep 0.02; done; seq 3000"  # by another process: no command may write here
     lines = ["do it", "!touch ran2", f"!rm {world.sessions}/fill; touch ran3", "!touch ran4"]
     script = (
         f"mount -t tmpfs -o size=96k none {world.sessions} || exit 77; cd {world.work}; "
+        f"(until [ -e begun ]; do sleep 0.02; done; head -c 1000000 /dev/zero > {world.sessions}/fill; touch filled) 2>/dev/null & "
         f'"$@"; echo "code=$?"; cat {world.sessions}/*.jsonl > {world.base}/log'
     )
     planner = world.scripted(command(fill), command("touch ran"), chat("x"))
