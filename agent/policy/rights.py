@@ -22,6 +22,7 @@ _NETWORK = frozenset(
     ("receive", "send", "download", "push", "publish", "remote-change", "remote-shell", "serve", "package-install")
 )
 _RECORDS = "vcs-safe"
+_SWITCH = "vcs-switch"
 _GIT_RECORDS = frozenset({"fetch", "branch", "tag", "notes"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
@@ -43,6 +44,9 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         network |= effect.kind in _NETWORK
         if effect.kind == _RECORDS:
             repositories += [_folder(run, context) for run in report.programs if _is_git(run)] or [context.cwd]
+        elif effect.kind == _SWITCH:
+            repositories += [_folder(run, context) for run in report.programs if _is_git(run)]
+            write += _below(context)
         elif effect.kind in _FILES:
             write += _paths(effect, context)
     for run in report.programs:
@@ -89,19 +93,29 @@ def reads_plainly(report: RiskReport) -> bool:
 
 
 def _is_bounded(effect: Effect) -> bool:
-    return effect.kind in _NOTHING or effect.kind in _FILES or effect.kind in _NETWORK or effect.kind == _RECORDS
+    return (
+        effect.kind in _NOTHING
+        or effect.kind in _FILES
+        or effect.kind in _NETWORK
+        or effect.kind in (_RECORDS, _SWITCH)
+    )
 
 
 def _paths(effect: Effect, context: RiskContext) -> list[str]:
     """What may be written for an effect: the workspace as a whole, elsewhere what is named."""
     if effect.scope == "null":
         return []
-    if effect.scope in _WORKSPACE and context.workspace and not _holds(context.workspace, context.home):
-        return [context.workspace]
+    if effect.scope in _WORKSPACE and (workspace := _below(context)):
+        return workspace
     known = [target for target in effect.targets if target and "…" not in target and "*" not in target]
     return [
         posixpath.normpath(posixpath.join(context.cwd, target)) for target in known if context.cwd or target[0] == "/"
     ]
+
+
+def _below(context: RiskContext) -> list[str]:
+    """The workspace, where it may be written as a whole."""
+    return [context.workspace] if context.workspace and not _holds(context.workspace, context.home) else []
 
 
 def _holds(folder: str, path: str) -> bool:

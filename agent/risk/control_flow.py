@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.counted_secrets import leave_out_counted
 from agent.risk.endless import judge_loop
 from agent.risk.invocation import Output
 from agent.risk.read_back import ReadBack
@@ -23,6 +24,7 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
     last = len(node.commands) - 1
     walker.parallel += last > 0
     joined = ReadBack()
+    first, printed = len(walker.findings), []
     for command in node.commands:
         walker.joined = joined if isinstance(command, Simple) else None
         if last and not isinstance(command, Simple):
@@ -35,7 +37,10 @@ def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
             walker.state = walker.expander.state = saved
         else:
             flow = walker.node(command, flow)
+        printed.append(walker.printed)
     walker.parallel -= last > 0
+    if last and len(walker.findings) > first:
+        leave_out_counted(walker, node.commands, printed, first)
     return flow or ("", "")
 
 

@@ -65,6 +65,7 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             walker.add("persist", [], invocation.place, reason="deletes all scheduled jobs", rule="schedule.wipe")
             return None, ""
         if args.has("-l"):
+            walker.reads = True
             return None, "cron"
     if args.has("-l", "-c", "-V"):
         return None, ""

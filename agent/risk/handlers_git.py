@@ -87,9 +87,27 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     judge = _BY_VERB.get(verb)
     if judge is not None and not args.has("--dry-run"):
         judge(walker, invocation, args)
+    if verb in ("switch", "checkout") and _only_switches(walker, invocation, args):
+        walker.add("vcs-switch", args.operands[1:], place, invocation=invocation)
+        return None, ""
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return _git_discard(walker, invocation, args, verb)
     return None
+
+
+_MAIN_BRANCHES = frozenset(("main", "master", "develop", "trunk", "-"))  # by which nobody names a file
+_QUIET = frozenset(("-q", "--quiet", "--progress", "--no-progress"))
+
+
+def _only_switches(walker: Walker, invocation: Invocation, args: Args) -> bool:
+    """Whether git goes to another branch, which it refuses where work would be lost, and can mean no file by that name."""
+    names = args.operands[1:]
+    if len(names) != 1 or not names[0].known or any(word.text == "--" for word in invocation.words):
+        return False
+    if args.operands[0].text == "switch":
+        return args.names <= {*_QUIET, "-d", "--detach", "--guess", "--no-guess"}
+    known = walker.rater.context.facts.get(absolute(names[0].text, invocation.cwd), ("missing",))
+    return names[0].text in _MAIN_BRANCHES and args.names <= _QUIET and "missing" in known
 
 
 def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:

@@ -57,9 +57,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         if role is not None and role != "text" and word is not None and not to_screen(role, word):
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
     rule, used = choose_case(table, args)
-    walker.reads = (
-        rule is not None and rule.effect in ("read", "none") and table.name != "git"
-    )  # whose folder decides, too
+    walker.reads = rule is not None and _only_reads(rule, table, args)
     if rule is not None and rule.effect == "none":
         return
     if evaluates(invocation, table, args, rule or next(iter(chosen), None)):
@@ -79,6 +77,22 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+# Sub-commands of git that write nothing of their own; others that are low fetch, keep records or open something.
+_GIT_READS = frozenset(
+    ("status", "log", "diff", "show", "branch", "blame", "annotate", "shortlog", "describe", "rev-parse", "rev-list", "ls-files",
+     "ls-tree", "cat-file", "reflog", "remote", "config", "tag", "merge-base", "name-rev", "for-each-ref", "show-ref", "show-branch",
+     "check-ignore", "check-attr", "whatchanged", "count-objects", "stash", "worktree", "cherry", "range-diff", "version", "help", "var")
+)  # fmt: skip
+
+
+def _only_reads(rule: CaseRule, table: Program, args: Args) -> bool:
+    """Whether a sub-command writes nothing, with whatever rights it is run."""
+    if rule.effect not in ("read", "none"):
+        return False
+    makes = rule.verbs[0] == "branch" and not rule.options and len(args.operands) > 1
+    return table.name != "git" or (rule.verbs[0] in _GIT_READS and not makes)
 
 
 def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> bool:

@@ -81,6 +81,7 @@ class Walker:
         self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
         self.descriptors: dict[str, Output] = {}
         self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
+        self.printed: Output = (None, "")  # by the simple command before, wherever that went
         self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
         self.joined: ReadBack | None = None  # of the pipeline whose command comes next
         self.reading = ReadBack()  # of the command being judged
@@ -361,6 +362,7 @@ class Walker:
             else judge_readings(self, invocation, found, len(choices[0]))
         )
         self.reading = around
+        self.printed = output
         reading.judge(self)
         streams.feed_sinks(self, targets, output)
         if arrays:
