@@ -24,6 +24,7 @@ from agent.protocol.decisions import (
     Skipped,
 )
 from agent.protocol.messages import CommandItem, CommandOutcome
+from agent.protocol.outcomes import NO_TERMINAL
 from agent.protocol.ports import Confirmer, EventSink, Reviewer
 from agent.protocol.requests import Approval
 from agent.waiting import cancellable
@@ -119,7 +120,7 @@ class Asking:
                 return await self.ended(attempt, "cancelled")
         # Declined, and anything a confirmer should not have returned
         if getattr(answer, "unattended", False):
-            return await self.ended(attempt, "declined", by="nobody", remark="nobody there to confirm")
+            return await self.ended(attempt, "declined", by="nobody", remark=NO_TERMINAL)
         return await self.ended(attempt, "declined")
 
     async def ended(

@@ -13,6 +13,7 @@ from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Known
+from agent.protocol.outcomes import NO_TERMINAL
 from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
 from agent.protocol.requests import Approval
 from agent.protocol.rights import Rights
@@ -154,7 +155,7 @@ def told(verdict: Verdict) -> str:
 def unattended(verdict: Verdict) -> str:
     """Nobody was there; and who wanted somebody, where it was not just the level under the approve mode."""
     by_level = verdict.rule in ("", "default") or verdict.rule.startswith("level-")
-    return "nobody there to confirm" + ("" if by_level else f": {verdict.reason} [{verdict.rule}]")
+    return NO_TERMINAL + ("" if by_level else f": {verdict.reason} [{verdict.rule}]")
 
 
 def refusal(verdict: Verdict) -> str:

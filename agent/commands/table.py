@@ -6,6 +6,7 @@ command, its handler in `agent.commands.handlers`).
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from agent.protocol.commands import CoreCommand
 from agent.protocol.errors import InvalidRequest
 
 PREFIXES = (":", ".")
+_NAME_LIKE = re.compile(r"[A-Za-z][A-Za-z-]*")
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,8 @@ def find(name: str) -> CommandRow | None:
 def parse_meta(line: str) -> CoreCommand | FrontendCommand | None:
     """A typed line as a command, or None where it is a goal (`./build fails`, `...`, `/var/log is full`).
 
-    Only a known command name right after the prefix makes a line a command. Raises InvalidRequest for bad arguments.
+    Only a known command name right after the prefix makes a line a command. Raises InvalidRequest for bad arguments, and for
+    `:word` that is no command: nobody begins a goal with it.
     """
     stripped = line.strip()
     if stripped[:1] not in PREFIXES or not stripped[:1]:
@@ -158,11 +161,22 @@ def parse_meta(line: str) -> CoreCommand | FrontendCommand | None:
     name, _, rest = stripped[1:].partition(" ")
     row = find(name)
     if row is None:
+        if stripped[0] == ":" and _NAME_LIKE.fullmatch(name):
+            raise InvalidRequest(f"there is no command :{name}", hint=_near(name))
         return None
     rest = rest.strip()
     if row.build is None:
         return FrontendCommand(row.name, rest)
     return row.build(rest)
+
+
+def _near(name: str) -> str:
+    """What may have been meant by the unknown `name`."""
+    import difflib  # costs start-up time
+
+    near = difflib.get_close_matches(name.lower(), _BY_NAME, 3, 0.6)
+    meant = f"did you mean {', '.join(f':{each}' for each in near)}? " if near else ""
+    return f"{meant}:help lists the commands; `:prompt TEXT` sends any text as a goal"
 
 
 def help_rows() -> list[tuple[str, str]]:

@@ -80,25 +80,27 @@ def summary_line(event: GoalFinished, *, color: bool, said: Collection[str] = ()
     The time is that of the commands, or the planner's where none ran: what the person spent on reading is not ours to count.
     """
     style = STATUS_STYLE.get(event.status, "red")
-    words = event.status.replace("_", " ")
-    parts = [f"{MARKS[style]} {safe_line(words, 60)}"]
+    words = safe_line(event.status.replace("_", " "), 60)
+    good = event.status in ("completed", "answered", "handed_off")
+    why = event.message if not good and event.message not in (*said, event.status) else ""
     ran = sum(command.get("outcome", "ran") == "ran" for command in event.commands)
-    if event.commands:
-        parts.append(
-            counted(ran, "command")
-            if ran == len(event.commands)
-            else f"{ran} of {counted(len(event.commands), 'command')} run"
-        )
-    if event.exit_code != 0:
+    if why and not ran and event.status == "skipped":
+        line = paint(f"{MARKS[style]} not run (exit {event.exit_code}): ", style, color=color)
+        return line + paint(safe_line(why.removeprefix("not run: "), 300), "dim", color=color)
+    parts = [f"{MARKS[style]} {words}"]
+    if ran and ran == len(event.commands):
+        parts.append(counted(ran, "command"))
+    elif ran or len(event.commands) > 1:
+        parts.append(f"{ran} of {counted(len(event.commands), 'command')} run")
+    if event.exit_code not in (0, 1):  # 1 is every failure's: the command's own code stands above
         parts.append(f"exit {event.exit_code}")
     took = _took(event, ran, planning)
     if took is not None:
         parts.append(seconds(took))
     parts += _cost(event.usage)
     line = paint(" · ".join(parts), "dim" if style == "green" else style, color=color)
-    good = event.status in ("completed", "answered", "handed_off")
-    if event.message and not good and event.message not in said and event.message != event.status:
-        line += paint(f" — {safe_line(event.message, 300)}", "dim", color=color)
+    if why:
+        line += paint(f" — {safe_line(why, 300)}", "dim", color=color)
     return line
 
 

@@ -21,7 +21,7 @@ from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.events import Origin
 from agent.protocol.messages import ContextBlock, UserInput
-from agent.protocol.outcomes import ExitCode
+from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSummary
 from agent.protocol.ports import Confirmer, Emitter
 
 
@@ -38,10 +38,16 @@ async def run_goal(services: Services, goal: str) -> int:
 
 
 async def exec_command(services: Services, command: str, *, via_rehearsal: bool = False) -> int:
-    """The person's own command through gate, executor and log; `via_rehearsal`: rehearsed, and then made real. The exit code."""
+    """The person's own command through gate, executor and log; `via_rehearsal`: rehearsed, and then made real.
+
+    Its own exit code where it ran and ended by itself.
+    """
     async with open_desk(services) as desk:
         outcome = await desk.run(OwnCommand(command), rehearse="always" if via_rehearsal else None)
-        return _code(desk, outcome.exit_code)
+        code = outcome.exit_code
+        if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
+            code = outcome.goal.commands[-1].exit_code or code
+        return _code(desk, code)
 
 
 async def run_lines(services: Services) -> int:
@@ -140,16 +146,19 @@ def _session_of(services: Services) -> str | None:
     return services.choose_session(wanted, attended=False) if wanted else None
 
 
-def _nobody(approve: str) -> str:
-    """What to do where nobody was there to confirm. `approve`: up to which level commands run unasked already."""
-    more = {"ask": "--approve low (or medium)", "low": "--approve medium"}.get(approve, "")
+def _nobody(goals: list[GoalSummary]) -> str:
+    """What to do where nobody was there to confirm."""
+    refused = [each for goal in goals for each in goal.commands if each.outcome == "declined"]
     words = "to confirm, run it in a terminal"
-    return f"{words}; {more} lets such commands run unasked, high never, nor what policy asks for" if more else words
+    last = refused[-1] if refused else None
+    if last is None or last.risk == "high" or last.remark != NO_TERMINAL:  # then it was no matter of --approve
+        return words
+    return f"{words}; --approve {last.risk} runs {last.risk}-risk commands without asking"
 
 
 def _code(desk: SessionDesk, code: int) -> int:
     if code == ExitCode.DECLINED and not desk.interactive:
-        desk.tell(f"  {_nobody(desk.ctx.approve)}")
+        desk.tell(f"  {_nobody(desk.ctx.goals)}")
     return desk.signals.exit_code or code
 
 

@@ -38,6 +38,7 @@ class GoalStatus(StrEnum):
     HANDED_OFF = "handed_off"
 
 
+NO_TERMINAL = "no terminal to confirm in"
 WORD_NOT_TYPED = "not run: the word was not typed"  # what engine and emitters say of a second prompt that was not met
 
 EXIT_CODE_OF_STATUS: dict[GoalStatus, int] = {

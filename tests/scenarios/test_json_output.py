@@ -80,6 +80,13 @@ def test_every_way_to_end_is_told(world: World, arguments: list[str], code: int,
     assert (goal["status"], goal["exit_code"]) == (status, code)
 
 
+@pytest.mark.parametrize(
+    ("command", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("ls /nowhere-at-all", 2), ("true", 0)]
+)
+def test_exec_ends_with_the_code_of_its_command(world: World, command: str, code: int) -> None:
+    assert world.run("exec", "--approve", "medium", command).code == code
+
+
 def test_an_empty_goal_is_told_too(world: World) -> None:
     ended = world.run("--planner", "offline", "--json", "")
     events = told(ended.stdout)

@@ -235,7 +235,7 @@ def test_a_refused_answer_is_not_asked_for_ever(world: World) -> None:
     ended = world.run(*world.scripted(*[command("git reset --hard")] * 5), "--approve", "medium", "do it")
     assert ended.code == 6
     assert world.goal()["status"] == "skipped"
-    assert "nobody there to confirm" in ended.stderr
+    assert "no terminal to confirm in" in ended.stderr
 
 
 @pytest.mark.parametrize("text", ["echo " + "x" * 200_000, "touch ran; " * 20_000], ids=["word", "list"])

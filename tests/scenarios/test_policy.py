@@ -86,13 +86,13 @@ def test_a_forbidden_command_ends_with_five(ruled: World, text: str) -> None:
 def test_the_word_cannot_be_typed_where_nobody_is(ruled: World) -> None:
     ended = direct(ruled, "touch new", "--approve", "medium")
     assert ended.code == 6
-    assert "nobody there to confirm: a rule of the policy asks for it [policy.toml:type-touch]" in ended.stderr
+    assert "no terminal to confirm in: a rule of the policy asks for it [policy.toml:type-touch]" in ended.stderr
     assert not (ruled.work / "new").exists()
 
 
 def test_where_only_the_level_asks_no_rule_is_blamed(ruled: World) -> None:
     ended = direct(ruled, "rm src")
-    assert "nobody there to confirm\n" in ended.stderr
+    assert "no terminal to confirm in\n" in ended.stderr
 
 
 def test_a_planner_is_held_to_the_same_rules(ruled: World) -> None:

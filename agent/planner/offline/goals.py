@@ -55,11 +55,9 @@ def unusable(text: str) -> str:
     if not text.strip():
         return "the goal is empty; type what you want in plain words, or `help`"
     if len(text) > MAX_GOAL:
-        return f"that is {len(text)} characters long; the offline planner reads goals of up to {MAX_GOAL}. Say it in one sentence."
+        return f"the goal is too long ({len(text):,} characters; the offline planner reads up to {MAX_GOAL:,}); say it in one sentence"
     if len([line for line in text.splitlines() if line.strip()]) > 1:
-        return (
-            "that is several lines; the offline planner does one thing at a time, so give it one line after the other"
-        )
+        return "these are several goals; the offline planner takes one at a time, each on a line of its own"
     if _UNUSABLE.search(text):
         return "the goal has control characters or half characters in it that cannot go into a command; type it anew"
     return ""

@@ -190,7 +190,7 @@ def _step(goal: str, reply: Command) -> PlanStep:
 
 
 def _not_understood(parts: tuple[str, ...], part: str, steps: list[tuple[str, Command]]) -> Chat:
-    lines = [f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}"]
-    lines.append("What comes before it I understand:")
+    lines = [f"That is {len(parts)} steps, and I do not know how to do this one without a model: {part[:200]}", ""]
+    lines.append("The steps before it I understand:")
     lines += [f"  - {goal[:200]}" for goal, _ in steps]
     return Chat(message="\n".join(lines))

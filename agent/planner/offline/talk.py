@@ -6,16 +6,18 @@ import re
 
 from agent.planner.offline.recipes import read_toml
 
-HELP_TEXT = """I turn goals in plain words into one command each, without a model. For example:
-  files      find the 5 largest files under this folder · files larger than 10 MB changed in the last week in ~/Downloads
-             delete all .tmp files older than 7 days · move all png files to ~/Pictures
-  text       count the lines of notes.txt · replace 'foo' with 'bar' in notes.txt · show the last 20 lines of app.log
-  search     find all python files containing TODO except in node_modules
-  archives   unpack foo.tar.gz into /tmp/x · compress the folder src into src.tar.gz
-  processes  what is listening on port 8080 · show the processes that use most memory
-  system     how much disk space is free · what is my ip address · show the git log
-Filters combine: type, name, size, age, owner, content, folder, "except in ...". The whole list is in docs/recipes.md.
-For anything else, configure a model: `agent-shell doctor` tells how."""
+HELP_TEXT = """Type a goal in plain words; I turn it into a command, without a model. For example:
+  - find the 5 largest files under this folder
+  - files larger than 10 MB changed in the last week in ~/Downloads
+  - delete all .tmp files older than 7 days
+  - replace 'foo' with 'bar' in notes.txt
+  - find all python files containing TODO except in node_modules
+  - unpack foo.tar.gz into /tmp/x
+  - what is listening on port 8080
+  - show the git log
+
+Filters combine: type, name, size, age, owner, content, folder, "except in ...". docs/recipes.md lists everything.
+For anything else, configure a model: `agent-shell doctor` tells how. `:help` lists the commands of the prompt."""
 
 _WHY = re.compile(
     r"(?i)\b(why (does|did|do|is|are|was|has|would)|what(?:'s| is| went| does)? (this |the )?(wrong|error|failure|fail|problem|mean)|"

@@ -120,6 +120,6 @@ class NoOffer:
         """Lines that show what comes near, or what can be done at all."""
         near = self._matcher.nearest(reading)
         if not near:
-            return ["What I can do, for example:", *(f"  - {goal}" for goal in _SHOWCASE), "Type `help` for more."]
+            return ["What I can do, for example:", *(f"  - {goal}" for goal in _SHOWCASE), "", "Type `help` for more."]
         goals = [recipe.entry.examples[0].goal if recipe.entry.examples else recipe.entry.title for recipe in near]
         return ["The nearest things I can do:", *(f"  - {goal}" for goal in goals)]

@@ -36,7 +36,6 @@ from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, make_ap
         (".", None),
         ("", None),
         ("quit", None),
-        (":quitter", None),
         (".sessions of the conference", None),
     ],
 )
@@ -45,7 +44,7 @@ def test_parse(line, expected):
 
 
 @pytest.mark.parametrize(
-    "line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt"]
+    "line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt", ":quitter"]
 )
 def test_bad_arguments_are_said(line):
     with pytest.raises(InvalidRequest):

@@ -44,7 +44,9 @@ from tests.support.each import each
         ("...", Goal("...")),
         (".", Goal(".")),
         (":", Goal(":")),
-        (":nonsense", Goal(":nonsense")),
+        (":) thanks", Goal(":) thanks")),
+        (":8080 is taken", Goal(":8080 is taken")),
+        (".gitignore is missing", Goal(".gitignore is missing")),
         (": new", Goal(": new")),
         ("/var/log is full", Goal("/var/log is full")),
         (".new\nand more", Goal(".new\nand more")),
@@ -63,6 +65,13 @@ def test_lines(text: str, expected: Line) -> None:
 def test_known_command_with_bad_arguments_is_an_error_not_a_goal() -> None:
     with pytest.raises(InvalidRequest):
         parse_line(":info nothing-like-it")
+
+
+@each(("text", "near"), [(":hlep", ":help"), (":jbos 1", ":jobs"), (":undoo", ":undo"), (":nonsense", "")])
+def test_unknown_command_is_said_with_the_nearest_and_is_no_goal(text: str, near: str) -> None:
+    with pytest.raises(InvalidRequest, match=f"there is no command {text.split(maxsplit=1)[0]}") as told:
+        parse_line(text)
+    assert (f"did you mean {near}" in told.value.hint) if near else ("did you mean" not in told.value.hint)
 
 
 @given(st.text())

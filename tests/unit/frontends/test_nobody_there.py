@@ -1,16 +1,25 @@
-"""What is advised where nobody was there to confirm: nothing that is done already."""
+"""What is advised where nobody was there to confirm: what would have helped, and nothing else."""
 
 from __future__ import annotations
 
 import pytest
 
 from agent.frontends.one_shot import _nobody
+from agent.protocol.outcomes import NO_TERMINAL, CommandSummary, GoalStatus, GoalSummary
 
 
-@pytest.mark.parametrize(("approve", "advised"), [("ask", "--approve low (or medium)"), ("low", "--approve medium")])
-def test_a_higher_level_is_named(approve: str, advised: str) -> None:
-    assert advised in _nobody(approve)
+def refused(risk: str, remark: str = NO_TERMINAL) -> list[GoalSummary]:
+    command = CommandSummary(command_id="1", proposed="x", outcome="declined", risk=risk, remark=remark)
+    return [GoalSummary(goal_id="1", goal="g", status=GoalStatus.SKIPPED, exit_code=6, commands=(command,))]
 
 
-def test_there_is_none_above_medium() -> None:
-    assert _nobody("medium") == "to confirm, run it in a terminal"
+@pytest.mark.parametrize("risk", ["low", "medium"])
+def test_the_level_that_would_have_run_it_is_named(risk: str) -> None:
+    assert f"--approve {risk} " in _nobody(refused(risk))
+
+
+@pytest.mark.parametrize(
+    "goals", [[], refused("high"), refused("low", f"{NO_TERMINAL}: a rule of the policy asks for it [x]")]
+)
+def test_no_level_is_named_where_none_would_have_helped(goals: list[GoalSummary]) -> None:
+    assert _nobody(goals) == "to confirm, run it in a terminal"

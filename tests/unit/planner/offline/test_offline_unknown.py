@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -36,10 +37,34 @@ def test_an_unknown_goal_gets_the_nearest_examples_and_the_words_not_understood(
 
 @pytest.mark.parametrize(
     "goal",
-    ["hello", "Hi!", "help", "?", "what can you do?", "thanks", "who are you", "how are you", "yes"],
+    [
+        "hello",
+        "Hi!",
+        "help",
+        "?",
+        "what can you do?",
+        "thanks",
+        "who are you",
+        "how are you",
+        "yes",
+        "undo that",
+        "take it back",
+    ],
 )
 def test_small_talk(goal: str) -> None:
     assert message_for(goal)
+
+
+def test_undo_in_plain_words_names_the_command_for_it() -> None:
+    assert ":undo" in message_for("undo that")
+
+
+def test_no_line_of_help_is_drawn_into_the_list_above_it() -> None:
+    for text in (message_for("help"), message_for("asdkjh qwe zxc")):
+        lines = text.splitlines()
+        assert all(
+            not above.startswith("  - ") or not below or below.startswith("  - ") for above, below in pairwise(lines)
+        )
 
 
 def test_help_shows_what_works() -> None:
@@ -51,8 +76,8 @@ def test_help_shows_what_works() -> None:
     [
         ("", "empty"),
         ("   \n ", "empty"),
-        ("a" * 1_000_000, "characters long"),
-        ("delete a.txt\ndelete b.txt", "one line"),
+        ("a" * 1_000_000, "too long"),
+        ("delete a.txt\ndelete b.txt", "a line of its own"),
         ("delete a\x00b.txt", "control"),
         ("show \x1b[31mnotes.txt", "control"),
         ("delete \u202etxt.exe", "control"),
