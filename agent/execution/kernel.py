@@ -55,6 +55,9 @@ OPEN_TREE_CLOEXEC = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else 0
 MOVE_MOUNT_F_EMPTY_PATH = 0x04
 MOVE_MOUNT_T_EMPTY_PATH = 0x40
 
+# openat2(2)
+RESOLVE_NO_MAGICLINKS = 0x02
+
 # renameat2(2)
 RENAME_NOREPLACE = 1
 RENAME_EXCHANGE = 2
@@ -126,6 +129,7 @@ _EVERYWHERE = {  # new calls have one number on all processors
     "move_mount": 429,
     "pidfd_open": 434,
     "clone3": 435,
+    "openat2": 437,
     "pidfd_getfd": 438,
     "mount_setattr": 442,
     "landlock_create_ruleset": 444,
@@ -253,6 +257,12 @@ def renameat2(
             raise _failed("renameat2")
         return
     _syscall("renameat2", source_folder, ctypes.c_char_p(source), target_folder, ctypes.c_char_p(target), flags)
+
+
+def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
+    """Open what is there with RESOLVE_… limits on how it may be found."""
+    how = struct.pack("=QQQ", flags, 0, resolve)
+    return _syscall("openat2", folder, ctypes.c_char_p(path), ctypes.c_char_p(how), len(how))
 
 
 def set_times(path: bytes, times: bytes | None) -> None:

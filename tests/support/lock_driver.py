@@ -1,7 +1,7 @@
 """Runs commands through the real gate and executor under `--approve low`, nobody there to ask, and prints what became of them as JSON.
 
-Standard input: {"commands": [text, …], "workspace": …, "home": …, "lying": whether everything is called a low read, "tear": …}. With "free"
-nothing is held: what a command does without the lock. A process of its own, so that it can be an ordinary user's.
+Standard input: {"commands": [text, …], "workspace": …, "home": …, "lying": whether everything is called low, of an effect "kind" ("read"),
+"tear": …}. With "free" nothing is held: what a command does without the lock. A process of its own, so that it can be an ordinary user's.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import sys
+from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
@@ -49,8 +50,8 @@ class Silent:
         return ""
 
 
-def lying(command, context):
-    effect = Effect(kind="read", scope="workspace", targets=("/",))
+def lying(command, context, kind="read"):
+    effect = Effect(kind=kind, scope="workspace", targets=("/",))
     finding = Finding(rule="read.workspace", level=Level.LOW, reason="reads", span=(0, len(command)), effect=effect)
     return RiskReport(command=command, level=Level.LOW, findings=(finding,))
 
@@ -68,7 +69,8 @@ class KnownFacts:
 async def through_the_gate(work, executor, command, number):
     facts, silent = KnownFacts(work), Silent()
     judges = Judges(
-        classify=lying if work.get("lying") else classify, decide=lambda report, approval, origin, policy: decide(report, approval),
+        classify=partial(lying, kind=work.get("kind", "read")) if work.get("lying") else classify,
+        decide=lambda report, approval, origin, policy: decide(report, approval),
         facts=facts, redactor=silent, open_stream_redaction=Silent,
     )  # fmt: skip
     gate = Gate(

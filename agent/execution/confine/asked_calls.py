@@ -12,6 +12,7 @@ import os
 import select
 import struct
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,10 +20,11 @@ from typing import Any
 from agent.execution import kernel
 from agent.execution.confine.asked_changes import CHANGES, as_number
 from agent.execution.confine.asked_descriptors import AskedDescriptors
-from agent.execution.confine.asked_files import AskedFiles
+from agent.execution.confine.asked_files import AskedFiles, Later
+from agent.execution.confine.asked_names import CURRENT
 from agent.execution.confine.asked_sockets import AskedSockets
 from agent.execution.confine.call_tests import NUMBERS
-from agent.execution.confine.caller import CURRENT, Caller, Refused
+from agent.execution.confine.caller import Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
 from agent.execution.confine.own_descriptors import OwnDescriptors
 
@@ -31,9 +33,12 @@ _ANSWER = struct.Struct("=QqiI")
 _HANDING = struct.Struct("=QIIII")
 _RECEIVE, _SEND, _HAND_OVER = 0xC0502100, 0xC0182101, 0x40182103
 _SAME_PROCESSOR = 0x40082104  # SECCOMP_IOCTL_NOTIF_SET_FLAGS: who asks is woken where we are
+_IS_VALID = 0x40082102  # SECCOMP_IOCTL_NOTIF_ID_VALID
 _GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 _HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
 _MOST = 20
+_PAUSE = 0.002
+_SLOW = ("connect", "ioctl", "flock")  # which may take as long as the other end does
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 _WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -80,10 +85,43 @@ class AskedCalls:
             return  # it has ended meanwhile
         key, pid, _flags, number, _arch, _at, *words = _NOTIFICATION.unpack(message)
         name, act = self._calls.get(number, ("", None))
-        if name in ("connect", "ioctl", "flock"):  # which may take as long as the other end does
-            threading.Thread(target=self._do, args=(key, name, act, Caller(pid), words), daemon=True).start()
+        caller = Caller(pid, partial(self._waits, key))
+        if name in _SLOW:
+            self._beside(key, partial(self._do, key, name, act, caller, words))
         else:
-            self._do(key, name, act, Caller(pid), words)
+            self._do(key, name, act, caller, words)
+
+    def _beside(self, key: int, act: Callable[[], None]) -> None:
+        """Do what may take as long as others like, while more is asked."""
+        try:
+            threading.Thread(target=act, daemon=True).start()
+        except RuntimeError:  # no thread is to be had
+            self._send(key, -errno.ENOMEM)
+
+    def _waits(self, key: int) -> bool:
+        """Whether it still waits for an answer."""
+        try:
+            fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", key))
+        except OSError:
+            return False
+        return True
+
+    def _open_later(self, key: int, name: str, later: Later, words: list[int]) -> None:
+        """Open a pipe when somebody reads it."""
+        try:
+            while self._waits(key):
+                try:
+                    opened = later.attempt()
+                except OSError as error:
+                    if error.errno != errno.ENXIO:
+                        self._send(key, -(error.errno or errno.EACCES))
+                        return
+                    time.sleep(_PAUSE)
+                else:
+                    self._give(key, name, opened, words)
+                    return
+        finally:
+            later.give_up()
 
     def _do(self, key: int, name: str, act: Any, caller: Caller, words: list[int]) -> None:
         try:
@@ -92,6 +130,8 @@ class AskedCalls:
             value = act(caller, words)
         except Refused as refusal:
             self._refuse(key, refusal)
+        except Later as later:
+            self._beside(key, partial(self._open_later, key, name, later, words))
         except OSError as error:
             self._send(key, -(error.errno or errno.EACCES))
         except Exception:  # whatever it is, it is not done
@@ -175,7 +215,7 @@ class AskedCalls:
     def _change(self, name: str, caller: Caller, words: list[int]) -> int:
         place, act = CHANGES[name]
         folder, address, follow = place(words)
-        path = caller.path(folder, address)
+        path = caller.name(folder, address)
         return self._files.change(caller, path, partial(act, caller, words), follow=follow)
 
     def _connect(self, caller: Caller, words: list[int]) -> int | None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from agent.execution import kernel
 from agent.execution.confine.asked_files import refuse_rights_of_owner
-from agent.execution.confine.caller import CURRENT, Caller, timespecs
+from agent.execution.confine.asked_names import CURRENT
+from agent.execution.confine.caller import Caller, timespecs
 
 
 def as_number(value: int) -> int:

@@ -63,7 +63,7 @@ class AskedDescriptors:
                 try:
                     fcntl.flock(fd, operation & 0xFF | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    if operation & fcntl.LOCK_NB or not caller.process():
+                    if operation & fcntl.LOCK_NB or not caller.waits():
                         raise
                     time.sleep(_PAUSE)
                 else:

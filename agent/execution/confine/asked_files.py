@@ -10,19 +10,29 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from functools import partial
 
 from agent.execution import kernel
 from agent.execution.confine import lock_plan
+from agent.execution.confine.asked_names import Name, makes_nothing
 from agent.execution.confine.caller import Caller, Refused, is_at, real_path
 from agent.execution.confine.lock_plan import LockPlan
 from agent.execution.confine.own_descriptors import OwnDescriptors
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
-_PATH = getattr(os, "O_PATH", 0) | os.O_CLOEXEC
 _NOREPLACE = 1  # RENAME_NOREPLACE
 _EXCHANGE = 2
 _TRIES = 5
+
+
+class Later(Exception):
+    """Nobody reads a pipe yet. `attempt` opens it, or raises OSError (ENXIO) while that is so; `give_up` ends the attempts."""
+
+    def __init__(self, attempt: Callable[[], int], give_up: Callable[[], None]) -> None:
+        super().__init__()
+        self.attempt = attempt
+        self.give_up = give_up
 
 
 class AskedFiles:
@@ -35,26 +45,30 @@ class AskedFiles:
 
     def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
         """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
-        path = caller.path(folder, address)
+        name = caller.name(folder, address)
+        if not name.text:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if flags & os.O_CREAT and name.text.endswith(b"/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         unnamed = bool(_O_TMPFILE) and flags & _O_TMPFILE == _O_TMPFILE
         if unnamed or flags & os.O_CREAT:
             refuse_rights_of_owner(mode)
         for _ in range(_TRIES):
             try:
-                found = os.open(path, _PATH | flags & os.O_NOFOLLOW)
+                found = name.found(follow=not flags & os.O_NOFOLLOW)
             except FileNotFoundError:
                 if not flags & os.O_CREAT or unnamed:
                     raise
             else:
-                return self._open_found(caller, path, found, flags, mode, unnamed=unnamed)
+                return self._open_found(caller, found, flags, mode, unnamed=unnamed)
             try:
-                return self._create(caller, path, flags, mode)
+                return self._create(caller, name, flags, mode)
             except FileExistsError:
                 if flags & os.O_EXCL:
                     raise
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # a link to nothing, or one that others keep making
 
-    def _open_found(self, caller: Caller, path: bytes, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
+    def _open_found(self, caller: Caller, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
         try:
             if flags & os.O_CREAT and flags & os.O_EXCL:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -72,15 +86,34 @@ class AskedFiles:
             if stat.S_ISLNK(status.st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             again = flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) | os.O_CLOEXEC | os.O_NOCTTY
-            opened = self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", again | _unblocked(status), mode))
-            if _unblocked(status) and not flags & os.O_NONBLOCK:
-                os.set_blocking(opened, True)
-            return opened
+            if stat.S_ISFIFO(status.st_mode) and not flags & os.O_NONBLOCK:
+                return self._open_pipe(caller, found, again)
+            return self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", again, mode))
         finally:
             os.close(found)
 
-    def _create(self, caller: Caller, path: bytes, flags: int, mode: int) -> int:
-        parent, name, real = self._new(path, "write")
+    def _open_pipe(self, caller: Caller, found: int, flags: int) -> int:
+        """The same of a pipe, which may have to wait for a reader: that is for another thread. Raises Later besides."""
+        pipe = os.dup(found)
+
+        def attempt() -> int:
+            opened = os.open(f"/proc/self/fd/{pipe}", flags | os.O_NONBLOCK)
+            os.set_blocking(opened, True)
+            return opened
+
+        try:
+            opened = self._as(caller, attempt)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                raise Later(attempt, partial(os.close, pipe)) from None
+            os.close(pipe)
+            raise
+        os.close(pipe)
+        return opened
+
+    def _create(self, caller: Caller, path: Name, flags: int, mode: int) -> int:
+        follow = not flags & (os.O_EXCL | os.O_NOFOLLOW)
+        parent, name, real = self._new(path, "write", follow=follow)
         flags |= os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # what is there by now was not judged
         try:
             opened = self._as(caller, lambda: os.open(name, flags, mode & 0o1777, dir_fd=parent))
@@ -93,7 +126,7 @@ class AskedFiles:
         """Raises OSError or Refused."""
         return self._make(
             caller,
-            caller.path(folder, address),
+            caller.name(folder, address),
             lambda parent, name: os.mkdir(name, mode & 0o1777, dir_fd=parent),
             folder=True,
         )
@@ -104,20 +137,20 @@ class AskedFiles:
             raise Refused("make a device")
         refuse_rights_of_owner(mode)
         return self._make(
-            caller, caller.path(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
+            caller, caller.name(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
         )
 
     def make_link(self, caller: Caller, content: int, folder: int, address: int) -> int:
         """A symbolic link. Raises OSError or Refused."""
         target = caller.text(content)
         return self._make(
-            caller, caller.path(folder, address), lambda parent, name: os.symlink(target, name, dir_fd=parent)
+            caller, caller.name(folder, address), lambda parent, name: os.symlink(target, name, dir_fd=parent)
         )
 
-    def _make(self, caller: Caller, path: bytes, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
-        if os.path.lexists(path.rstrip(b"/")):
+    def _make(self, caller: Caller, path: Name, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
+        if _is_there(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-        parent, name, real = self._new(path.rstrip(b"/"), "make", folder=folder)
+        parent, name, real = self._new(path, "make", folder=folder)
         try:
             self._as(caller, lambda: make(parent, name))
         finally:
@@ -128,7 +161,7 @@ class AskedFiles:
 
     def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
         """A name, or with AT_REMOVEDIR an empty folder. Raises OSError or Refused."""
-        parent, name, real = self._entry(caller.path(folder, address), "remove")
+        parent, name, real = self._entry(caller.name(folder, address), "remove")
         try:
             self._as(caller, lambda: (os.rmdir if flags & _REMOVEDIR else os.unlink)(name, dir_fd=parent))
         finally:
@@ -138,10 +171,10 @@ class AskedFiles:
 
     def rename(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
         """Both names must be ones that may be written. Raises OSError or Refused."""
-        source, name, was = self._entry(caller.path(*old), "rename")
+        source, name, was = self._entry(caller.name(*old), "rename")
         try:
-            path = caller.path(*new).rstrip(b"/")
-            if os.path.lexists(path):
+            path = caller.name(*new)
+            if _is_there(path):
                 target, other, becomes = self._entry(path, "replace")
             else:
                 target, other, becomes = self._new(path, "make")
@@ -164,23 +197,23 @@ class AskedFiles:
 
     def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
         """Another name for a file: both must be ones that may be written, else it could be changed by its new name. Raises as above."""
-        fd = os.open(caller.path(*old), _PATH | (0 if flags & _FOLLOW else os.O_NOFOLLOW))
+        fd = caller.name(*old).found(follow=bool(flags & _FOLLOW))
         try:
             status = os.fstat(fd)
             if status.st_nlink:
                 self._judge(fd, real_path(fd), "link", needless=False)
             elif not self._descriptors.writes(caller, status):  # else it never had a name, and is one of ours
                 raise Refused("name a file of another process")
-            path = caller.path(*new)
+            path = caller.name(*new)
             return self._make(
                 caller, path, lambda parent, name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=parent)
             )
         finally:
             os.close(fd)
 
-    def change(self, caller: Caller, path: bytes, act: Callable[[str], None], *, follow: bool = True) -> int:
+    def change(self, caller: Caller, path: Name, act: Callable[[str], None], *, follow: bool = True) -> int:
         """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
-        fd = os.open(path, _PATH | (0 if follow else os.O_NOFOLLOW))
+        fd = path.found(follow=follow)
         try:
             real = real_path(fd)
             self._judge(fd, real, "change", needless=False)
@@ -220,20 +253,26 @@ class AskedFiles:
         if not self.may_change(fd):
             self._refuse(real, verb, possible=_may(real), needless=needless)
 
-    def _entry(self, path: bytes, verb: str) -> tuple[int, bytes, bytes]:
+    def _entry(self, path: Name, verb: str) -> tuple[int, bytes, bytes]:
         """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
-        path = path.rstrip(b"/")
-        os.lstat(path)
         parent, name, real = _parted(path)
+        try:
+            os.lstat(name, dir_fd=parent)
+        except OSError:
+            os.close(parent)
+            raise
         if is_at(parent, os.path.dirname(real)) and self._plan.writes(real, made=self._made):
             return parent, name, real
         os.close(parent)
         return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
 
-    def _new(self, path: bytes, verb: str, *, folder: bool = False) -> tuple[int, bytes, bytes]:
+    def _new(self, path: Name, verb: str, *, folder: bool = False, follow: bool = False) -> tuple[int, bytes, bytes]:
         """The same of a name that is not there yet."""
-        parent, name, real = _parted(path)
+        parent, name, real = _parted(path, follow=follow)
         plan = self._plan
+        if makes_nothing(parent):
+            os.close(parent)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         here = is_at(parent, os.path.dirname(real))
         if here and (plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))):
             return parent, name, real
@@ -263,13 +302,18 @@ def refuse_rights_of_owner(mode: int) -> None:
         raise Refused("make a program that runs with the rights of its owner")
 
 
-def _parted(path: bytes) -> tuple[int, bytes, bytes]:
+def _parted(path: Name, *, follow: bool = False) -> tuple[int, bytes, bytes]:
     """The folder of `path`, open, its last name, and its real path. Raises OSError."""
-    head, _, name = path.rpartition(b"/")
-    if name in (b"", b".", b".."):
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-    parent = os.open(head or b"/", _PATH | os.O_DIRECTORY)
+    parent, name = path.parted(follow=follow)
     return parent, name, real_path(parent).rstrip(b"/") + b"/" + name
+
+
+def _is_there(path: Name) -> bool:
+    try:
+        os.close(path._replace(text=path.text.rstrip(b"/") or b"/").found(follow=False))
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _may(path: bytes) -> bool:
@@ -279,11 +323,6 @@ def _may(path: bytes) -> bool:
 def _is_mild(flags: int) -> bool:
     """What is there is opened for reading and writing, and nothing cut: who may not falls back to reading."""
     return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_TRUNC | os.O_APPEND)
-
-
-def _unblocked(status: os.stat_result) -> int:
-    """A pipe that nobody reads must not hold us up."""
-    return os.O_NONBLOCK if stat.S_ISFIFO(status.st_mode) else 0
 
 
 def _said(path: bytes) -> str:

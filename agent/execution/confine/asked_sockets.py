@@ -9,6 +9,7 @@ import stat
 import struct
 
 from agent.execution import kernel
+from agent.execution.confine.asked_names import CURRENT, Name
 from agent.execution.confine.caller import Caller, Refused, is_at, real_path
 from agent.execution.confine.lock_plan import LockPlan
 
@@ -63,7 +64,7 @@ class AskedSockets:
 
     def _connect_named(self, caller: Caller, number: int, data: bytes) -> int | None:
         """What lies at the name is opened, judged, and connected to by its descriptor: the name may mean another socket by then."""
-        found = self._judged(data)
+        found = self._judged(caller, data)
         try:
             if not self._copies:
                 if not self._plan.services:
@@ -91,14 +92,12 @@ class AskedSockets:
             ours.close()
         return 0
 
-    def _judged(self, data: bytes) -> int:
+    def _judged(self, caller: Caller, data: bytes) -> int:
         """A descriptor of the socket at a name. Raises OSError or Refused."""
         name = data[2:].partition(b"\0")[0]
         if not name:
             raise Refused("ask a program by an abstract socket", needless=True)
-        if not name.startswith(b"/"):
-            raise Refused("ask a program beside it", needless=True)  # the name means another place to us
-        found = os.open(name, os.O_PATH | os.O_CLOEXEC)
+        found = Name(caller.process(), caller.pid, CURRENT, name).found()
         path = real_path(found)
         if stat.S_ISSOCK(os.fstat(found).st_mode) and (
             self._plan.services or (path.startswith(_NAMES) and is_at(found, path))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import struct
+from collections.abc import Callable
 from typing import NamedTuple
 
 from agent.execution import kernel
+from agent.execution.confine.asked_names import Name
 
-CURRENT = -100
-"""AT_FDCWD: a path is below the working folder."""
-_ITSELF = re.compile(rb"^/proc/(?:self|thread-self)(?=/|$)")
-_STREAMS = re.compile(rb"^/dev/(?:fd/(\d+)|(stdin|stdout|stderr))$")
 _LONGEST_PATH = 4096
 
 
@@ -27,9 +24,10 @@ class Refused(Exception):
 
 
 class Caller(NamedTuple):
-    """The thread that asked."""
+    """The thread that asked. `waits`: whether it still does; a signal may have called it away."""
 
     pid: int
+    waits: Callable[[], bool] = lambda: True
 
     def memory(self, address: int, size: int) -> bytes:
         """Up to `size` bytes of its memory. Raises OSError."""
@@ -62,18 +60,9 @@ class Caller(NamedTuple):
         finally:
             os.close(process)
 
-    def path(self, folder: int, address: int) -> bytes:
-        """A path that means to us what it means to the caller. Raises OSError."""
-        name = self.text(address) if address else b""
-        if name.startswith(b"/"):
-            name = _ITSELF.sub(b"/proc/%d" % self.pid, name)
-            if stream := _STREAMS.match(name):
-                number = stream[1] or b"%d" % (b"stdin", b"stdout", b"stderr").index(stream[2])
-                return b"/proc/%d/fd/%s" % (self.pid, number)
-            return name
-        folder = folder - (1 << 32) if folder >= 1 << 31 else folder
-        base = b"/proc/%d/cwd" % self.pid if folder == CURRENT else b"/proc/%d/fd/%d" % (self.pid, folder)
-        return base + b"/" + name if name else base
+    def name(self, folder: int, address: int) -> Name:
+        """A path in its memory, or with no address what is open as `folder`. Raises OSError."""
+        return Name(self.process() or self.pid, self.pid, folder, self.text(address) if address else b"")
 
     def status(self, name: str) -> str:
         """A line of what the kernel says of it; "" where there is none, or no such process."""

@@ -146,6 +146,44 @@ def test_a_socket_is_judged_and_connected_to_as_one(world):
             listener.accept()
 
 
+def test_what_was_judged_is_connected_to_whatever_stands_there_by_then(world):
+    """Its rating says the network, so an Internet address is let through; another thread makes the same bytes a name of this machine."""
+    listener = socket.socket(socket.AF_UNIX)
+    program = f"""
+        import ctypes, errno, os, socket, sys, threading, time
+        sys.setswitchinterval(1e-6)
+        libc = ctypes.CDLL(None, use_errno=True)
+        local = (1).to_bytes(2, sys.byteorder) + bytes(1) + b"agent-lock-{os.getpid()}"
+        address = ctypes.create_string_buffer(local, 128)
+        family = ctypes.c_uint16.from_buffer(address)
+        done = False
+        def swap():
+            while not done:
+                family.value = 2
+                family.value = 1
+        threading.Thread(target=swap).start()
+        until, tries, judged = time.monotonic() + 2, 0, 0
+        while time.monotonic() < until and tries < 5000:
+            with socket.socket(socket.AF_UNIX) as s:
+                tries += 1
+                if libc.connect(s.fileno(), address, len(local)) == 0:
+                    s.send(b"evil")
+                    break
+                judged += ctypes.get_errno() == errno.EINVAL  # as an Internet address, let through
+        done = True
+        print(tries, judged)
+        """
+    with listener:
+        listener.bind(f"\0agent-lock-{os.getpid()}")
+        listener.listen()
+        listener.setblocking(False)
+        (item,) = world.run([python(world, "racer.py", program)], lying=True, kind="receive", gate=True)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    tries, judged = map(int, item["out"].split())
+    assert (item["outcome"], judged > 10, tries > judged) == ("ran", True, True), item
+
+
 def test_what_lies_in_another_mount_namespace_is_another_file(world):
     if world.who != "root" or subprocess.run(["unshare", "-m", "true"], check=False).returncode:
         pytest.skip("no mount namespace can be made here")
