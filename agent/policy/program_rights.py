@@ -20,6 +20,9 @@ NETWORK = _names("""
 INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser ethtool brctl mii-tool nameif")
 """Programs that ask the kernel about interfaces through a socket, and send nothing."""
 
+PRIVATE = dict.fromkeys(("gpg", "gpg2"), ".gnupg")
+"""Programs that read nothing before they have made their own folder in the home folder, and its name."""
+
 EDITORS = _names(
     "vim vi nvim view nano pico emacs emacsclient micro hx helix kak joe mcedit ne jed code subl gedit kate"
 )

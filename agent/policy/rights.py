@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import cast
 
-from agent.policy.program_rights import ASKS_SERVICES, EDITORS, INTERFACES, NETWORK, PLAIN_READERS
+from agent.policy.program_rights import ASKS_SERVICES, EDITORS, INTERFACES, NETWORK, PLAIN_READERS, PRIVATE
 from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.rights import Rights
@@ -53,9 +53,13 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         if _is_git(run):
             network |= _git_verb(run) in _GIT_NETWORK
             repositories += [_folder(run, context)] if _git_verb(run) in _GIT_RECORDS else []
+    names = {_name(run) for run in report.programs if not run.remote}
     return Rights(
         write=tuple(dict.fromkeys(write)),
         repositories=tuple(dict.fromkeys(repositories)),
+        private=tuple(
+            sorted({posixpath.join(context.home, PRIVATE[name]) for name in names if context.home and name in PRIVATE})
+        ),
         network=network or any(_name(run) in NETWORK for run in report.programs),
         interfaces=any(_name(run) in INTERFACES for run in report.programs),
         services=any(_asks_service(run) for run in report.programs),

@@ -60,6 +60,7 @@ class Holder:
             repositories=tuple(os.fsencode(path) for folder in rights.repositories for path in _insides(folder)),
             files=tuple((status.st_dev, status.st_ino) for status in map(os.stat, files)),
             temporary=temporary(env.get("TMPDIR")),
+            private=tuple(os.fsencode(_place(path)) for path in rights.private),
             protected=tuple(os.fsencode(os.path.realpath(path)) for path in protected),
             network=rights.network,
             interfaces=rights.interfaces,

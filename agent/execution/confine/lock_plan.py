@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any, NamedTuple
 
-from agent.execution.confine import git_records
+from agent.execution.confine import git_records, private_state
 
 _TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
 # What programs keep for themselves by the way: without it they do the same, only slower.
@@ -22,13 +22,15 @@ _NOT_BY_THE_WAY = re.compile(
 
 class LockPlan(NamedTuple):
     """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
-    configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made.
+    configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
+    which they may make what they begin with.
     """
 
     write: tuple[bytes, ...] = ()
     repositories: tuple[bytes, ...] = ()
     files: tuple[tuple[int, int], ...] = ()
     temporary: tuple[bytes, ...] = _TEMPORARY
+    private: tuple[bytes, ...] = ()
     protected: tuple[bytes, ...] = ()
     network: bool = False
     interfaces: bool = False
@@ -36,7 +38,7 @@ class LockPlan(NamedTuple):
 
     def encoded(self) -> dict[str, Any]:
         """As the `sandbox` key of a launch request; bytes travel as latin-1."""
-        paths = ("write", "repositories", "temporary", "protected")
+        paths = ("write", "repositories", "temporary", "private", "protected")
         named = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in paths}
         flags = {name: getattr(self, name) for name in ("network", "interfaces", "services")}
         return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
@@ -53,14 +55,15 @@ class LockPlan(NamedTuple):
         return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
 
     def makes(self, path: bytes) -> bool:
-        """Whether something new may be made at `path`, where nothing is: a temporary file. A folder of somebody there is theirs."""
+        """Whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
         if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
             return False
-        return os.path.dirname(path) in self.temporary
+        folder, name = os.path.split(path)
+        return folder in self.temporary or (folder in self.private and private_state.is_data(folder, name))
 
     def leads(self, path: bytes) -> bool:
         """Whether `path` is a folder on the way to something that may be written."""
-        return any(_below(target, path) for target in self.write) or any(
+        return any(_below(target, path) for target in (*self.write, *self.private)) or any(
             path.startswith(inside + b"/") and git_records.leads(path[len(inside) + 1 :])
             for inside in self.repositories
         )
@@ -82,6 +85,7 @@ def decoded(spec: dict[str, Any]) -> LockPlan:
         repositories=paths("repositories"),
         files=tuple((int(device), int(inode)) for device, inode in spec["files"]),
         temporary=paths("temporary"),
+        private=paths("private"),
         protected=paths("protected"),
         network=bool(spec["network"]),
         interfaces=bool(spec["interfaces"]),

@@ -13,6 +13,7 @@ import pytest
 
 from agent.execution.confine import asked_files, git_records
 from agent.execution.confine.asked_files import AskedFiles
+from agent.execution.confine.asked_names import CURRENT, Name
 from agent.execution.confine.caller import Caller, Refused
 from agent.execution.confine.lock_plan import LockPlan
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
@@ -128,8 +129,8 @@ def test_folders_of_others_below_temporary_ones_stay_as_they_are(world):  # noqa
 class Named(Caller):
     """A caller that means what it says."""
 
-    def path(self, folder, address):
-        return address
+    def name(self, folder, address):
+        return Name(self.pid, self.pid, CURRENT, address)
 
 
 @pytest.fixture
@@ -138,9 +139,9 @@ def between(tmp_path, monkeypatch):
     target = tmp_path / "theirs"
     real = asked_files._parted
 
-    def parted(path):
-        found = real(path)
-        if path == os.fsencode(target) and not target.exists():
+    def parted(path, **how):
+        found = real(path, **how)
+        if path.text == os.fsencode(target) and not target.exists():
             target.write_text("theirs")
         return found
 
@@ -176,6 +177,27 @@ def test_a_name_that_was_its_own_before_a_folder_was_renamed_is_not_any_more(tmp
     with pytest.raises(Refused):
         held.open(caller, 0, os.fsencode(folder / "f"), os.O_WRONLY | os.O_TRUNC, 0)
     assert (folder / "f").read_text() == "theirs"
+
+
+def test_a_program_makes_the_data_that_it_begins_with_and_changes_none(tmp_path):
+    folder, other = tmp_path / ".gnupg", tmp_path / ".config"
+    plan = LockPlan(private=(os.fsencode(folder), os.fsencode(other)), temporary=())
+    held, caller = AskedFiles(plan, lambda pid: False), Named(os.getpid())
+    held.make_folder(caller, 0, os.fsencode(folder), 0o700)
+    begun = os.O_WRONLY | os.O_CREAT
+    for name in ("pubring.kbx", "trustdb.gpg", ".#lk0x1.host.2", "pubring.kbx.lock"):
+        for _ in range(2):
+            os.close(held.open(caller, 0, os.fsencode(folder / name), begun, 0o600))
+    (folder / "pubring.gpg").write_text("theirs")
+    for name in ("gpg.conf", "gpg-agent.conf", "common.conf", "private-keys-v1.d", "pubring.gpg", "x", "a/pubring.kbx"):
+        with pytest.raises((Refused, FileNotFoundError)):
+            held.open(caller, 0, os.fsencode(folder / name), begun | os.O_TRUNC, 0o600)
+    with pytest.raises(Refused):
+        held.make_folder(caller, 0, os.fsencode(folder / "private-keys-v1.d"), 0o700)
+    held.make_folder(caller, 0, os.fsencode(other), 0o700)
+    with pytest.raises(Refused):
+        held.open(caller, 0, os.fsencode(other / "pubring.kbx"), begun, 0o600)
+    assert (folder / "pubring.gpg").read_text() == "theirs"
 
 
 def test_a_folder_on_the_way_opens_nothing_beside_the_way(tmp_path):
