@@ -8,7 +8,9 @@ import re
 import sys
 
 from agent.planner.git_facts import repository_of
+from agent.planner.regular_file import beginning
 from agent.protocol.decisions import ProgramRun
+from agent.risk.folder_files import Loaded, files_loaded
 from agent.risk.scopes import absolute
 
 _LARGEST = 64_000  # bytes of a configuration that is read
@@ -30,7 +32,26 @@ def code_of_folder(run: ProgramRun) -> tuple[str, list[str]]:
         return run.cwd, [f"shadows={file}" for file in _shadowing(run.cwd)[:_MAX_TOLD]]
     if name == "git":
         return run.cwd, [f"runs={setting}" for setting in _settings_that_run(_git_folder(run))[:_MAX_TOLD]]
-    return "", []
+    program = run.words[0].rpartition("/")[2] if run.words else ""
+    loaded = [one.file for one in files_loaded(run.words) if _is_there(one, run.cwd)]
+    return run.cwd, [f"loads={program}:{file}" for file in loaded[:_MAX_TOLD]]
+
+
+def _is_there(loaded: Loaded, folder: str) -> bool:
+    """Whether a folder, or one above it where those count, has the file, and it says what matters."""
+    while True:
+        path = os.path.join(folder, loaded.file)
+        if os.path.exists(path):
+            return not loaded.says or _says(path, loaded.says.split())
+        above = os.path.dirname(folder)
+        if not loaded.above or above == folder:
+            return False
+        folder = above
+
+
+def _says(path: str, words: list[str]) -> bool:
+    text = beginning(path, _LARGEST + 1)
+    return len(text) > _LARGEST or any(word.encode() in text for word in words)
 
 
 def _shadowing(folder: str) -> list[str]:

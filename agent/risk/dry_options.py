@@ -6,6 +6,8 @@ the value of another option, not behind what it runs or hands on, and not where 
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from agent.risk.knowledge_store import CaseRule, Program
 from agent.risk.options import Args, split_args
 from agent.risk.words import Word
@@ -14,6 +16,8 @@ _GENERAL = frozenset(("-n", "--dry-run", "--check", "--help", "--version"))  # h
 READS_NOTHING = frozenset(
     ("--help", "-h", "-?", "--version", "-V", "-v", "--syntax-check", "--list-hosts", "--list-tasks", "--list-tags")
 )
+_VERSIONS = frozenset(("--version", "-V", "-v", "-version"))
+_OWN_OPTIONS = frozenset(("-H", "--help-options"))  # of scons, which tells these without its file
 _RUNNERS = frozenset(("run", "run-package", "run-unknown", "container-run", "remote-shell"))
 _OWN_ONLY = frozenset(
     ("", "none", "package-install", "cloud-change")
@@ -38,9 +42,11 @@ def leave_own(args: Args, words: list[Word], name: str, table: Program) -> None:
     args.names -= found - own
 
 
-def runs_to_tell(args: Args, name: str, table: Program) -> bool:
-    """Whether a dry run runs the project's code: what describes the project to this program is code."""
-    return name in table.evaluates and args.names.isdisjoint(READS_NOTHING)
+def runs_to_tell(given: Set[str], name: str, table: Program) -> bool:
+    """Whether a dry run, or help, runs the project's code: what describes the project to this program is code."""
+    if name in table.loads and (f"{name}:--version" in table.loads or not given <= _VERSIONS):
+        return given.isdisjoint(_OWN_OPTIONS)
+    return name in table.evaluates and given.isdisjoint(READS_NOTHING)
 
 
 def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[str]:

@@ -12,6 +12,7 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk import shell_builtins
 from agent.risk.budget import WRAPPER
 from agent.risk.dry_options import leave_own, runs_to_tell
+from agent.risk.folder_files import judge_folder_files
 from agent.risk.given_names import NAMING, keep_names, real_program
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
@@ -119,6 +120,8 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
         from agent.risk.obeyed_variables import judge_started
 
         judge_started(walker, name, invocation)
+    if walker.rater.context.facts:
+        judge_folder_files(walker, name, invocation)
     if walker.rater.context.facts and any(word.glob for word in invocation.words):
         from agent.risk.wildcard_options import judge_wildcard_options
 
@@ -278,9 +281,11 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     words = invocation.words[1:]
     walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.005 if table.style == "posix" else 0.4))
     args = split_args(words, table)
-    if words and not table.wrap and asks_for_help(words, table):
-        return None, ""
     name = invocation.words[0].text.rpartition("/")[2]
+    if words and not table.wrap and asks_for_help(words, table):
+        if name in table.loads and runs_to_tell({words[-1].text}, name, table):
+            judge_evaluation(walker, invocation)
+        return None, ""
     if args.names:
         leave_own(args, words, name, table)
     before = len(walker.findings)
@@ -294,7 +299,7 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
             secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
-        if runs_to_tell(args, name, table):
+        if runs_to_tell(args.names, name, table):
             judge_evaluation(walker, invocation)
         walker.reads = True
         return output_of(walker, invocation, table, args)

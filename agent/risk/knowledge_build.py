@@ -19,7 +19,7 @@ from agent.risk.variables import compile_variables
 
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
-_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates")
+_LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates", "loads")
 VARIABLES = "variables.toml"
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
@@ -135,6 +135,7 @@ def compile_program(name: str, table: dict[str, Any]) -> Program:
             "reads", table.get("_file") in _READERS and table.get("handler") != "handlers_processes:pager"
         ),
         evaluates=frozenset(table.get("evaluates", "").split()),
+        loads=frozenset(table.get("loads", "").split()),
     )
 
 

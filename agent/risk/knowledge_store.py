@@ -51,6 +51,7 @@ class Program(Struct, frozen=True, array_like=True):
     output: str = ""
     reader: bool = False
     evaluates: frozenset[str] = frozenset()
+    loads: frozenset[str] = frozenset()
 
 
 class LevelRow(Struct, frozen=True):

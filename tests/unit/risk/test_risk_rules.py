@@ -19,7 +19,9 @@ from tests.support.each import each
 ROOT = Path(__file__).resolve().parents[3]
 TABLES, LEVELS = knowledge_build.load_tables()
 # Given only with a context, a second reader or an opinion from outside; tested where those are.
-ELSEWHERE = re.compile(r"run\.shadow|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard")
+ELSEWHERE = re.compile(
+    r"run\.shadow|run\.folder-file|git\.own-settings|session\.|opinion\.|parse\.|policy\.|run\.wildcard"
+)
 
 
 def commands() -> list[str]:

@@ -1,0 +1,105 @@
+"""What a program loads from the folder counts also where it is only to tell something: help, its version, a line of code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.planner.path_facts import path_facts
+from agent.protocol.decisions import Level, RiskContext
+from agent.risk.classifier import classify
+from agent.risk.folder_files import _FILES, files_loaded
+from agent.risk.knowledge_store import program, program_names
+from tests.support.each import each
+
+LOADS = sorted({name for name in program_names() if (table := program(name)) is not None and name in table.loads})
+PRINTS = ["eslint", "prettier", "stylelint", "webpack", "vite", "vitest", "babel", "jest", "mocha", "karma", "rollup", "gulp", "tsc", "nox",
+          "fab", "invoke", "celery", "alembic", "django-admin", "behave", "robot", "nose2", "make", "just"]  # fmt: skip
+EVERYDAY = {
+    "R": "R -e 1", "Rscript": "Rscript -e 'print(1)'", "ghci": "ghci -e 1", "iex": "iex -e 1", "clojure": "clojure -e '(+ 1 2)'",
+    "bun": "bun -e 1", "composer": "composer show", "yarn": "yarn --version",
+    "mvn": "mvn -v", "cargo": "cargo --version", "wp": "wp plugin list", "ansible": "ansible all --list-hosts",
+    "pytest": "pytest --version",
+    "bazel": "bazel --version", "pdm": "pdm --version", "rustc": "rustc --version",
+}  # fmt: skip
+
+
+def test_programs_that_load_the_folder_are_never_low_for_help() -> None:
+    assert len(LOADS) > 20
+    for name in LOADS:
+        table = program(name)
+        assert table is not None
+        assert classify(f"{name} --help").level is not Level.LOW, name
+        version = classify(f"{name} --version").level
+        assert (version is not Level.LOW) is (f"{name}:--version" in table.loads), name
+
+
+@each("name", PRINTS)
+def test_programs_that_only_print_their_help_stay_low(name: str) -> None:
+    assert classify(f"{name} --help").level is Level.LOW
+
+
+@each("command", ["pytest -p mod --version", "pytest -c f --help", "pytest --rootdir x -h", "scons -H -h x", "rake -T", "fab -l", "nox -l",
+                  "gulp --tasks", "mix --help", "ansible-inventory -i inv.py --list", "ansible -i ./ec2 all --list-hosts",
+                  "ansible-inventory -i $x --list"])  # fmt: skip
+def test_listing_what_the_folder_describes_runs_it(command: str) -> None:
+    assert (classify(command).level is Level.MEDIUM) is ("-H" not in command)
+
+
+@each(
+    "command",
+    [
+        "ansible-inventory -i hosts --list",
+        "ansible -i a,b all --list-hosts",
+        "ansible-inventory -i inv.py --help",
+        "scons -H",
+    ],
+)
+def test_listing_what_data_says_stays_low(command: str) -> None:
+    assert classify(command).level is Level.LOW
+
+
+@each("name", sorted(EVERYDAY))
+def test_a_file_that_is_run_first_raises_by_facts(name: str, tmp_path: Path) -> None:
+    context = RiskContext(cwd=str(tmp_path), workspace=str(tmp_path))
+    assert classify(EVERYDAY[name], context).level is Level.LOW
+    for one in _FILES[name]:
+        path = tmp_path / one.file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("nothing of it")
+        assert (rated(EVERYDAY[name], context) is Level.LOW) is bool(one.says), one
+        path.write_text(f"x {one.says.split(' ')[0]} y")
+        assert rated(EVERYDAY[name], context) is Level.MEDIUM, one
+        path.unlink()
+
+
+def test_a_file_above_counts_where_the_program_looks_there(tmp_path: Path) -> None:
+    (tmp_path / ".mvn").mkdir()
+    (tmp_path / ".mvn/jvm.config").touch()
+    (tmp_path / ".Rprofile").touch()
+    (tmp_path / "sub").mkdir()
+    context = RiskContext(cwd=str(tmp_path / "sub"))
+    assert rated("mvn -v", context) is Level.MEDIUM
+    assert rated("R -e 1", context) is Level.LOW
+    assert rated("cd ..; R -e 1", context) is Level.MEDIUM
+
+
+@each(
+    "command",
+    ["Rscript --vanilla -e 1", "R -e 1 --vanilla", "R --version", "ghci --version", "composer --no-plugins show"],
+)
+def test_options_that_leave_the_file_out_leave_the_level(command: str, tmp_path: Path) -> None:
+    for file in (".Rprofile", ".Renviron", ".ghci"):
+        (tmp_path / file).touch()
+    (tmp_path / "composer.json").write_text('{"allow-plugins": true}')
+    assert rated(command, RiskContext(cwd=str(tmp_path))) is Level.LOW
+
+
+def test_an_option_behind_the_code_leaves_nothing_out() -> None:
+    assert files_loaded(["Rscript", "-e", "1", "--vanilla"])
+    assert files_loaded(["Rscript", "x.R", "--vanilla"])
+    assert [one.file for one in files_loaded(["Rscript", "--no-init-file", "-e", "1"])] == [".Renviron"]
+
+
+def rated(command: str, context: RiskContext) -> Level:
+    facts = path_facts(command, context)
+    return classify(command, RiskContext(cwd=context.cwd, workspace=context.workspace, facts=facts)).level
