@@ -16,11 +16,13 @@ import msgspec
 from agent.risk.knowledge_help import COMPILED_HELP, ProgramHelp
 from agent.risk.knowledge_store import COMPILED, FOLDER, CaseRule, LevelRow, Program
 from agent.risk.variables import compile_variables
+from agent.risk.ways_out import LANGUAGES, kinds
 
 _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates", "loads")
 VARIABLES = "variables.toml"
+WAYS = "_ways.toml"
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
 _KNOWN = frozenset(
@@ -53,7 +55,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
     tables: dict[str, dict[str, Any]] = {}
     levels: dict[str, LevelRow] = {}
     for name in sorted(os.listdir(FOLDER)):
-        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES):
+        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES, WAYS):
             continue
         with open(os.path.join(FOLDER, name), "rb") as file:
             content = tomllib.load(file)
@@ -226,12 +228,33 @@ def build() -> bytes:
     check(programs, levels)
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     encoded = {name: encoder.encode(program) for name, program in sorted(programs.items())}
-    lines: dict[str, str] = {}
-    for alias, name in sorted(aliases.items()):
-        lines[alias[0]] = lines.get(alias[0], "\n") + f"{alias}\t{name}\n"
+    with open(os.path.join(FOLDER, WAYS), "rb") as file:
+        ways = compile_ways(tomllib.load(file))
     with open(os.path.join(FOLDER, VARIABLES), "rb") as file:
         variables = encoder.encode(compile_variables(tomllib.load(file)))
-    return encoder.encode({"programs": encoded, "aliases": lines, "levels": levels, "variables": variables})
+    lines = {"aliases": by_first_character(aliases), "ways": by_first_character(ways)}
+    return encoder.encode({"programs": encoded, "levels": levels, "variables": variables, **lines})
+
+
+def compile_ways(rows: dict[str, dict[str, str]]) -> dict[str, str]:
+    """What each program is told to run or load, as pairs of option and kind. Raises ValueError for a kind without a judge."""
+    known = {*kinds(), *LANGUAGES}
+    found: dict[str, list[str]] = {}
+    for names, row in rows.items():
+        if unknown := set(row) - known:
+            raise ValueError(f"{WAYS}: {names}: unknown kind {', '.join(sorted(unknown))}")
+        pairs = [f"{option}:{kind}" for kind, options in row.items() for option in options.split() or [""]]
+        for name in names.split():
+            found.setdefault(name, []).extend(pairs)
+    return {name: " ".join(pairs) for name, pairs in found.items()}
+
+
+def by_first_character(rows: dict[str, str]) -> dict[str, str]:
+    """Lines of name, tab and text: one text for each first character, which is searched and not taken apart."""
+    lines: dict[str, str] = {}
+    for name, text in sorted(rows.items()):
+        lines[name[0]] = lines.get(name[0], "\n") + f"{name}\t{text}\n"
+    return lines
 
 
 def main() -> None:

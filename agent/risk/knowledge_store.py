@@ -74,6 +74,7 @@ class _Store(Struct, frozen=True):
     aliases: dict[str, str]
     levels: dict[str, LevelRow]
     variables: bytes  # encoded: only commands that set some need them
+    ways: dict[str, str]  # as `aliases`: lines of name, tab, and pairs of option and kind
 
 
 _program_decoder = msgspec.msgpack.Decoder(Program)
@@ -114,10 +115,24 @@ def level_row(kind: str) -> LevelRow:
 
 def table_name(name: str) -> str:
     """The name of the table that describes the program `name`: its own, or that of the group it belongs to."""
-    lines = store().aliases.get(name[:1], "")
+    return _line_of(store().aliases, name) or name
+
+
+def ways_of(name: str) -> list[tuple[str, str]]:
+    """Options by which a program runs or loads what it is not meant for, each with the kind of its value (`_ways.toml`)."""
+    pairs = _line_of(store().ways, name).split()
+    return [(option, kind) for option, _, kind in (pair.rpartition(":") for pair in pairs)]
+
+
+def programs_with_ways() -> list[str]:
+    return [line.partition("\t")[0] for group in store().ways.values() for line in group.split("\n")[1:-1]]
+
+
+def _line_of(groups: dict[str, str], name: str) -> str:
+    lines = groups.get(name[:1], "")
     found = lines.find(f"\n{name}\t")
     if found < 0 or "\n" in name or "\t" in name:
-        return name
+        return ""
     start = found + len(name) + 2
     return lines[start : lines.index("\n", start)]
 

@@ -82,15 +82,6 @@ def listen(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("reverse-shell", [word], invocation.place, reason=reason, rule="reverse-shell.program")
 
 
-def bind(walker: Walker, invocation: Invocation, word: Word) -> None:
-    for found in re.finditer(
-        r"(?:execute|reload|become|preview|transform)\w*[(:\[{]+([^)\]}]*)",
-        word.text.replace("execute-silent", "execute"),
-    ):
-        if UNKNOWN in found.group(1):
-            runs(walker, invocation, word)
-
-
 def typed(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Code on standard input of something that compiles or interprets it."""
     text, taint = invocation.stdin or ("", "")
@@ -188,5 +179,4 @@ GENERAL: dict[str, Kind] = {
     "settings": settings,
     "piped": piped,
     "typed": typed,
-    "bind": bind,
 }

@@ -13,12 +13,23 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 
+_APT_MANNER = re.compile(
+    r"(?:APT::(?:Install-|Get::|Color|Cache::|Architecture|Default-Release|Sandbox::User|Immediate|Status-Fd)|Acquire::(?:Retries|Check-|Languages|ForceIPv[46]|"
+    r"https?::(?:Proxy=|Timeout|No-Cache)|AllowReleaseInfoChange|Queue-Mode|PDiffs|GzipIndexes)|DPkg::(?:Use-Pty|Progress-Fancy|Lock::|Options::=--force-conf)"
+    r"|Debug::|quiet|Dpkg::Options::=--force-conf|APT::Periodic)",
+    re.I,
+)
+
+
 def hg(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Settings of Mercurial: few are known to say only how, the others may name programs and extensions."""
     name, _, value = word.text.partition("=")
-    if value.startswith("!") or name.startswith(
-        ("hooks.", "extensions.", "ui.editor", "ui.ssh", "merge-tools.", "pager.")
+    if not re.match(
+        r"(?:ui\.(?:username|verbose|quiet|color|interactive|paginate|merge)|color\.|diff\.|phases\.|progress\.|defaults\.)",
+        name,
     ):
         shell_text(walker, invocation, word.part(value.lstrip("!")))
+        runs(walker, invocation, word)
 
 
 def apt(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -26,12 +37,16 @@ def apt(walker: Walker, invocation: Invocation, word: Word) -> None:
                      word.text, re.I | re.S)  # fmt: skip
     if found or word.text.lower().startswith("dir::bin"):
         shell_text(walker, invocation, word.part(word.text.partition("=")[2]))
+    elif not _APT_MANNER.match(word.text):
+        runs(walker, invocation, word)
 
 
 def ssh(walker: Walker, invocation: Invocation, word: Word) -> None:
     """`-o ProxyCommand=…` and the like, for the programs whose handlers do not look at them."""
+    if re.match(r"\s*(?:Include|Match)[\s=]", word.text, re.I):
+        runs(walker, invocation, word)
     found = re.match(
-        r"\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|ssh_command|PKCS11Provider)[\s=]+(.*)",
+        r"\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|ssh_command|PKCS11Provider|SecurityKeyProvider|XAuthLocation)[\s=]+(.*)",
         word.text,
         re.I | re.S,
     )

@@ -22,10 +22,6 @@ _JVM_RUNS = re.compile(
     r"-(?:javaagent|agent|Xbootclasspath|Xrun|XX:(?:OnError|OnOutOfMemoryError|Flags|VMOptionsFile))|@", re.S
 )
 _EXIFTOOL_READS = re.compile(r"-(?:charset|api|lang|listItem|sep|geolocation)\b", re.I)
-_FILTER_WRITES = re.compile(
-    r"(?:metadata=[^,;]*?\bfile|\w*_?stats_file|log_path|\bstats|vidstabdetect=[^,;]*?\bresult|signature=[^,;]*?\bfilename)"
-    r"=([^:,;]+)"
-)
 _GCC_RUNS = re.compile(r"-B(?=.)|-(?:fplugin|specs|fuse-ld|wrapper)")
 
 
@@ -120,17 +116,6 @@ def tags(walker: Walker, invocation: Invocation, word: Word) -> None:
         )
 
 
-def filters(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """Files that filters of ffmpeg write, which only their own texts name."""
-    for other in invocation.words[1:]:
-        for found in _FILTER_WRITES.finditer(other.text):
-            name = found[1].strip("'\\")
-            if name not in ("-", "/dev/stdout", "/dev/stderr", "pipe"):
-                walker.add("write", [other.part(name)], invocation.place, invocation=invocation)
-    if any("vidstabdetect" in other.text and "result=" not in other.text for other in invocation.words):
-        walker.add("write", [word.part("transforms.trf")], invocation.place, invocation=invocation)
-
-
 def reports(walker: Walker, invocation: Invocation, word: Word) -> None:
     walker.add("create", [], invocation.place, level=Level.MEDIUM, reason="writes more files than its result")
 
@@ -145,7 +130,6 @@ def beside(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 READERS: dict[str, Kind] = {
     "tags": tags,
-    "filters": filters,
     "reports": reports,
     "beside": beside,
     "environments": environments,
