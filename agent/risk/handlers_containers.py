@@ -23,6 +23,15 @@ def gives_host(path: str) -> bool:
     return _HOST_PATHS.match(path) is not None
 
 
+def _unshared(walker: Walker, invocation: Invocation, table: Program, words: list[Word]) -> Output | Invocation:
+    """`podman unshare`: as root of one's own namespace a program, or a shell."""
+    if words:
+        return invocation.inner(invocation.words[invocation.words.index(words[0]) :], table.name)
+    from agent.risk.interpreters import feed_shell
+
+    return feed_shell(walker, invocation)
+
+
 def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | Invocation | None:
     """docker/podman run and exec: host mounts and rights, then the command inside."""
     verbs = [word.text for word in args.operands]
@@ -35,8 +44,8 @@ def container(walker: Walker, invocation: Invocation, table: Program, args: Args
         return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
     offset = 1 if verbs[0] == "container" and len(verbs) > 1 else 0
     verb = verbs[offset]
-    if verb == "unshare" and len(args.operands) > offset + 1:  # podman: as root of one's own namespace
-        return invocation.inner(invocation.words[invocation.words.index(args.operands[offset + 1]) :], table.name)
+    if verb == "unshare" and not args.has("--help", "-h"):
+        return _unshared(walker, invocation, table, args.operands[offset + 1 :])
     bulk = verb in ("rm", "kill", "rmi") and any(
         "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
     )

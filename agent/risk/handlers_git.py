@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.leaks import is_kept
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN, Word, runs_only
@@ -114,11 +115,28 @@ def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:
     """`+ref` overwrites and `:ref` deletes a branch of the remote."""
     if args.has("-n"):
         return
+    if walker.committed:
+        reason = "pushes {targets}, which is secret, and was added to the repository just before"
+        walker.add("send-secret", walker.committed, invocation.place, reason=reason, rule="secret.pushed")
     targets = args.operands[1:]
     if any(word.text.startswith("+") for word in targets):
         walker.add("force-push", targets, invocation.place, rule="force-push.refspec")
     if any(re.match(r":[^:/]", word.text) for word in targets):
         walker.add("force-push", targets, invocation.place, rule="force-push.delete")
+
+
+def _git_add(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """A secret file that is named may go wherever the repository goes; -f adds it although it is to be left out."""
+    kept = [word for word in args.operands[1:] if is_kept(walker, invocation, word)]
+    walker.staged += kept
+    if kept and args.has("-f", "--force"):
+        reason = "puts {targets}, which is secret, into the repository, though it is told to leave that out"
+        walker.add("secret", kept, invocation.place, reason=reason, rule="secret.staged")
+
+
+def _git_commit(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """What was added before becomes part of what is pushed."""
+    walker.committed += walker.staged
 
 
 def _git_fetch(walker: Walker, invocation: Invocation, args: Args) -> None:
@@ -295,6 +313,9 @@ def _restored(words: list[Word]) -> list[Word]:
 
 
 _BY_VERB = {
+    "add": _git_add,
+    "stage": _git_add,
+    "commit": _git_commit,
     "push": _git_push,
     "clean": _git_clean,
     "fetch": _git_fetch,

@@ -78,3 +78,20 @@ def _writes_unasked(walker: Walker, invocation: Invocation, args: Args, verb: st
         walker.add(
             "create", args.values("-CA"), place, level=Level.MEDIUM, reason="writes the serial number beside {targets}"
         )
+
+
+_GPG_TELLS = frozenset(
+    ("-k", "-K", "--list-keys", "--list-public-keys", "--list-secret-keys", "--list-sigs", "--list-signatures", "--check-sigs",
+     "--check-signatures", "--list-packets", "--list-config", "--list-options", "--list-trustdb", "--list-gcrypt-config", "--fingerprint",
+     "--verify", "--verify-files", "--export", "--export-ssh-key", "--export-ownertrust", "--card-status", "--print-md", "--print-mds",
+     "--gen-random", "--locate-keys", "--show-keys", "--search-keys", "--check-trustdb", "--version", "--help", "-h",
+     "--dump-options", "--gpgconf-list")
+)  # fmt: skip
+
+
+def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """gpg: without a word for what to do, it decrypts a file into another, or takes keys that are in it."""
+    told = {option for rule in table.flags for group in rule.options for option in group}
+    if args.operands and args.names.isdisjoint(told | _GPG_TELLS):
+        reason = "decrypts {targets}, or does whatever else is in it"
+        walker.add("secret", args.operands, invocation.place, reason=reason, rule="secret.guessed")

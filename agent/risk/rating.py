@@ -44,6 +44,7 @@ _CHANGING = frozenset(
 )
 
 
+_ITSELF = frozenset(("delete", "move"))
 _DEEP = frozenset(("delete", "chmod", "chown", "permission-wide"))
 
 
@@ -173,7 +174,7 @@ class Rater:
                 if alike in seen:
                     continue
                 seen.add(alike)
-            scope = self.scopes.of(word, cwd, recursive=recursive)
+            scope = self._scope(kind, word, cwd, recursive=recursive)
             cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
             rated = _LEVELS[cell[-1] if recursive else cell[0]]
             if worst_word is None or _RANK[rated] > _RANK[worst]:
@@ -181,6 +182,16 @@ class Rater:
         if worst_word is None:
             worst = _LEVELS[table["*"][0]]
         return worst, worst_scope, worst_word
+
+    def _scope(self, kind: str, word: Word, cwd: str, *, recursive: bool) -> str:
+        """The scope of a target: of a link that the command itself made, what is deleted or moved by its name is the link."""
+        links = self.scopes.links
+        path = absolute(word.text, cwd) if links and kind in _ITSELF and not word.text.endswith(("/", "/.")) else ""
+        leads = links.pop(path, None)
+        scope = self.scopes.of(word, cwd, recursive=recursive)
+        if leads is not None:
+            links[path] = leads
+        return scope
 
     def _reached(self, kind: str, words: list[Word], cwd: str) -> list[Word]:
         """The targets, and what links in them lead to."""

@@ -161,7 +161,8 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
     if rule.effect in _RUNS:
         suspect_rest(walker, invocation, len(rule.verbs))
     if rule.effect == "change" and rule.level != "low":
-        disks = [word for word in targets if walker.rater.scopes.of(word, invocation.cwd) == "device"]
+        places = [_given_place(word) for word in targets]
+        disks = [word for word in places if walker.rater.scopes.of(word, invocation.cwd) == "device"]
         if disks:
             walker.add("device-write", disks, invocation.place, invocation=invocation)
     walker.add(
@@ -172,6 +173,14 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
         level=level,
         rule=f"{rule.effect}.{rule.verbs[0] if rule.verbs else invocation.words[0].text.rpartition('/')[2]}",
         invocation=invocation,
+    )
+
+
+def _given_place(word: Word) -> Word:
+    """What an operand such as `of=/dev/sda` names; what is only read stays as it is written."""
+    name, equals, value = word.text.partition("=")
+    return (
+        word.part(value) if equals and name.isalpha() and name not in ("if", "in", "src", "source", "input") else word
     )
 
 

@@ -85,6 +85,8 @@ class Walker:
         self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
         self.joined: ReadBack | None = None  # of the pipeline whose command comes next
         self.reading = ReadBack()  # of the command being judged
+        self.staged: list[Word] = []  # secret files that git is told to add
+        self.committed: list[Word] = []  # and those of them that it committed
         self.overwritten: list[str] = []  # files that a command reads and empties at once
         self.obeyed: dict[tuple[str, str], Level] = {}  # variables that programs obey, and what that means
         self.obeying = False  # inside of what a variable makes a program run

@@ -33,13 +33,22 @@ def argv(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     _judge_values(walker, invocation, table, args)
     if args.names.isdisjoint(table.script):
         if not words:
-            return None, ""
+            return _without_command(walker, invocation, table, args)
         if words[0].text in table.script and len(words) > 1:
             return walker.script(words[1].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
         return invocation.inner(words, table.name)
     for word in args.values(*table.script):
         return walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
     return None, ""
+
+
+def _without_command(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """`unshare -r` alone opens a shell; most others say that something is missing."""
+    if not table.bare or args.has("--help", "-h", "--version", "-V"):
+        return None, ""
+    from agent.risk.interpreters import feed_shell
+
+    return feed_shell(walker, invocation)
 
 
 def _judge_values(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
