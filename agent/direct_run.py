@@ -117,7 +117,7 @@ def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:
     if len(plan.not_kept) > _SHOWN_REASONS:
         reasons += f"; and {len(plan.not_kept) - _SHOWN_REASONS:,} more"
     if not plan.kept:
-        return f"cannot be undone: {reasons or 'what it changes is not known before it runs'}"
+        return f"cannot be undone: {reasons or 'what it changes is only known when it runs'}"
     names = [_name(path, cwd) for path in plan.kept]
     what = " and ".join(names) if len(names) <= _SHOWN_NAMES else f"{len(names):,} files and folders"
     words = f"undo: keeps {what}" + (f" ({size_words(plan.size)})" if plan.size else "")

@@ -20,6 +20,7 @@ from agent.frontends.readings import Cycle
 from agent.frontends.rule_desk import RuleDesk
 from agent.frontends.screen import Screen
 from agent.frontends.shown import rows_of, shown, shown_line
+from agent.frontends.wrapping import wrapped_text
 from agent.judging import writes
 from agent.protocol.decisions import (
     Approved,
@@ -139,7 +140,7 @@ class PromptConfirmer:
     ) -> tuple[str, int]:
         """What needs the terminal for itself and then comes back to the prompt."""
         if action is Action.HELP:
-            self.screen.say(HELP)
+            self.screen.say(wrapped_text(HELP, self.screen.columns))
         elif action is Action.EXPLAIN:
             report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
             told = explanation(text, report, self.context(text, request.proposal.cwd), columns=self.screen.columns)
@@ -257,7 +258,7 @@ class _Editor:
 
     def _toolbar(self) -> StyleAndTextTuples:
         enter = "rehearse" if self._rehearses_first() else "run"
-        words = f" F1 keys · Enter {enter} · blank skips · Ctrl-C cancels"
+        words = f" F1 keys · Enter {enter} · empty skips · Ctrl-C cancels"
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:
             words += " · F8 always"

@@ -39,18 +39,18 @@ _KEYS: dict[Action, tuple[tuple[str, ...], ...]] = {
 _OF_PLANNER = (Action.REMARK, Action.REGENERATE)
 
 HELP = """\
-Enter             run what stands in the prompt (blank: skip it, and tell the planner)
+Enter             run what stands in the prompt (empty: skip it, and tell the planner)
 Ctrl-C            cancel the goal; so does Ctrl-D on an empty line
 Alt-Enter         a new line; pasted lines never run by themselves
 F1  Alt-h         these keys
-F2  Alt-e         explain: everything that was found about this command
+F2  Alt-e         explain this command and its risk
 F3  Alt-o         back to the original text
-F4  Alt-m         a remark to the planner instead ("no, only in src")
+F4  Alt-m         tell the planner what to change ("no, only in src")
 F5  Alt-g         ask the planner for another command
-F6  Alt-n         what else this may mean: another command in its place, rated anew
+F6  Alt-n         another reading of the goal: its command takes the place of this one
 F7  Ctrl-X Ctrl-E open it in your editor
-F8  Alt-a         always allow this: a rule is proposed, and nothing runs by that
-F9  Alt-r         rehearse it: see what it would change, and nothing is changed
+F8  Alt-a         always allow commands like this: proposes a rule, runs nothing
+F9  Alt-r         rehearse it: see what it would change; nothing is changed
 F10 Alt-k         copy the text
 Ctrl-U            clear the line    Ctrl-_ undo    Ctrl-Z suspend
 In vi mode the Alt keys belong to vi; use the F keys."""

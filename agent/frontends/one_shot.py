@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
 from agent.emitters.console import complain, complain_about
+from agent.emitters.noticing import Noticing
 from agent.frontends.descriptor import read_lines
 from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
@@ -123,7 +124,7 @@ async def open_desk(
         desk = SessionDesk(
             services=services,
             ctx=services.open_context(session, cwd, origin=origin),
-            emitter=emitter or services.make_emitter(),
+            emitter=emitter or Noticing(services.make_emitter()),
             confirmer=asked,
             signals=signals,
             tell=lambda text: complain(shown(text)),
@@ -159,6 +160,9 @@ def _nobody(goals: list[GoalSummary]) -> str:
 def _code(desk: SessionDesk, code: int) -> int:
     if code == ExitCode.DECLINED and not desk.interactive:
         desk.tell(f"  {_nobody(desk.ctx.goals)}")
+    if isinstance(desk.emitter, Noticing) and desk.emitter.lost:
+        desk.tell(f"agent-shell: the output cannot be written: {desk.emitter.lost.lower()}")
+        code = code or ExitCode.FAILED
     return desk.signals.exit_code or code
 
 

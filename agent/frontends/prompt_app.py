@@ -75,7 +75,7 @@ def build_app(
 
     def height() -> Dimension:
         # A menu needs room below the line; a long text must leave room for what stands above it.
-        least = MENU_ROWS if buffer.complete_state is not None else 1
+        least = MENU_ROWS if buffer.complete_state is not None and not is_done() else 1
         return Dimension(min=least, max=max(least, editor_rows(screen)))
 
     body: Container = Window(

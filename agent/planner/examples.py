@@ -45,9 +45,9 @@ def example_block(memory: Likenesses, words: GoalWords, cwd: str) -> ContextBloc
 
 
 def experience_line(known: Experience) -> str:
-    """ "worked 12 of 14 times here": of commands with the same programs, subcommands and options; "" below two uses."""
+    """ "used before: 12 of 14 succeeded here": of commands with the same programs, subcommands and options; "" below two uses."""
     if known.runs_here >= _LEAST_USES:
-        return f"like this: worked {known.worked_here} of {known.runs_here} times here"
+        return f"used before: {known.worked_here} of {known.runs_here} succeeded here"
     if known.runs >= _LEAST_USES:
-        return f"like this: worked {known.worked} of {known.runs} times, mostly elsewhere"
+        return f"used before: {known.worked} of {known.runs} succeeded, mostly in other folders"
     return ""

@@ -36,4 +36,4 @@ def _tighten(path: str) -> None:
         return
     with os.scandir(path) as entries:
         if all(parse_segment(entry.name) or entry.name.startswith((".", "README")) for entry in entries):
-            os.chmod(path, PRIVATE_FOLDER)
+            os.chmod(path, stat.S_IMODE(info.st_mode) & PRIVATE_FOLDER)  # one that nobody may write to stays so

@@ -154,3 +154,12 @@ def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     assert ended.stdout == "größe 漢字\nschön 漢\n"
     assert "\x1b" not in ended.stdout + ended.stderr
     assert world.goal()["goal"] == "wörter"
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_output_that_cannot_be_written_is_a_failure(world: World, more: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        ended = world.run("exec", *more, "--approve", "low", "seq 1 1000", stdout=full)
+    assert ended.code == 1
+    assert "the output cannot be written: no space left on device" in ended.stderr
+    assert world.goal()["status"] == "completed"

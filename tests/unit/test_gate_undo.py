@@ -160,7 +160,7 @@ def test_a_plan_that_crashes_is_no_reason_not_to_ask() -> None:
             UndoPlan(kept=("/work/a",), not_kept=(Conflict(path="/work/d", reason="it is a device"),)),
             "undo: keeps a; cannot take back: d: it is a device",
         ),
-        (UndoPlan(), "cannot be undone: what it changes is not known before it runs"),
+        (UndoPlan(), "cannot be undone: what it changes is only known when it runs"),
     ],
 )
 def test_words(plan: UndoPlan | None, words: str) -> None:

@@ -54,7 +54,7 @@ class Handing:
         """The keeper agreed: the running command is a job. Its number, and notes for the person."""
         job = self._enter(watched, int(watched["pid"]), "sent")
         what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
-        return job.job_id, (what, "directory and variables as it leaves them will not be kept")
+        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
 
     def left(self, watched: wire.Message, first: int, held: tuple[int, ...]) -> tuple[str, ...]:
         """The command ended and left something running, which may hold its outputs. Notes for the person."""

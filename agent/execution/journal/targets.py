@@ -35,7 +35,7 @@ _CONTENT = frozenset(
 _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "deception", "elevate", "vcs-safe"))
 _MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
-_NOT_KNOWN = "what it changes is not known before it runs"
+_NOT_KNOWN = "what it changes is only known when it runs"
 _SEARCHERS = frozenset(("find", "gfind", "bfs"))
 _MOST_NAMES = 5000
 _SPECIAL = ("/proc", "/sys", "/dev")
@@ -119,7 +119,7 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
         yield from _all_below(text.removesuffix("…"), kind, base, effect)
         return
     if "…" in text or "\0" in text or (not text.startswith("/") and (not base or "…" in base)):
-        yield Unknown(text, "which file that is, is not known before it runs")
+        yield Unknown(text, "which file, is only known when it runs")
         return
     if effect.whole:
         yield Unknown(text, "that is too much to keep")
@@ -166,7 +166,7 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
     """What `cp a b folder` would replace in the folder: the same names."""
     shown = os.fsdecode(folder)
     if program is None or not program.whole or os.path.basename(program.words[0]) not in _COPIERS:
-        yield Unknown(shown, "what it replaces in there is not known before it runs")
+        yield Unknown(shown, "what it replaces there is only known when it runs")
         return
     operands = [os.fsencode(os.path.join(base, word)) for word in program.words[1:] if not word.startswith("-")]
     goal = os.path.realpath(folder)
@@ -176,7 +176,7 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
             if os.path.realpath(source) != goal and name not in (b"", b".", b".."):
                 yield Target(os.path.join(goal, name), "content")
             elif name in (b".", b".."):
-                yield Unknown(shown, "what it replaces in there is not known before it runs")
+                yield Unknown(shown, "what it replaces there is only known when it runs")
 
 
 def _expanded(path: bytes) -> list[bytes]:

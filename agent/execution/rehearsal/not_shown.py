@@ -17,7 +17,7 @@ _GENERAL = (
     "not part of any rehearsal: running services (their sockets do not answer), devices, and what the network would do"
 )
 _FOR_USERS = (
-    "not part of any rehearsal by an ordinary user: renames of folders (they are copied), further names of a file that is written to, "
+    "not part of any rehearsal by an ordinary user: renames of folders (they are copied), hard links of a file that is written to, "
     "and changes to files of other users or groups"
 )
 
@@ -75,9 +75,7 @@ def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
         elif report["event"] == "hidden":
             found.append(f"{shown(report['root'])} was not there: {os.strerror(report['errno'])}")
         elif report["event"] == "sockets":
-            found.append(
-                f"{shown(report['root'])}: named pipes there, and sockets that no list tells, lead out of the rehearsal"
-            )
+            found.append(f"{shown(report['root'])}: named pipes and unlisted sockets there reach outside the rehearsal")
     for path, reason in layout.left_out[:_MOST]:
         found.append(f"{shown(os.fsdecode(path))}: {reason}")
     if len(layout.left_out) > _MOST:

@@ -147,7 +147,8 @@ def _command(
     others = (Alternative(command=reply.command, reason=reply.reason), *reply.alternatives)
     base = structs.replace(base, alternatives=tuple(other for other in others if other.command != command))
     if reply.command == command:  # else the recipes' reading is of another command
-        reason = f"{reply.reason}; {base.reason}" if reply.reason else base.reason
+        told = reply.reason if reply.reason != reply.reading else ""  # the reading is shown beside it
+        reason = f"{told}; {base.reason}" if told else base.reason
         base = structs.replace(base, reason=reason, reading=reply.reading, unused=reply.unused)
     return _with_alternatives(base, near, here)
 

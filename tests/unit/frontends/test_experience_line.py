@@ -19,7 +19,7 @@ from tests.support.prompt_desk import Desk, request_for
 
 
 def test_it_is_one_dim_line_above_the_command() -> None:
-    line = "like this: worked 12 of 14 times here"
+    line = "used before: 12 of 14 succeeded here"
     assert heading(request_for("ls", "low"), experience=line)[-1] == [("class:hint", line)]
     assert heading(request_for("ls", "low")) == heading(request_for("ls", "low"), experience="")
 
@@ -28,10 +28,11 @@ def test_too_little_is_not_said() -> None:
     assert experience_line(Experience(worked_here=1, runs_here=1, worked=1, runs=1)) == ""
     assert (
         experience_line(Experience(worked_here=12, runs_here=14, worked=20, runs=30))
-        == "like this: worked 12 of 14 times here"
+        == "used before: 12 of 14 succeeded here"
     )
     assert (
-        experience_line(Experience(runs_here=1, worked=3, runs=4)) == "like this: worked 3 of 4 times, mostly elsewhere"
+        experience_line(Experience(runs_here=1, worked=3, runs=4))
+        == "used before: 3 of 4 succeeded, mostly in other folders"
     )
 
 
@@ -40,7 +41,7 @@ def test_the_repl_says_it(desk: Desk, tmp_path: Path) -> None:
 
     def experience(command: str, cwd: str) -> str:
         asked.append((command, cwd))
-        return "like this: worked 2 of 3 times here"
+        return "used before: 2 of 3 succeeded here"
 
     world = World(FakePlanner(run("change it"), say()), tmp_path)
     world.services = replace(world.services, experience=experience)
@@ -57,7 +58,7 @@ def test_the_repl_says_it(desk: Desk, tmp_path: Path) -> None:
             return await repl
 
     assert asyncio.run(main()) == 0
-    assert "like this: worked 2 of 3 times here" in desk.seen
+    assert "used before: 2 of 3 succeeded here" in desk.seen
     assert asked == [("change it", world.contexts[0].cwd)]
 
 
@@ -66,6 +67,6 @@ def test_a_dumb_terminal_says_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) ->
         return "n"
 
     monkeypatch.setattr("agent.frontends.plain_confirm.read_plain_line", answer)
-    confirmer = PlainConfirmer(desk.screen, experience=lambda command, cwd: "like this: worked 2 of 3 times here")
+    confirmer = PlainConfirmer(desk.screen, experience=lambda command, cwd: "used before: 2 of 3 succeeded here")
     asyncio.run(confirmer.confirm(request_for("ls", "low")))
-    assert "like this: worked 2 of 3 times here" in desk.seen
+    assert "used before: 2 of 3 succeeded here" in desk.seen

@@ -258,3 +258,13 @@ def test_a_signal_ends_the_list_and_the_prompt(desk: Desk) -> None:
             return await read
 
     assert asyncio.run(main()) is None
+
+
+def test_an_open_menu_leaves_no_empty_lines_behind(desk: Desk) -> None:
+    async def main() -> str | None:
+        reading = asyncio.ensure_future(prompt(desk, Reader()).read())
+        return await steps(desk, reading, ":und", "o", "\r")
+
+    assert asyncio.run(main()) == ":undo"
+    assert ":undo-turn" in desk.raw  # the menu was there
+    assert desk.raw[desk.raw.rindex(":undo") :].count("\r\n") <= 1, "the line is followed by its end alone"

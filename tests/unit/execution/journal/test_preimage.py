@@ -134,9 +134,9 @@ def test_the_entry_tells_what_it_is(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("command", "path", "reason"),
     [
-        ("rm $X", "…", "which file that is, is not known before it runs"),
-        ("rm ./$X", "./…", "which file that is, is not known before it runs"),
-        ("patch -p1 < x", "", "what it changes is not known before it runs"),
+        ("rm $X", "…", "which file, is only known when it runs"),
+        ("rm ./$X", "./…", "which file, is only known when it runs"),
+        ("patch -p1 < x", "", "what it changes is only known when it runs"),
         ("rm -rf /", "/", "that is too much to keep"),
     ],
 )
