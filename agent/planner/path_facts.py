@@ -7,6 +7,7 @@ and time, only reads metadata (and, of a repository, its index), and starts noth
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
@@ -27,6 +28,8 @@ _MAX_MATCHES = 2_000
 _MAX_NAMES = 20_000
 _UNREAD = "…"  # stands for names that were not looked at
 _GLOB = "*?["
+_WILD = frozenset(_GLOB)
+_MAGIC = re.compile(r"^\s*(?:\||\+?[<>])|\|\s*$")  # names that perl runs or writes where it opens them
 _GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
 _REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
 _BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
@@ -74,7 +77,7 @@ class _Collector:
         self.facts: Facts = {}
         self._mounted: list[mount_table.Mount] | None = None
         self._roots = _real_roots(context)
-        self._dashed: dict[str, list[str]] = {}  # by folder
+        self._dashed: dict[str, list[str]] = {}  # odd names, by folder
 
     def collect(self, report: RiskReport) -> None:
         """First what is quick, for every path; then what takes time, for what would be lost."""
@@ -91,6 +94,7 @@ class _Collector:
                 if found:
                     self.facts[key] = found
         self._wildcards(named)
+        self._magic(report)
         self._folders(report)
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
@@ -150,10 +154,26 @@ class _Collector:
             key = self._key(text, folder)
             if not key:
                 continue
-            if folder not in self._dashed:
-                self._dashed[folder] = _dashed(folder)
-            names = [name for name in self._dashed[folder] if name == _UNREAD or _fits(name, text)]
+            names = [name for name in self._odd(folder) if name == _UNREAD or (name[0] == "-" and _fits(name, text))]
             self._add(key, [f"option={name}" for name in names])
+
+    def _magic(self, report: RiskReport) -> None:
+        """Names that a pattern given to perl matches and perl's open would run or write."""
+        runs = [run for run in report.programs[:MAX_PATHS] if not run.remote and "perl" in "".join(run.words[:1])]
+        for text, folder in [(word, run.cwd) for run in runs for word in run.words[1:] if not _WILD.isdisjoint(word)][
+            :MAX_PATHS
+        ]:
+            key, (above, slash, last) = self._key(text, folder), text.rpartition("/")
+            if key and _WILD.isdisjoint(above):
+                names = [
+                    above + slash + name for name in self._odd(self._key(above or ".", folder)) if _fits(name, last)
+                ]
+                self._add(key, [f"magic={name}" for name in names if _MAGIC.search(name)])
+
+    def _odd(self, folder: str) -> list[str]:
+        if folder not in self._dashed:
+            self._dashed[folder] = _odd_names(folder)
+        return self._dashed[folder]
 
     def _kinds(self, path: str, *, trailing: bool) -> tuple[str, ...]:
         facts: list[str] = []
@@ -316,15 +336,15 @@ def _fits(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern.replace("[^", "[!"))
 
 
-def _dashed(folder: str) -> list[str]:
-    """The names in a folder that look like options; behind them, where there are more names than are looked at, what says so."""
+def _odd_names(folder: str) -> list[str]:
+    """The names in a folder that look like options or that perl would run or write; behind them, where there are more, what says so."""
     found: list[str] = []
     try:
         with os.scandir(folder) as listing:
             for index, entry in enumerate(listing):
                 if index >= _MAX_NAMES or len(found) >= MAX_PATHS:
                     return [*found, _UNREAD]
-                if entry.name[0] == "-" and len(entry.name) > 1:
+                if (entry.name[0] == "-" and len(entry.name) > 1) or _MAGIC.search(entry.name):
                     found.append(entry.name)
     except OSError:
         return found

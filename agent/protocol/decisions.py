@@ -98,10 +98,10 @@ class RiskContext(Struct, frozen=True, kw_only=True):
     "mount-below", "repository", "open" to writing by everyone), where it really lies ("at=PATH", and "to=PATH" for what a link leads
     to), how much is there ("entries=N", "bytes=N", "more" than that, "many"), what would be lost or hidden ("filled", "dirty",
     "changed=N" files, "staged", "stashes=N"), repositories in and below it (from there, "holds=sub/.git"), names that a wildcard matches
-    and a program would take for options ("option=-x", "option=…" for more than were looked at), files of a folder that hide modules of
-    Python's own ("shadows=json.py"), settings of a repository that have git start a program
-    ("runs=core.fsmonitor"), files of a folder that a program runs before anything else
-    ("loads=R:.Rprofile"), and of a disk "in-use" with "used=WHERE", or "unused".
+    and a program would take for options ("option=-x", "option=…" for more than were looked at), or perl would run or write
+    ("magic=x|"), files of a folder that hide modules of Python's own ("shadows=json.py"), settings of a repository that have git start
+    a program ("runs=core.fsmonitor"), files of a folder that a program runs before anything else ("loads=R:.Rprofile"), and of a disk
+    "in-use" with "used=WHERE", or "unused".
     What earlier commands of the session left in its shell: `functions` and `aliases` as bash prints them (`declare -f`,
     `alias -p`), `exports` the exported variables whose values they changed.
     `files` tells folders, and files whose contents would run, from others of the same name: no rating looks at it, and no log keeps it.

@@ -39,6 +39,24 @@ _ALWAYS = frozenset((
     "-true", "-follow", "-mount", "-xdev", "-x", "-noleaf", "-daystart", "-warn", "-nowarn", "-ignore_readdir_race",
     "-readable", "-writable", "-depth", "-d", "-print", "-print0", "-ls", "-delete", "-prune", "-quit", "-a", "-and",
 ))  # fmt: skip
+WITHOUT_VALUE = frozenset(
+    (
+        *_ALWAYS,
+        "-empty",
+        "-executable",
+        "-nouser",
+        "-nogroup",
+        "-false",
+        "-o",
+        "-or",
+        "-not",
+        "-L",
+        "-H",
+        "-P",
+        "-E",
+        "-X",
+    )
+)
 _VALUED = frozenset((
     "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-size", "-newer", "-anewer", "-cnewer", "-user", "-group", "-uid", "-gid",
     "-perm", "-links", "-used", "-fstype", "-context", "-Bmin", "-Btime", "-flags",

@@ -11,6 +11,7 @@ from agent.risk.knowledge_store import program as find_program
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.shell_builtins import judge_code
+from agent.risk.wildcard_options import matched_names
 from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
@@ -306,7 +307,17 @@ def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: 
         if opens and not _NAMES_FROM.isdisjoint(word.taint.split()):
             reason = "has perl open {targets} by names that nobody has seen, and one that ends in | is run"
             walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
-        if word.text.rstrip().endswith("|") or word.text.lstrip().startswith("|"):
-            walker.script(word.text.strip("| "), invocation.place, invocation)
-            reason = "has perl run what is named as a file"
-            walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
+        names = [word, *matched_names(walker, word, invocation.cwd, "magic")] if opens else [word]
+        for name in names:
+            _open_magic(walker, invocation, name, opens=opens)
+
+
+def _open_magic(walker: Walker, invocation: Invocation, name: Word, *, opens: bool) -> None:
+    """A name as perl opens it: `command |` and `| command` are run, `> file` is written."""
+    text = name.text.strip()
+    if text.endswith("|") or text.startswith("|"):
+        walker.script(text.strip("| "), invocation.place, invocation)
+        reason = "has perl run what is named as a file: {targets}"
+        walker.add("run", [name], invocation.place, reason=reason, rule="perl.open")
+    elif opens and text.startswith((">", "+>", "+<")):
+        walker.add("write", [name.part(text.lstrip("+<>& "))], invocation.place, invocation=invocation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.find_expressions import EXECUTES, WITHOUT_VALUE
 from agent.risk.invocation import Invocation
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -18,6 +19,11 @@ _CHANGES = frozenset(
 _LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))
 _OPTIONS_FROM = frozenset(("file", "net", "opaque", "listed"))
 _LANGUAGES = frozenset(("sed", "find", "awk"))  # whose tables do not name the options and operands that run
+# Sub-commands of git of which no option writes a file, runs anything or throws something away.
+_GIT_TAKES_NAMES = frozenset(
+    ("add", "status", "rev-parse", "rev-list", "ls-files", "ls-tree", "check-ignore", "check-attr", "blame", "annotate", "describe",
+     "merge-base", "name-rev", "show-ref", "cherry", "commit", "show-branch", "verify-commit", "check-mailmap", "count-objects")
+)  # fmt: skip
 _CARRIERS = frozenset(("xargs", "parallel"))
 
 
@@ -31,8 +37,13 @@ def several(word: Word) -> bool:
 def judge_lists(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
     """`uniq *` writes the second file; `xargs sort < f` gives sort whatever options the file names."""
     _judge_outputs(walker, invocation, table, args)
-    if table.name in _LANGUAGES or table.script or not _CHANGES.isdisjoint(table.roles.values()):
+    if table.name == "git":
+        if args.operands and args.operands[0].text not in _GIT_TAKES_NAMES:
+            _judge_options(walker, invocation, table)
+    elif table.name in _LANGUAGES or table.script or not _CHANGES.isdisjoint(table.roles.values()):
         _judge_options(walker, invocation, table)
+    if table.name == "find":
+        _judge_expression(walker, invocation)
 
 
 def _judge_outputs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
@@ -46,6 +57,23 @@ def _judge_outputs(walker: Walker, invocation: Invocation, table: Program, args:
         name = invocation.words[0].text.rpartition("/")[2]
         reason = f"may have {name} write one of the files that {{targets}} stands for"
         walker.add(written[0].rstrip("*"), long, invocation.place, reason=reason, invocation=invocation)
+
+
+def _judge_expression(walker: Walker, invocation: Invocation) -> None:
+    """`find . $x`: what nobody has seen, where find expects a test or an action, may be `-delete` or `-exec`."""
+    words = invocation.words[1:]
+    begun = False  # whether a root that is known, or the expression, stands before
+    awaited = False  # whether the word before takes this one as its value
+    for index, word in enumerate(words):
+        last = index == len(words) - 1
+        if begun and not awaited and word.text[:1] == UNKNOWN and word.taint != NUMBER and (last or not word.quoted):
+            reason = "gives find words that nobody has seen where it expects tests and actions, which may delete or run something"
+            walker.add("run", [word], invocation.place, reason=reason, rule="run.listed")
+            return
+        awaited = word.text[:1] == "-" and word.text not in WITHOUT_VALUE
+        begun = begun or word.known
+        if word.text in EXECUTES:
+            return
 
 
 def _judge_options(walker: Walker, invocation: Invocation, table: Program) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 _MAX_TEXT = 20_000
+# Sub-commands of git that print names of commits, which no file's content decides.
+_OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "symbolic-ref", "name-rev", "write-tree"))
 
 
 def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
@@ -34,6 +36,8 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
         if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
             taint = join_taint(taint, "secret")
         return (text[:_MAX_TEXT] if text is not None else None), taint
+    if table.name == "git" and args.operands and args.operands[0].text in _OBJECT_NAMES:
+        return None, ""
     taint = _handed_on(invocation, table, args)
     stdin = invocation.stdin
     if kind != "pass":

@@ -12,7 +12,7 @@ from agent.risk.hidden_code import judge_hidden
 from agent.risk.invocation import Invocation, Output
 from agent.risk.scopes import absolute
 from agent.risk.state import Value, elements
-from agent.risk.words import NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
+from agent.risk.words import NUL, NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -208,17 +208,34 @@ def _alias(walker: Walker, invocation: Invocation) -> Output:
     return "", ""
 
 
+def _line_end(words: list[Word]) -> str:
+    """What ends a line for `read` and `mapfile`: the sign behind -d, a byte 0 where that is empty."""
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
+        if option is not None:
+            given = option[1] or (following.text[:1] if following is not None else "")
+            return "\n" if given == UNKNOWN else given or NUL
+    return "\n"
+
+
+def _cut(text: str, end: str) -> list[str]:
+    """The lines of a text; what stands behind the last sign for an end is one too."""
+    pieces = text.split(end)
+    return [piece.rstrip("\n") for piece in (pieces if pieces[-1] or len(pieces) == 1 else pieces[:-1])]
+
+
 def _read(walker: Walker, invocation: Invocation) -> Output:
     taint = invocation.stdin[1] if invocation.stdin else ""
     taint = NUMBER if taint == NUMBER else join_taint("input", taint)
     known = invocation.stdin[0] if invocation.stdin else None
     names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
     lines = invocation.words[0].text != "read"
+    end = _line_end(invocation.words[1:])
     if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
-        texts = known.rstrip("\n").split("\n") if lines else known.split()
+        texts = _cut(known, end) if lines else known.split()
         walker.state.assign(names[-1], Value(elements(texts), taint, array=True))
         return "", ""
-    texts = known.rstrip("\n").split("\n") if known else [UNKNOWN]
+    texts = _cut(known, end) if known else [UNKNOWN]
     if len(names) > 1:
         texts = list(dict.fromkeys([*(piece for text in texts for piece in text.split()), *texts]))
     for name in names or ["REPLY"]:

@@ -70,7 +70,13 @@ def _where_options_are_read(name: str, invocation: Invocation) -> list[Word]:
 
 def _matched(walker: Walker, word: Word, cwd: str) -> list[str]:
     """Names beginning with a dash that a wildcard matches in the folder where the program runs."""
-    if "/" in word.text or UNKNOWN in word.text or UNKNOWN in cwd:
+    return [found.text for found in matched_names(walker, word, cwd, "option")] if "/" not in word.text else []
+
+
+def matched_names(walker: Walker, word: Word, cwd: str, fact: str) -> list[Word]:
+    """The names of one kind that a wildcard matches, as facts tell them: "option", or "magic" for what perl would run or write."""
+    if not word.glob or UNKNOWN in word.text or UNKNOWN in cwd:
         return []
     known = walker.rater.context.facts.get(absolute(word.text, cwd), ())
-    return [fact.partition("=")[2] for fact in known if fact.startswith("option=")]
+    named = [one.partition("=") for one in known]
+    return [Word(value, word.start, word.end) for name, _, value in named if name == fact]
