@@ -89,7 +89,9 @@ _TMUX_FLAGS = {  # sub-commands that take a shell command, and their options tha
     **dict.fromkeys(("new-session", "new"), "AdDEPX"),
     **dict.fromkeys(("new-window", "neww"), "abdkPS"),
     **dict.fromkeys(("split-window", "splitw"), "bdfhIPvZ"),
-    **dict.fromkeys(("respawn-pane", "run-shell", "run", "if-shell"), "bCkF"),
+    **dict.fromkeys(("respawn-pane", "respawnp", "respawn-window", "respawnw", "run-shell", "run", "if-shell"), "bCkF"),
+    **dict.fromkeys(("pipe-pane", "pipep"), "IOo"),
+    **dict.fromkeys(("display-popup", "popup"), "BCEkN"),
 }
 _TMUX_VALUES = "cdefFlnpstxy"
 

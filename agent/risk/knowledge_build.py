@@ -22,7 +22,7 @@ _LEVELS = ("low", "medium", "high")
 _TEXT_KEYS = ("style", "effect", "bare", "otherwise", "wrap", "handler", "output")
 _LIST_KEYS = ("value", "singles", "drop_first", "recursive", "dry", "same", "script", "evaluates", "loads")
 VARIABLES = "variables.toml"
-WAYS = "_ways.toml"
+WAYS = ("_ways.toml", "_loaders.toml")
 BUILTINS = "_builtins.toml"  # commands of the shell itself: described there, rated in shell_builtins.py
 MAX_MEANING = 60  # characters, so that a line of an explanation holds it
 _KNOWN = frozenset(
@@ -55,7 +55,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
     tables: dict[str, dict[str, Any]] = {}
     levels: dict[str, LevelRow] = {}
     for name in sorted(os.listdir(FOLDER)):
-        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES, WAYS):
+        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES, *WAYS):
             continue
         with open(os.path.join(FOLDER, name), "rb") as file:
             content = tomllib.load(file)
@@ -228,21 +228,24 @@ def build() -> bytes:
     check(programs, levels)
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     encoded = {name: encoder.encode(program) for name, program in sorted(programs.items())}
-    with open(os.path.join(FOLDER, WAYS), "rb") as file:
-        ways = compile_ways(tomllib.load(file))
+    rows: list[tuple[str, dict[str, str]]] = []
+    for name in WAYS:
+        with open(os.path.join(FOLDER, name), "rb") as file:
+            rows += tomllib.load(file).items()
+    ways = compile_ways(rows)
     with open(os.path.join(FOLDER, VARIABLES), "rb") as file:
         variables = encoder.encode(compile_variables(tomllib.load(file)))
     lines = {"aliases": by_first_character(aliases), "ways": by_first_character(ways)}
     return encoder.encode({"programs": encoded, "levels": levels, "variables": variables, **lines})
 
 
-def compile_ways(rows: dict[str, dict[str, str]]) -> dict[str, str]:
+def compile_ways(rows: list[tuple[str, dict[str, str]]]) -> dict[str, str]:
     """What each program is told to run or load, as pairs of option and kind. Raises ValueError for a kind without a judge."""
     known = {*kinds(), *LANGUAGES}
     found: dict[str, list[str]] = {}
-    for names, row in rows.items():
+    for names, row in rows:
         if unknown := set(row) - known:
-            raise ValueError(f"{WAYS}: {names}: unknown kind {', '.join(sorted(unknown))}")
+            raise ValueError(f"{names}: unknown kind {', '.join(sorted(unknown))}")
         pairs = [f"{option}:{kind}" for kind, options in row.items() for option in options.split() or [""]]
         for name in names.split():
             found.setdefault(name, []).extend(pairs)

@@ -63,13 +63,16 @@ def replacements(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def formats(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """tmux: `#(command)` in formats, and files of commands for `source-file`."""
+    """tmux: `#(command)` in formats, files of commands for `source-file`, and what follows behind `;`."""
     words = invocation.words
     for index, other in enumerate(words[1:], 1):
         for found in re.finditer(r"#\((.*?)(?:\)|$)", other.text, re.S):
             shell_text(walker, invocation, other.part(found[1]))
         if len(other.text) > 1 and "source-file".startswith(other.text) and index + 1 < len(words):
             file(walker, invocation, words[-1])
+        if other.text == ";" and index + 1 < len(words):
+            walker.dispatch(invocation.inner([word, *words[index + 1 :]], "tmux"))
+            break
 
 
 def setting_of_wget(walker: Walker, invocation: Invocation, word: Word) -> None:

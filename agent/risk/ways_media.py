@@ -93,12 +93,12 @@ def expressions(walker: Walker, invocation: Invocation, word: Word) -> None:
     words = invocation.words
     for other, value in pairwise(words[1:]):
         option, text = other.text.lower(), value.text
-        if option == "-p" and "$" not in text:
+        if option in ("-p", "-printformat") and "$" not in text:
             file(walker, invocation, value)
-        elif option in ("-p", "-d", "-w", "-echo", "-o", "-tagout"):
+        elif option in ("-p", "-printformat", "-d", "-w", "-echo", "-o", "-tagout"):
             for found in re.finditer(r"\$\{[^};]*;(.*?)\}", text, re.S):
                 inline_code.judge(walker, invocation, found[1], "perl", value.taint)
-        elif re.fullmatch(r"-if\d+", option):
+        elif re.fullmatch(r"-if\d*", option) and other.text != "-if":
             inline_code.judge(walker, invocation, text, "perl", value.taint)
             runs(walker, invocation, value)
         elif option == "-api" and re.match(r"\s*(?:filter|compact|config)", text, re.I):

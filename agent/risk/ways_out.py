@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.risk.ways_general import Kind
 
 LANGUAGES = (
-    "elisp", "haskell", "java", "julia", "lisp", "octave", "perl", "python", "ruby", "slang",
+    "elisp", "haskell", "java", "julia", "lisp", "octave", "perl", "php", "python", "ruby", "slang",
 )  # fmt: skip
 _BEGINNINGS = "=+!:@"  # an option that ends so is the beginning of an operand, or of the option's value
 _MAX_VALUES = 30
@@ -28,7 +28,7 @@ _SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business 
 
 def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
     """Findings for what `name` is told to run, besides what its table and handler say."""
-    ways = ways_of(name)
+    ways = ways_of(name) or (ways_of(name.rstrip("0123456789.").removesuffix("-")) if name[-1:].isdigit() else [])
     if not ways:
         return
     walker.work.spend(len(ways) * len(invocation.words) / 16)
