@@ -12,15 +12,27 @@ _CAP = 16_384  # characters of an output's head and of its tail in `goal.finishe
 
 
 def status_after_chat(items: list[CommandItem]) -> GoalStatus:
-    """A chat reply ended the goal: completed only if the last command that ran succeeded."""
+    """A chat reply ended the goal: completed if the last command that ran succeeded, failed if it failed.
+
+    Some exit codes are answers (grep's 1), and a command that became a job has none yet: then it was answered.
+    """
     ran = [item for item in items if item.outcome == "ran"]
     if ran:
-        return GoalStatus.COMPLETED if ran[-1].exit_code == 0 else GoalStatus.ANSWERED
+        last = ran[-1]
+        if last.exit_code == 0:
+            return GoalStatus.COMPLETED
+        return GoalStatus.ANSWERED if last.job or _is_answer(last) else GoalStatus.FAILED
     if items and items[-1].outcome == "refused":
         return GoalStatus.BLOCKED_BY_POLICY
     if items and items[-1].outcome in ("skipped", "declined") and items[-1].remark != "dry run":
         return GoalStatus.SKIPPED
     return GoalStatus.ANSWERED
+
+
+def _is_answer(item: CommandItem) -> bool:
+    from agent.meanings.exit_answers import answer_of
+
+    return item.exit_code is None or bool(answer_of(item))
 
 
 def status_of_direct(item: CommandItem) -> GoalStatus:

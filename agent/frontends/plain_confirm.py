@@ -69,8 +69,9 @@ class PlainConfirmer:
         rehearses = "" if request.rehearsal == "no" else "r rehearse · "
         command = request.proposal.command if request.draft is None else request.draft
         first = "0" if request.draft is not None else "1"
-        other = f"{first}-{choices} another one · " if choices else ""
-        ways = f"y run · {other}{rehearses}blank skip · ? WORDS remark · or type another command"
+        numbers = first if first == str(choices) else f"{first}-{choices}"
+        other = f"{numbers} another one · " if choices else ""
+        ways = f"y run · {other}{rehearses}empty line skips · ? WORDS remark · or type another command"
         question = "write? [y/N]" if is_write else ways
         answer = await read_plain_line(self.screen, question)
         if answer is None:

@@ -68,7 +68,7 @@ def test_a_time_out_of_a_planned_command_is_told_to_the_planner(world: World) ->
     planner = world.scripted(command("sleep 600"), chat("too slow"))
     ended = world.run(*planner, "--approve", "low", "--command-timeout", "0.3", "wait")
     goal = world.goal()
-    assert goal["status"] == "answered"
+    assert goal["status"] == "failed"
     assert goal["commands"][0]["exit_code"] == 124
     assert "too slow" in ended.stdout
     world.no_orphans()

@@ -179,11 +179,12 @@ def test_command_loop_records_everything_in_order():
     ("results", "status", "exit_code"),
     [
         ({}, GoalStatus.COMPLETED, 0),
-        ({"cmd": failing(2)}, GoalStatus.ANSWERED, 0),
+        ({"grep x a": failing(2)}, GoalStatus.FAILED, 1),
+        ({"grep x a": failing(1, "")}, GoalStatus.ANSWERED, 0),  # nothing matched: that is the answer
     ],
 )
-def test_chat_after_a_failure_is_answered_never_completed(results, status, exit_code):
-    outcome, *_ = sync(go(FakePlanner(run("cmd"), say("that is it")), executor=FakeExecutor(results)))
+def test_chat_after_a_failure_fails_unless_the_code_is_an_answer(results, status, exit_code):
+    outcome, *_ = sync(go(FakePlanner(run("grep x a"), say("that is it")), executor=FakeExecutor(results)))
     assert (outcome.goal.status, outcome.exit_code) == (status, exit_code)
 
 

@@ -145,7 +145,7 @@ def test_a_number_shows_the_risk_before_it_is_asked_for(desk: Desk, monkeypatch:
         "1",
         monkeypatch=monkeypatch,
     )
-    before, _, behind = desk.seen.partition("1-1 another one")
+    before, _, behind = desk.seen.partition("1 another one")
     assert "or 1: rm b  if b is meant" in before and "read as: ls · a" in before
     assert f"{rate_by_word('rm b', '').level.value} risk" in behind and "$ rm b" in behind
     assert "read as" not in behind
