@@ -17,7 +17,7 @@ NETWORK = _names("""
     ntpq getent w who finger""")
 """Programs whose reading may go over the network."""
 
-INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser ethtool brctl mii-tool nameif")
+INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser brctl mii-tool nameif")
 """Programs that ask the kernel about interfaces through a socket, and send nothing."""
 
 PRIVATE = dict.fromkeys(("gpg", "gpg2"), ".gnupg")

@@ -44,7 +44,9 @@ class AskedSockets:
                 return
             # A datagram socket is what a name is looked up by; who cannot, shows the number.
             raise Refused("use the network", needless=kind == _DATAGRAM)
-        raise Refused(f"make a socket of kind {family}", needless=True)
+        # Of what this kernel has not, programs know that they have to do without.
+        code = errno.EACCES if family == socket.AF_UNIX else errno.EAFNOSUPPORT
+        raise Refused(f"make a socket of kind {family}", needless=True, code=code)
 
     def connect(self, caller: Caller, number: int, address: int, length: int) -> int | None:
         """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused.

@@ -43,6 +43,9 @@ _NEVER = (
 )  # fmt: skip
 _CREATES = 0o1000  # IPC_CREAT
 _REMOVE_OR_SET = (0, 1, 16, 17)  # IPC_RMID, IPC_SET, SETVAL, SETALL
+_NETLINK_USERSOCK = 2
+_NETWORKS = (call_filter.AF_UNIX, call_filter.AF_INET, call_filter.AF_INET6, call_filter.AF_NETLINK, 17)
+"""Families of sockets that a right to the network means: the last is the packets of its own links (AF_PACKET), no other machine's host."""
 _EXCLUSIVE = 2  # LOCK_EX
 _WRITING = (
     os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | (getattr(os, "O_TMPFILE", 0) & ~getattr(os, "O_DIRECTORY", 0))
@@ -105,11 +108,23 @@ def _sockets(*, network: bool) -> list[Instruction]:
     """A socket that could reach something is asked about when it is made, or when it is connected."""
     datagram = [(AND, 0, 0, 0xF), (EQUAL, 1, 0, 2), (EQUAL, 0, 1, 3), refuse(errno.EACCES)]
     lines = with_argument("socketpair", 1, datagram)
+    # What one program may send to another by netlink without any right.
+    lines += with_argument(
+        "socket",
+        0,
+        [
+            (EQUAL, 0, 3, call_filter.AF_NETLINK),
+            (LOAD, 0, 0, 16 + 8 * 2),
+            (EQUAL, 0, 1, _NETLINK_USERSOCK),
+            refuse(errno.EACCES),
+        ],
+    )
     kind = 16 + 8 * 1
     if network:
         # What is sent to the name of a Unix socket without connecting goes past `connect`.
         local = [(EQUAL, 0, 5, call_filter.AF_UNIX), (LOAD, 0, 0, kind), *datagram[:3], ASK]
-        return lines + with_argument("socket", 0, local)
+        known = [(EQUAL, len(_NETWORKS) - place, 0, family) for place, family in enumerate(_NETWORKS)]
+        return lines + with_argument("socket", 0, local) + with_argument("socket", 0, [*known, ASK])
     yes: Instruction = (RETURN, 0, 0, kernel.SECCOMP_RET_ALLOW)
     stream = [(EQUAL, 0, 4, call_filter.AF_UNIX), (LOAD, 0, 0, kind), (AND, 0, 0, 0xF), (EQUAL, 0, 1, 1), yes]
     return lines + with_argument("socket", 0, [(EQUAL, 0, 1, call_filter.AF_NETLINK), yes, *stream, ASK])

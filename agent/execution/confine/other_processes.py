@@ -19,7 +19,7 @@ _NEVER = (
     "process_vm_writev", "process_madvise", "process_mrelease", "migrate_pages", "move_pages",
     "add_key", "request_key", "keyctl",
 )  # fmt: skip
-_OWNING = (8, 15, 1024)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE
+_OWNING = (8, 15, 1024, 1036, 1038)  # F_SETOWN, F_SETOWN_EX, F_SETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
 _ITSELF = (0, 0)  # the first argument is a process, and 0 is whoever calls
 
 
@@ -38,7 +38,7 @@ def untouched() -> list[Instruction]:
 
 
 def unowned() -> list[Instruction]:
-    """Refuse what makes the kernel send signals to others later, or lets them wait: owning a file, a lease."""
+    """Refuse what makes the kernel send signals to others later, or lets them wait: owning a file, a lease; and hints on files."""
     no = refuse(errno.EPERM)
     return [line for command in _OWNING for line in with_argument("fcntl", 1, [(EQUAL, 0, 1, command), no])]
 

@@ -15,6 +15,7 @@ _ARGUMENT = 16 + 8 * 1
 _DIRECTION, _HANDS_OVER, _TYPE = 0xC0000000, 0x40000000, 0xFF00
 _TERMINAL = 0x5400
 _TRIM = 0xC0185879  # FITRIM
+_POLICY = 0x800C6613  # FS_IOC_SET_ENCRYPTION_POLICY, whose number says that it reads
 _SEND_SIGNALS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 _READ_TERMINAL = (
     # TCGETS, TCGETA, TIOCSCTTY, TIOCGPGRP, TIOCSPGRP, TIOCOUTQ, TIOCGWINSZ, TIOCMGET, TIOCGSOFTCAR, FIONREAD, TIOCGSERIAL
@@ -35,18 +36,32 @@ _READ = (
     0x4C03, 0x4C05,  # LOOP_GET_STATUS
     0x5305, 0x5306, 0x5325, 0x5326, 0x5327, 0x5331,  # CDROMREADTOC…, CDROM_…_STATUS, CDROM_GET_CAPABILITY
 )  # fmt: skip
+_READ_AS_ASKED = (
+    # FIEMAP, PAGEMAP_SCAN, PROCMAP_QUERY, FS_IOC_GET_ENCRYPTION_POLICY_EX, …_KEY_STATUS, …_VERITY, GETFSMAP, FS…BULKSTAT, FSINUMBERS
+    0xC020660B, 0xC0606610, 0xC0686611, 0xC0096616, 0xC080661A, 0xC0046686, 0xC0286687, 0xC0C0583B, 0xC0205865, 0xC0205866, 0xC0205867,
+    # BTRFS_IOC_… TREE_SEARCH, INO_LOOKUP, SPACE_INFO, DEV_INFO, INO_PATHS, LOGICAL_INO, GET_DEV_STATS, GET_SUBVOL_ROOTREF, INO_LOOKUP_USER
+    0xD0009411, 0xC0709411, 0xD0009412, 0xC0109414, 0xD000941E, 0xC0389423, 0xC0389424, 0xC038943B, 0xC4089434, 0xD000943D, 0xD000943E,
+    0xC0101282,  # BLKREPORTZONE
+    0xC0484E41, 0xC0504E47,  # NVME_IOCTL_ADMIN_CMD: without a right that is given up the kernel lets it only identify
+    0xC0505510, 0xC1105511, 0xC4C85512, 0xC1205531,  # SNDRV_CTL_IOCTL_… ELEM_LIST, ELEM_INFO, ELEM_READ, PCM_INFO
+    0xC100B405, 0xC048B402, 0xC040FF0B, 0xC048FF0B, 0xC050FF0B,  # GPIO_…_GET_LINEINFO, PIDFD_GET_INFO
+)  # fmt: skip
+"""Numbers that say both ways: to fill in what is asked, or to change it."""
 
 
 def filtered() -> list[Instruction]:
     """Refuse what changes something; ask about what changes a terminal, which may be its own."""
     no = refuse(errno.EPERM)
     lines: list[Instruction] = []
-    for request in (*call_filter.TYPE_INTO_TERMINAL, _TRIM, *_SEND_SIGNALS):
+    for request in (*call_filter.TYPE_INTO_TERMINAL, _TRIM, _POLICY, *_SEND_SIGNALS):
         lines += with_argument("ioctl", 1, [(EQUAL, 0, 1, request), no])
     terminal = _unless(_READ_TERMINAL, ASK)
     lines += with_argument("ioctl", 1, [(AND, 0, 0, _TYPE), (EQUAL, 0, len(terminal), _TERMINAL), *terminal])
     handing = [(AND, 0, 0, _DIRECTION | _TYPE), (EQUAL, 3, 0, _HANDS_OVER | _TERMINAL)]
     lines += with_argument("ioctl", 1, [*handing, (AND, 0, 0, _DIRECTION), (EQUAL, 0, 1, _HANDS_OVER), no])
+    asked = _unless(_READ_AS_ASKED, no)
+    both = [(AND, 0, 0, _TYPE), (EQUAL, len(asked) + 3, 0, _TERMINAL), (LOAD, 0, 0, _ARGUMENT), (AND, 0, 0, _DIRECTION)]
+    lines += with_argument("ioctl", 1, [*both, (EQUAL, 0, len(asked), _DIRECTION), *asked])
     reads = _unless(_READ, no)
     types = (_TERMINAL, *_SOCKETS_AND_NAMESPACES)
     known = [(EQUAL, len(reads) + len(types) - place - 1, 0, kind) for place, kind in enumerate(types)]

@@ -329,15 +329,37 @@ def test_a_device_is_not_told_to_act_by_who_may_read_it(world):
     source = """
         import errno, fcntl, os
         f = os.open("/dev/null", os.O_RDONLY)
-        for request in (0x4C82, 0x4C80, 0x5309, 0x125D, 0x5514, 0x2285, 0x7003):
+        for request in (0x4C82, 0x4C80, 0x5309, 0x125D, 0x5514, 0x2285, 0x7003, 0x800C6613, 0xC0506617, 0xC4C85513, 0xC16CB403, 0xC0FFEE00):
             try:
                 fcntl.ioctl(f, request)
             except OSError as error:
                 print(errno.errorcode[error.errno])
+        for request in (0x1268, 0xC0101282, 0x80045430):
+            try:
+                fcntl.ioctl(f, request, bytes(64))
+            except OSError as error:
+                print(errno.errorcode[error.errno])
+        """
+    (item,) = world.run([python(world, "device.py", source)], lying=True, gate=True)
+    assert item["out"].split() == ["EPERM"] * 12 + ["ENOTTY"] * 3
+
+
+def test_other_programs_and_machines_are_not_reached_by_kinds_of_sockets_that_no_rating_means(world):
+    """The host of a virtual machine, Bluetooth, netlink between programs; a hint for the disk about a file that is only read."""
+    source = """
+        import errno, fcntl, socket
+        def attempt(*words):
+            try:
+                socket.socket(*words).close()
+            except OSError as error:
+                return errno.errorcode[error.errno]
+        kinds = (40, socket.SOCK_STREAM), (31, socket.SOCK_RAW, 1), (30, 2), (16, socket.SOCK_RAW, 2), (1, socket.SOCK_DGRAM)
+        print(*(attempt(*words) for words in kinds), attempt(16, socket.SOCK_RAW, 0))
         try:
-            fcntl.ioctl(f, 0x1268)
+            fcntl.fcntl(open("/etc/passwd"), 1036, bytes(8))
         except OSError as error:
             print(errno.errorcode[error.errno])
         """
-    (item,) = world.run([python(world, "device.py", source)], lying=True, gate=True)
-    assert item["out"].split() == ["EPERM"] * 7 + ["ENOTTY"]
+    for kind in ("read", "receive"):
+        (item,) = world.run([python(world, "kinds.py", source)], lying=True, kind=kind, gate=True)
+        assert item["out"].split() == ["EAFNOSUPPORT"] * 3 + ["EACCES"] * 2 + ["None", "EPERM"], item
