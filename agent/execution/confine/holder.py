@@ -11,8 +11,8 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from agent.execution import wire
-from agent.execution.confine.confiner import gains_rights
 from agent.execution.confine.grounds import Grounds
+from agent.execution.confine.holdable import reason_against
 from agent.execution.confine.ladder import Trial
 from agent.execution.confine.lock_plan import LockPlan, temporary
 from agent.execution.helper import Helper
@@ -20,7 +20,6 @@ from agent.protocol.decisions import RiskReport
 from agent.protocol.rights import Rights
 
 _PATIENCE = 10.0
-_GAINS_RIGHTS = frozenset({"sudo", "su", "doas", "pkexec", "crontab", "at", "atq", "batch", "chage", "passwd", "run0"})
 _POINTER = re.compile(r"gitdir: (.+)\n?")
 
 
@@ -45,12 +44,7 @@ class Holder:
         """Why `report`'s command cannot be held to its rating; "" where it can."""
         if not self.trial.works:
             return self.trial.reason
-        if self.trial.sudo:
-            return ""
-        names = {os.path.basename(run.words[0]) for run in report.programs if run.words}
-        if gains_rights(report) or names & _GAINS_RIGHTS:
-            return "a program that gains other rights (sudo, su, crontab …) cannot be held"
-        return ""
+        return reason_against(report, root=self.trial.sudo)
 
     def plan(self, rights: Rights, env: Mapping[str, str], files: Iterable[str]) -> LockPlan:
         """What a process with these rights may touch. `files`: paths of single files that our own lines in its shell write."""

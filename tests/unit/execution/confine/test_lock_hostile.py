@@ -271,6 +271,25 @@ def test_where_nothing_can_be_held_only_plain_readers_run_unasked(world, without
     assert world.state() == before
 
 
+def test_what_needs_rights_that_nothing_held_has_is_asked_for_in_one_line(world):
+    commands = [
+        "sudo lsblk; echo ran",
+        "crontab -l; echo ran",
+        "iptables -L -n; echo ran",
+        "ip -s xfrm state; echo ran",
+        "ip addr >/dev/null; echo ran",
+    ]
+    done = world.run(commands, gate=True)
+    asked = [item["remark"].partition("here: ")[2].removesuffix(" [lock]") for item in done]
+    assert asked == (
+        ["", "", "iptables reads only with the right to change", "ip reads only with the right to change", ""]
+        if world.who == "root"
+        else [f"{name} needs other rights than yours, and what is held never gets them" for name in ("sudo", "crontab")]
+        + [""] * 3
+    )
+    assert ["ran" in item["out"] for item in done] == [not said for said in asked]
+
+
 def test_it_is_said_what_was_wanted_and_nobody_there_declines_it(world):
     (item,) = world.run([f"echo evil >> {world.home}/.bashrc"], lying=True, gate=True)
     assert (item["outcome"], item["remark"]) == (
