@@ -79,7 +79,9 @@ def _ways_back(request: ConfirmationRequest, rehearse_key: str) -> list[Fragment
         )
     if request.undo:
         style = "class:warn" if request.undo.startswith("cannot") else "class:hint"
-        lines.append([(style, shown_line(request.undo))])
+        words, _, why = request.undo.partition(": ")
+        said_above = any(finding.reason == why for finding in request.report.findings[:_SHOWN_FINDINGS])
+        lines.append([(style, shown_line(words if said_above else request.undo))])
     return lines
 
 

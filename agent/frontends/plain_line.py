@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 
 from agent.frontends.screen import Screen
+from agent.frontends.signals import Signals
 
 _MAX_LINE = 200_000
 
@@ -37,3 +39,18 @@ async def read_plain_line(screen: Screen, question: str) -> str | None:
         return await done
     finally:
         loop.remove_reader(descriptor)
+
+
+async def read_plain_goal(screen: Screen, signals: Signals) -> str | None:
+    """A goal; None also where a signal ends the program. Ctrl-C, which cleared what was typed, asks anew on a line of its own."""
+    reading = asyncio.ensure_future(read_plain_line(screen, "goal"))
+
+    def again() -> None:
+        screen.output.write("\ngoal: ")
+        screen.output.flush()
+
+    with signals.ending_prompt(reading.cancel), signals.at_interrupt(again), suppress(asyncio.CancelledError):
+        return await reading
+    if signals.ended_by is None:
+        raise asyncio.CancelledError
+    return None

@@ -152,9 +152,9 @@ class Repl:
         if self._desk.signals.ended_by is not None:
             return None  # it came since the last line was done
         if self._prompt is None:
-            from agent.frontends.plain_line import read_plain_line
+            from agent.frontends.plain_line import read_plain_goal
 
-            return await read_plain_line(self._screen, "goal")
+            return await read_plain_goal(self._screen, self._desk.signals)
         with self._desk.signals.ending_prompt(self._prompt.leave):
             return await self._prompt.read()
 

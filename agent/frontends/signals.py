@@ -21,6 +21,7 @@ class Signals:
         self._token: CancellationToken | None = None
         self._early = False
         self._on_end: Callable[[], object] | None = None
+        self._on_interrupt: Callable[[], object] | None = None
 
     @property
     def exit_code(self) -> int | None:
@@ -81,11 +82,22 @@ class Signals:
         finally:
             self._on_end = outer
 
+    @contextmanager
+    def at_interrupt(self, told: Callable[[], object]) -> Iterator[None]:
+        """While this lasts, an INT that ends nothing calls `told`."""
+        outer, self._on_interrupt = self._on_interrupt, told
+        try:
+            yield
+        finally:
+            self._on_interrupt = outer
+
     def _interrupt(self) -> None:
         if self._token is not None:
             self._token.cancel("interrupted")
-        else:
-            self._early = True
+            return
+        self._early = True
+        if self._on_interrupt is not None and self.ended_by is None:
+            self._on_interrupt()
 
     def _end(self, number: signal.Signals) -> None:
         if self.ended_by is None:

@@ -326,6 +326,17 @@ def test_dumb_terminal_has_lines(home: Path, work: Path) -> None:
         assert person.leaves() == 0
 
 
+def test_dumb_terminal_asks_anew_after_ctrl_c(home: Path, work: Path) -> None:
+    with Terminal("--planner", "offline", home=home, cwd=work, TERM="dumb") as person:
+        person.see("goal:", where="line")
+        person.type("never mind")
+        person.see("never mind", where="line")
+        person.type(CTRL_C)
+        person.see("^goal: *$", where="line")
+        person.process.kill(signal.SIGTERM)
+        assert person.leaves() == 128 + signal.SIGTERM
+
+
 def test_piped_stdin_is_confirmed_on_the_terminal(home: Path, work: Path) -> None:
     words = f"echo '!echo asked-$((40+2))' | {sys.executable} {ROOT}/agent_shell.py --planner offline; echo code=$?"
     with Terminal(home=home, cwd=work, command=["bash", "-c", words]) as person:

@@ -82,6 +82,14 @@ def test_whether_it_can_be_undone_is_said(desk: Desk, processes: FakeProcesses) 
     assert "cannot be undone: network" in desk.seen
 
 
+def test_why_it_cannot_be_undone_is_not_said_twice(desk: Desk, processes: FakeProcesses) -> None:
+    request = request_for("cp a b")
+    reason = request.report.findings[0].reason
+    confirm(desk, processes, replace(request, undo=f"cannot be undone: {reason}"), CTRL_C)
+    assert "cannot be undone" in desk.seen
+    assert f"cannot be undone: {reason}" not in desk.seen
+
+
 def test_help_names_the_key(desk: Desk, processes: FakeProcesses) -> None:
     confirm(desk, processes, request_for("cp a b"), F1, CTRL_C)
     assert "Alt-r" in desk.seen
