@@ -31,7 +31,17 @@ def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
 def argv(walker: Walker, invocation: Invocation, word: Word) -> None:
     """A program with its words; a plain `ssh` is what such options are for."""
     pieces = word.text.replace(",", " ").split()
-    if not pieces or pieces[0].rpartition("/")[2] in ("ssh", "rsync", "vim", "vi", "nano", "gzip", "python3", "python"):
+    if not pieces or pieces[0].rpartition("/")[2] in (
+        "ssh",
+        "rsync",
+        "vim",
+        "vi",
+        "nano",
+        "emacs",
+        "gzip",
+        "python3",
+        "python",
+    ):
         return
     walker.script(word.text.replace(",", " "), invocation.place, invocation)
     runs(walker, invocation, word)
@@ -63,7 +73,9 @@ def path(walker: Walker, invocation: Invocation, word: Word) -> None:
 def library(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Machine code or a module from a file; a bare name is looked up where such things are installed."""
     if "/" in word.text or word.text.endswith((".so", ".dylib")) or not word.known:
-        walker.add("environment", [word], invocation.place, reason="loads code from {targets}", rule="escape.library")
+        from agent.risk.ways_loaders import load
+
+        load(walker, invocation, word)
 
 
 def shell(walker: Walker, invocation: Invocation, word: Word) -> None:

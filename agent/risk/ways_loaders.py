@@ -30,7 +30,7 @@ def own(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Settings that can name programs to run: fine where they are the system's or the person's own."""
     text = re.sub(r"^(?:sql|dbm|file):", "", word.text)
     word = word.part(f"{walker.rater.scopes.home}{text[1:]}" if text.startswith("~/") else text)
-    if word.text and not is_trusted(walker, word.text):
+    if word.text.lower() not in ("", "none") and not is_trusted(walker, word.text):
         where = absolute(word.text, walker.state.cwd)
         in_temp = not word.taint and walker.rater.scopes.public(where) and where not in walker.downloads
         _loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)

@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.invocation import Invocation
 from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.ways_general import Kind, file, runs
@@ -101,6 +102,9 @@ def expressions(walker: Walker, invocation: Invocation, word: Word) -> None:
         elif re.fullmatch(r"-if\d*", option) and other.text != "-if":
             inline_code.judge(walker, invocation, text, "perl", value.taint)
             runs(walker, invocation, value)
+        elif re.fullmatch(r"-(?:(?:w|textout|tagout|efile)\d*[+!:]*\d*|delete_original!)", option) and option != "-w":
+            reason = "changes files, or writes more beside them"
+            walker.add("create", [], invocation.place, level=Level.MEDIUM, reason=reason)
         elif option == "-api" and re.match(r"\s*(?:filter|compact|config)", text, re.I):
             runs(walker, invocation, value)
 

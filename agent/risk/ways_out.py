@@ -110,7 +110,8 @@ def _behind(text: str, option: str, table: Program | None) -> int:
     valued = table is not None and any(
         f"-{letter}" in table.value and f"-{letter}" not in table.singles for letter in before
     )
-    return at + 1 if at > 0 and before.isalpha() and not valued and not rest[:1].isalpha() else -1
+    value = not rest[:1].isalpha() or not rest.replace("-", "").isalnum()  # `-Nesc`: only letters are more options
+    return at + 1 if at > 0 and before.isalpha() and not valued and value else -1
 
 
 def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
