@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.assignments import HISTORY_VARIABLES, relative_entry
 from agent.risk.scopes import absolute
-from agent.risk.standard_folders import STANDARD_FOLDERS, begins_elsewhere
+from agent.risk.standard_folders import STANDARD_FOLDERS, begins_elsewhere, opens_in_front
 from agent.risk.variables import variables
 from agent.risk.words import UNKNOWN, Word, runs_only
 
@@ -81,7 +81,8 @@ def _judge_shell(walker: Walker, name: str, word: Word, place: tuple[int, int]) 
         walker.add("erase-log", [word], place, reason="keeps commands out of the history", rule="history.off")
     elif name == "PATH":
         if relative_entry(word) or (word.text[:1] == "/" and begins_elsewhere(word.text, walker.rater.scopes)):
-            found(walker, name, word, place, "environment.path")
+            open_ = opens_in_front(word.text, walker.rater.scopes, walker.state.cwd)
+            found(walker, name, word, place, "environment.path", open_=open_)
             walker.state.path_changed = True
     else:
         return False

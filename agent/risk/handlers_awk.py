@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.awk_programs import read_awk
+from agent.risk.inline_suspects import judge_suspects
 from agent.risk.interpreters import program_file
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
@@ -103,6 +104,7 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
             kind = "append" if appended else "write"
             walker.add(kind, [program.part(name)], place, invocation=invocation, rule="awk.write", level=level)
     if found.unread or UNKNOWN in program.text or is_name(program.taint):
+        judge_suspects(walker, invocation, program.text if found.unread else "")
         walker.add(
             "run",
             [program],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from agent.risk.inline_texts import joined
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
+from agent.risk.lazy_pattern import LazyPattern
 from agent.risk.options import Args
 from agent.risk.sql_reading import bare_statements, mongo_not_understood, not_understood
 from agent.risk.words import UNKNOWN, Word, unseen
@@ -177,14 +179,18 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
 
 _LUA_CALL = re.compile(r"\b(?:redis|server)\.p?call\s*\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"])?")
 
+_LUA_COMPUTED = LazyPattern(
+    r"\b(?:redis|server)\.p?call\s*\(\s*(?!['\"]\w+['\"]\s*[,)])|\b(?:redis|server)\s*\[|\b(?:redis|server)\.p?call\b(?!\s*\()"
+    r"|\b(?:load|loadstring|_G|getfenv)\b"
+)
+
 
 def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Names of commands in any case; those on standard input are judged line by line where they are known."""
     args.operands = [word.part(word.text.lower()) if index < 3 else word for index, word in enumerate(args.operands)]
     verb = args.operands[0].text if args.operands else ""
-    if verb in ("eval", "eval_ro", "function"):
-        for found in _LUA_CALL.finditer(" ".join(word.text for word in args.operands[1:])):
-            _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
+    if verb in ("eval", "eval_ro", "function") or (verb == "script" and len(args.operands) > 2):
+        _lua(walker, invocation, " ".join(word.text for word in args.operands[1:]))
     if not args.has("--pipe") and (args.operands or invocation.stdin is None):
         return None
     text = (invocation.stdin or (None, ""))[0]
@@ -195,6 +201,16 @@ def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         reason = "runs commands that cannot be seen" + (" before another command has made them" if made else "")
         walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     return None, ""
+
+
+def _lua(walker: Walker, invocation: Invocation, code: str) -> None:
+    """Commands that a Lua text calls; one whose name is computed may be any."""
+    whole, _ = joined(code)
+    for found in _LUA_CALL.finditer(whole):
+        _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
+    if _LUA_COMPUTED.search(whole):
+        reason = "has the server run a command whose name is computed, which hides what it does"
+        walker.add("run-opaque", [], invocation.place, reason=reason, rule="db.computed")
 
 
 def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:

@@ -19,6 +19,7 @@ _LONG_SHOWS = frozenset(("--direct", "--Istdout", "--read-sector", "--fibmap", "
 def wipefs(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """wipefs lists until it is told what to wipe; blkdiscard always wipes."""
     if not args.names.isdisjoint(table.dry):
+        walker.reads = True
         return None, ""
     if args.has("-a", "--all", "-o", "--offset") or invocation.words[0].text.endswith("blkdiscard"):
         walker.add("device-write", args.operands, invocation.place, invocation=invocation)

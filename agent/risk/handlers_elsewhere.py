@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.environment import from_elsewhere
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
@@ -110,8 +112,28 @@ def _behind_options(words: list[Word], flags: str) -> list[Word]:
     return words[index:]
 
 
+def _configured(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A file of settings: medium as any script is, high from where others can write."""
+    open_ = from_elsewhere(walker, word, [word.text])
+    reason = "runs what the settings in {targets} say" + (", which others could have written" if open_ else "")
+    walker.add("run", [word], invocation.place, level=Level.HIGH if open_ else None, reason=reason, rule="run.settings")
+    written = walker.files.read(word, invocation.cwd)
+    for line in (written[0] or "").splitlines()[:200] if written is not None else ():
+        found = re.match(
+            r"\s*(?:run-shell|run|if-shell|if|new-session|new|screen|exec|set\s.*default-command)\s+(?:-\w+\s+)*(.*)",
+            line,
+        )
+        if found:
+            text = found[1].strip()
+            quoted = text[:1] in ("'", '"') and text[:1] == text[-1:]
+            walker.script(text[1:-1] if quoted else text, invocation.place, invocation)
+
+
 def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
     """tmux and screen: a command given to a new window, or typed into one."""
+    for word in args.values("-f" if table.name == "tmux" else "-c"):  # settings, which run what they like
+        if word.text != "/dev/null":
+            _configured(walker, invocation, word)
     verbs = [word.text for word in args.operands]
     if table.name == "tmux" and verbs:
         flags = _TMUX_FLAGS.get(verbs[0])

@@ -13,7 +13,7 @@ from agent.risk.leaks import confides, is_kept, metadata
 from agent.risk.options import Args
 from agent.risk.scopes import absolute
 from agent.risk.server_requests import judge_requests, method_effect, quoted_effect
-from agent.risk.words import Word, join_taint
+from agent.risk.words import UNKNOWN, Word, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -155,9 +155,34 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     elif not any(name in ("-qO-", "-O-") for name in args.names):
         walker.add("download", args.operands[:1], place)
         _remember(walker, invocation, args.operands)
-    for word in args.values("--use-askpass", "-e", "--execute"):
+    for word in args.values("-e", "--execute"):
+        _wgetrc(walker, invocation, word)
+    for word in args.values("--use-askpass"):
         walker.add("run", [word], place, rule="wget.option")
     return None, "net"
+
+
+_WGETRC_WRITES = frozenset(
+    ("outputdocument", "logfile", "savecookies", "rejectedlog", "warcfile", "warccdxfile", "hstsfile")
+)
+_WGETRC_SENDS = frozenset(("postfile", "bodyfile", "postdata", "bodydata"))
+
+
+def _wgetrc(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`-e NAME=VALUE`: a line of wget's settings, whose names are read without `-` and `_`, in any case."""
+    place = invocation.place
+    name, _, value = word.text.partition("=")
+    name, told = re.sub(r"[-_\s]", "", name).lower(), word.part(value.strip())
+    if name in _WGETRC_WRITES:
+        walker.add("write", [told], place, invocation=invocation, rule="download.file")
+        walker.downloads.add(absolute(told.text, invocation.cwd))
+    elif name == "dirprefix":
+        walker.add("write", [told.part(f"{told.text}/{UNKNOWN}")], place, invocation=invocation, rule="download.file")
+    elif name in _WGETRC_SENDS:
+        secret = is_kept(walker, invocation, told) if name.endswith("file") else confides(told.taint)
+        walker.add("send-secret" if secret else "send", [told], place)
+    elif name == "useaskpass" and told.text:
+        walker.script(told.text, place, invocation)
 
 
 def _gives(walker: Walker, invocation: Invocation, runs: list[Word]) -> None:

@@ -26,6 +26,7 @@ _PUBLIC = (
     "-export",
     "-text_pub",
 )
+_ENDS = frozenset(("", "Q"))  # what is typed at the other end, only to leave it
 _WRITTEN = ("-out", "-o", "-keyout", "-signer", "-sigfile", "-CAserial", "-crl_out", "-rspout", "-respout", "-reqout", "-psk_out",
             "-early_data_out", "-macsaltout", "-certsout", "-cacertsout", "-extracertsout", "-crlout", "-tokenout")  # fmt: skip
 
@@ -48,8 +49,9 @@ def openssl(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     if verb == "s_server" or (verb == "ocsp" and args.has("-port")) or (verb == "cmp" and args.has("-port")):
         walker.add("serve", [], place)
     if verb in ("s_client", "s_server"):
-        typed = invocation.stdin and invocation.stdin[0] != ""
-        walker.add("send" if typed else "receive", [], place, level=None if invocation.stdin else Level.LOW)
+        text = "" if invocation.stdin is None else invocation.stdin[0]
+        typed = text is None or text.strip() not in _ENDS
+        walker.add("send" if typed else "receive", [], place, level=None if typed else Level.LOW)
         return None, "net"
     if args.has("-d", "-decode"):
         return None, "opaque"

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from agent.risk.walk import Walker
 
 
+_LISTED = frozenset(
+    ("processes", "glob", "found", "listed", "all")
+)  # numbers of whatever runs: from ps, or names below /proc
+_MANY = 40  # more than anybody writes
+
+
 def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """kill: one process, or everything."""
     words = invocation.words[1:]
@@ -27,7 +33,10 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         w for i, w in enumerate(words) if not w.text.startswith("-") or (i > 0 and re.fullmatch(r"-\d+", w.text))
     ]
     everything = any(text == "-1" for text in texts[1:]) or texts == ["-1"] or "1" in [w.text for w in targets]
-    if everything or any("processes" in word.taint for word in targets):
+    listed = any(
+        not _LISTED.isdisjoint(word.taint.split()) or word.glob or re.search(r"[*?\[]", word.text) for word in targets
+    )
+    if everything or listed or len(targets) > _MANY:
         walker.add("kill-wide", targets, invocation.place)
     else:
         walker.add("kill", targets, invocation.place)
@@ -38,6 +47,30 @@ _GUARDS = re.compile(
     r"auditd|falcon|crowdstrike|wazuh|ossec|osqueryd|clamd|clamav|freshclam|sysmon|rsyslogd|syslog-ng|journald|fail2ban|suricata|snort|"
     r"sentinel(?:one|d|agent)|carbonblack|cbagent|mdatp|wdavdaemon|tanium|elastic-agent|auditbeat|filebeat|falco\b|aide\b|apparmor|ufw|firewalld"
 )
+
+
+_NAMES = (
+    "systemd",
+    "/usr/lib/systemd/systemd --user",
+    "/usr/bin/bash -l",
+    "sshd: x [priv]",
+    "/usr/lib/xorg/Xorg :0",
+    "/usr/bin/python3 a.py",
+)
+_PLAIN_PATTERN = re.compile(r"[^()?*+{]*[?*+]?[^()?*+{]*")  # one that is quick to compare
+
+
+def _unbounded(pattern: str) -> bool:
+    """Whether a pattern of names fits about every process."""
+    if len(pattern) < 2 or (UNKNOWN in pattern and len(pattern.strip(UNKNOWN)) < 2):
+        return True
+    if len(pattern) > 80 or not _PLAIN_PATTERN.fullmatch(pattern):
+        return False
+    try:
+        compiled = re.compile(re.sub(r"\[:\w{1,6}:\]", "a-z", pattern))
+    except re.error:
+        return pattern[:1] in "*?+"
+    return sum(compiled.search(name) is not None for name in _NAMES) > 3
 
 
 def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -51,9 +84,7 @@ def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
             "security-off", guards, invocation.place, reason="ends a program that watches over this machine: {targets}"
         )
     users = args.has("-u", "--user", "-U", "--euid", "-g", "-t")
-    if not patterns or any(
-        p in (".", ".*", "", "*", "^", "$") or len(p) < 2 or (UNKNOWN in p and len(p) == 1) for p in patterns
-    ):
+    if not patterns or args.has("-v", "--inverse") or any(_unbounded(pattern) for pattern in patterns):
         walker.add("kill-wide", args.operands, invocation.place)
     else:
         walker.add("kill", args.operands, invocation.place)
@@ -62,10 +93,36 @@ def pkill(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
+_MOUNTED = ("/mnt/", "/media/", "/run/media/", "/Volumes/")
+_SHARED = frozenset(
+    ("everything", "home-all", "users", "temp-all", "unknown")
+)  # folders in which about everybody works
+_TOPS = frozenset(("/usr", "/var", "/etc", "/lib", "/opt", "/run", "/dev", "/proc", "/sys", "/boot", "/bin", "/srv"))
+
+
+def fuser(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """fuser -k ends who uses a file; with -m, all who use anything on its file system."""
+    if not args.has("-k", "--kill"):
+        return None
+    files = [word for word in args.operands if not re.fullmatch(r"[\w.,]+/(?:tcp|udp)", word.text)]
+    mounted = args.has("-m", "--mount", "-c") and not args.has("-M", "--ismountpoint")
+    wide = [
+        word
+        for word in files
+        if (mounted and not word.text.startswith(_MOUNTED))
+        or walker.rater.scopes.of(word, invocation.cwd) in _SHARED
+        or word.text.rstrip("/") in _TOPS
+    ]
+    walker.add("kill-wide" if wide else "kill", wide or args.operands, invocation.place, rule="kill.fuser")
+    return None, ""
+
+
 def systemctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """systemctl --user touches one person's services only."""
     if args.has("--user"):
         verb = args.operands[0].text if args.operands else ""
+        if verb in ("kill", "stop") and any(re.search(r"[*?\[]", word.text) for word in args.operands[1:]):
+            walker.add("kill-wide", args.operands[1:], invocation.place)
         rules = table.cases.get(verb, ())
         if verb and not any(rule.effect == "read" for rule in rules):
             walker.add("service-user", args.operands[1:], invocation.place)

@@ -13,6 +13,7 @@ from agent.risk.inline_files import judge_deeds, judge_deletions, judge_files
 from agent.risk.inline_limits import first
 from agent.risk.inline_patterns import patterns
 from agent.risk.inline_programs import starts_programs, suspect_text
+from agent.risk.inline_suspects import judge_suspects
 from agent.risk.inline_texts import home_named
 from agent.risk.invocation import Invocation
 from agent.risk.words import UNKNOWN, Word, is_name
@@ -44,6 +45,8 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     before = len(walker.findings)
     if reading is None or not reading.harmless or taint or UNKNOWN in code:
         _scan(walker, invocation, code, language)
+    if reading is None or not reading.harmless:
+        judge_suspects(walker, invocation, code)
     if reading is not None:
         judge_deeds(walker, invocation, reading, before)
         if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):

@@ -25,7 +25,7 @@ from agent.risk.options import Args, split_args
 from agent.risk.outputs import output_of
 from agent.risk.scopes import absolute
 from agent.risk.shown_secrets import judge_shown_files
-from agent.risk.standard_folders import STANDARD_FOLDERS
+from agent.risk.standard_folders import STANDARD_FOLDERS, opens_in_front
 from agent.risk.sub_command_readings import without_first_options
 from agent.risk.tables import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
 from agent.risk.telling_options import judge_telling_options
@@ -185,18 +185,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     ):
         if any(path.endswith(f"/{text}") for path in walker.downloads):
             walker.add("run-remote", [word], word_place(word, invocation), rule="run.fetched")
-        known = find_program(text)
-        asks_password = known is not None and known.handler in _ELEVATES
-        walker.add(
-            "run-unknown",
-            [word],
-            word_place(word, invocation),
-            level=Level.HIGH if asks_password else None,
-            reason="may run another {targets} than the system's, which would be given the password"
-            if asks_password
-            else "",
-            rule="run.path-changed",
-        )
+        _judge_found(walker, invocation)
     if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
         walker.add(
             "run-unknown",
@@ -206,6 +195,29 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
         )
         return base.lower()
     return base
+
+
+def _judge_found(walker: Walker, invocation: Invocation) -> None:
+    """A plain name that PATH may make another program's: high where that could be put there, or be given a password, by others."""
+    word = invocation.words[0]
+    known = find_program(word.text)
+    reason = ""
+    if known is not None and known.handler in _ELEVATES:
+        reason = "may run another {targets} than the system's, which would be given the password"
+    elif _found_in_the_open(walker, invocation):
+        reason = "may run a {targets} that others could have put into a temporary folder"
+    level = Level.HIGH if reason else None
+    place = word_place(word, invocation)
+    walker.add("run-unknown", [word], place, level=level, reason=reason, rule="run.path-changed")
+
+
+def _found_in_the_open(walker: Walker, invocation: Invocation) -> bool:
+    """Whether the PATH that this command has set begins in a folder where everybody may put programs."""
+    value = walker.state.variables.get("PATH")
+    texts = [word.text for name, word in invocation.environment if name == "PATH"]
+    if value is not None and value is not walker.programs.inherited.get("PATH"):
+        texts += value.texts
+    return any(opens_in_front(text, walker.rater.scopes, invocation.cwd) for text in texts)
 
 
 def _guess(pattern: str) -> str | None:
@@ -242,6 +254,10 @@ def unknown_program(walker: Walker, invocation: Invocation) -> None:
     kind = "run" if "/" in word.text else "run-unknown"
     walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
     suspect_words(walker, invocation)
+    if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
+        from agent.risk.inline_suspects import judge_given_texts
+
+        judge_given_texts(walker, invocation)
 
 
 def suspect_words(walker: Walker, invocation: Invocation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.risk.endless import judge_endless
@@ -293,6 +294,11 @@ def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
     return "".join(f"{root.rstrip('/') or ''}/{name}\n" for root in roots or ["."] for name in names), taint
 
 
+_CLASSES = re.compile(r"\[[^\]]*\]|\\.|\{[^}]*\}")
+_OF_USERS = frozenset(("-u", "-U", "-G", "--euid", "--uid", "--group", "-d", "--delimiter"))
+_OF_SOME = frozenset(
+    ("-P", "--parent", "-t", "--terminal", "-F", "--pidfile", "-s", "--session", "-n", "-o", "--newest", "--oldest")
+)
 _BOUNDING = ("-C", "-p", "-q", "-s", "--pid", "--ppid", "--quick-pid", "--sid")
 
 
@@ -302,13 +308,19 @@ def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
     if name == "ps":
         return None, "" if args.has(*_BOUNDING) else "processes"
     if name == "pgrep":
-        bounded = any(word.text.strip(".*^$+?") for word in args.operands)
+        words = invocation.words
+        of_some = any(before.text in _OF_SOME for before in words)
+        patterns = [word for before, word in pairwise(words) if word.text[:1] != "-" and before.text not in _OF_USERS]
+        named = any(_CLASSES.sub("", word.text).strip(".*^$+?") for word in patterns)
+        bounded = of_some or (named and not args.has("-v", "--inverse"))
         return None, "" if bounded else "processes"
     return None, (invocation.stdin or (None, ""))[1]
 
 
 def _picks_lines(table: Program, args: Args) -> bool:
     """Whether a filter picks some of the lines that it reads."""
+    if table.name == "grep" and args.operands and not re.search(r"\w", _CLASSES.sub("", args.operands[0].text)):
+        return False  # any number or name fits
     if table.name == "awk":
         text = args.operands[0].text.lstrip() if args.operands else ""
         return not text.startswith("{")
@@ -326,7 +338,8 @@ def _printenv(walker: Walker, invocation: Invocation, args: Args) -> Output:
 
 
 def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
-    return None, "listed"
+    everyone = any(absolute(word.text, invocation.cwd) == "/proc" for word in args.operands or [Word(".", 0, 0)])
+    return None, "listed processes" if everyone else "listed"
 
 
 _OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))

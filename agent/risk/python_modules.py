@@ -52,6 +52,9 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
         written = operands[1:2] or [word for word in operands if several(word)]
         if written:
             walker.add("write", written, invocation.place, invocation=invocation)
+    elif module.text == "pdb":
+        _debugged(walker, invocation, rest)
+        walker.add("run", [module], invocation.place, rule="run.module")
     elif module.text in ("pydoc", "inspect"):
         _documented(walker, invocation, module, rest)
     elif module.text in ("zipfile", "tarfile"):
@@ -70,6 +73,17 @@ def _timed(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
     texts = [re.sub(r"^(?:-[a-z]*?[su]|--\w+=)", "", word.text) for word in rest]
     code = "\n".join(text for text in texts if text[:1] != "-" and text not in ("nsec", "usec", "msec", "sec"))
     inline_code.judge(walker, invocation, code, "python", " ".join(word.taint for word in rest).strip())
+
+
+def _debugged(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
+    """`python -m pdb -c COMMAND…`: what is no command of the debugger's is Python code."""
+    from agent.risk import inline_code
+
+    given = [word.text for before, word in itertools.pairwise(rest) if before.text in ("-c", "--command")]
+    given += [re.sub(r"^(?:-c|--command=)", "", word.text) for word in rest if re.match(r"-c.|--command=", word.text)]
+    code = "\n".join(re.sub(r"^\s*(?:!|p\s|pp\s|interact\b)", "", text) for text in given)
+    if code:
+        inline_code.judge(walker, invocation, code, "python", "")
 
 
 def _documented(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.scopes import absolute
 from agent.risk.words import UNKNOWN
 
 if TYPE_CHECKING:
@@ -39,6 +40,16 @@ def begins_elsewhere(path: str, scopes: Scopes, name: str = "ls") -> bool:
     known = [folder for folder in rest if not folder or folder.strip(UNKNOWN)]  # without `$PATH`, as it was
     folder, ahead = doubtful_folder(":".join((first, *known)), scopes)
     return folder is not None and (ahead or name not in EVERYWHERE)
+
+
+def opens_in_front(path: str, scopes: Scopes, cwd: str) -> bool:
+    """Whether a value of PATH has, before the standard folders, one where everybody may put programs."""
+    for folder in path.split(":"):
+        if folder in STANDARD_FOLDERS or (folder and not folder.strip(UNKNOWN)):
+            return False
+        if scopes.public(f"{absolute(folder or '.', cwd)}/"):
+            return True
+    return False
 
 
 def doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:

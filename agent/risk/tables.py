@@ -10,6 +10,7 @@ from agent.risk.invocation import Invocation
 from agent.risk.knowledge_store import CaseRule, Program, level_row
 from agent.risk.knowledge_store import program as find_program
 from agent.risk.options import Args
+from agent.risk.package_sources import judge_package_source
 from agent.risk.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         role = table.roles.get(name)
         if role is not None and role != "text" and word is not None and not to_screen(role, word):
             walker.add(role, [word], place, recursive=recursive, invocation=invocation)
+    judge_package_source(walker, invocation, args)
     rule, used = choose_case(table, args)
     walker.reads = rule is not None and _only_reads(rule, table, args)
     if rule is not None and rule.effect == "none":

@@ -44,6 +44,9 @@ def argv(walker: Walker, invocation: Invocation, word: Word) -> None:
     ):
         return
     walker.script(word.text.replace(",", " "), invocation.place, invocation)
+    apart = [word.part(piece) for piece in word.text.split(",")]
+    if any(" " in piece.text for piece in apart[1:]):  # `gcc -wrapper sh,-c,'code of several words'`
+        walker.dispatch(invocation.inner(apart, invocation.words[0].text))
     runs(walker, invocation, word)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.risk.ways_general import Kind
 
 LANGUAGES = (
-    "elisp", "haskell", "java", "julia", "lisp", "octave", "perl", "php", "python", "ruby", "slang",
+    "elisp", "haskell", "java", "julia", "lisp", "octave", "perl", "php", "python", "ruby", "slang", "swipl",
 )  # fmt: skip
 _BEGINNINGS = "=+!:@"  # an option that ends so is the beginning of an operand, or of the option's value
 _MAX_VALUES = 30

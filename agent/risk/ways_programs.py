@@ -32,6 +32,14 @@ def hg(walker: Walker, invocation: Invocation, word: Word) -> None:
         runs(walker, invocation, word)
 
 
+def svn(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`FILE:SECTION:NAME=VALUE`: tunnels and helpers are commands."""
+    name, _, value = word.text.partition("=")
+    if re.search(r":tunnels:|:helpers:|-cmd$|-program$|:hooks-env", name):
+        shell_text(walker, invocation, word.part(value.lstrip("$")))
+    runs(walker, invocation, word)
+
+
 def apt(walker: Walker, invocation: Invocation, word: Word) -> None:
     found = re.match(r"(?:APT|DPkg|Dir::Bin|Acquire)::[\w:-]*(?:Invoke\w*|Pager|Pkgs|ProxyAutoDetect|Tools|Options|Bin[\w:]*)[:]*=(.*)",
                      word.text, re.I | re.S)  # fmt: skip
@@ -192,6 +200,7 @@ def form(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 PROGRAMS: dict[str, Kind] = {
     "hg": hg,
+    "svn": svn,
     "apt": apt,
     "ssh": ssh,
     "unixexec": unixexec,

@@ -80,6 +80,9 @@ def env(walker: Walker, invocation: Invocation, table: Program, args: Args) -> I
         words = [split.part(piece) for piece in pieces] + words
     if words and words[0].text == "-":  # as `-i`
         words = words[1:]
+    searched = args.value("-P")  # of BSD: where the program is looked for
+    if searched is not None:
+        words = [searched.part(f"PATH={searched.text}"), *words]
     words, environment = _with_variables(walker, invocation, words)
     if not words:
         walker.add(

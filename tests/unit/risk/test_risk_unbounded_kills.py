@@ -1,0 +1,55 @@
+"""What ends processes without a bound is high: patterns that fit all, lists of all, whole file systems, all of a user."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.protocol.decisions import Level, RiskContext
+from agent.risk.classifier import classify
+
+HERE = RiskContext(cwd="/home/u/w", home="/home/u")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"pkill -f {pattern!r}" for pattern in (".", ".+", "[a-z]", "^.", ".*", "s", "[[:alnum:]]", "")),
+        "pkill -v foo",
+        "killall -u bob",
+        "skill -KILL -u bob",
+        "slay bob",
+        "loginctl terminate-user bob",
+        "fuser -km /",
+        "fuser -mk ./x",
+        "fuser -k /home",
+        "for p in /proc/[0-9]*; do kill -9 ${p#/proc/}; done",
+        "cd /proc && kill -9 [0-9]*",
+        "ls /proc | grep '^[0-9]' | xargs kill -9",
+        "for p in $(ls /proc); do kill $p; done",
+        "find /proc -maxdepth 1 -printf '%f\\n' | xargs kill -9",
+        "kill $(pgrep -u bob)",
+        "kill $(pgrep .)",
+        "systemctl --user kill '*'",
+    ],
+)
+def test_without_a_bound(command: str) -> None:
+    assert classify(command, HERE).level is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pkill firefox",
+        "pkill -f 'node server.js'",
+        "pkill -f python3",
+        "kill $(pidof nginx)",
+        "kill $(pgrep firefox)",
+        "kill $(pgrep -P 1234)",
+        "ps aux | grep firefox | awk '{print $2}' | xargs kill",
+        "fuser -k 8080/tcp",
+        "fuser -km /mnt/usb",
+        "kill 11 12 13",
+    ],
+)
+def test_with_one(command: str) -> None:
+    assert classify(command, HERE).level is Level.MEDIUM
