@@ -7,6 +7,7 @@ for people are in a file of their own (`knowledge_help`), which no rating reads.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct
@@ -118,10 +119,11 @@ def table_name(name: str) -> str:
     return _line_of(store().aliases, name) or name
 
 
-def ways_of(name: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=256)
+def ways_of(name: str) -> tuple[tuple[str, str], ...]:
     """Options by which a program runs or loads what it is not meant for, each with the kind of its value (`_ways.toml`)."""
     pairs = _line_of(store().ways, name).split()
-    return [(option, kind) for option, _, kind in (pair.rpartition(":") for pair in pairs)]
+    return tuple((option, kind) for option, _, kind in (pair.rpartition(":") for pair in pairs))
 
 
 def programs_with_ways() -> list[str]:

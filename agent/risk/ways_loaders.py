@@ -113,7 +113,9 @@ def interface(walker: Walker, invocation: Invocation, word: Word) -> None:
         listens(walker, invocation, word)
 
 
-def judge_unlisted(walker: Walker, invocation: Invocation, table: Program | None, ways: list[tuple[str, str]]) -> None:
+def judge_unlisted(
+    walker: Walker, invocation: Invocation, table: Program | None, ways: tuple[tuple[str, str], ...]
+) -> None:
     """At least medium for options that are not known to be harmless, of programs with many that run something."""
     known = {option for option, _ in ways}
     for name in split_args(invocation.words[1:], with_values(table or Program(""), ways)).names:
@@ -124,7 +126,7 @@ def judge_unlisted(walker: Walker, invocation: Invocation, table: Program | None
         walker.add("run", [], invocation.place, reason=reason, rule="run.option")
 
 
-def with_values(table: Program, ways: list[tuple[str, str]]) -> Program:
+def with_values(table: Program, ways: tuple[tuple[str, str], ...]) -> Program:
     """The table, knowing that the options of `ways` take values."""
     from msgspec.structs import replace
 

@@ -28,7 +28,7 @@ _SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business 
 
 def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
     """Findings for what `name` is told to run, besides what its table and handler say."""
-    ways = ways_of(name) or (ways_of(name.rstrip("0123456789.").removesuffix("-")) if name[-1:].isdigit() else [])
+    ways = ways_of(name) or (ways_of(name.rstrip("0123456789.").removesuffix("-")) if name[-1:].isdigit() else ())
     if not ways:
         return
     walker.work.spend(len(ways) * len(invocation.words) / 16)
@@ -39,7 +39,7 @@ def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
         from agent.risk.ways_loaders import judge_unlisted
 
         judge_unlisted(walker, invocation, table, ways)
-        ways = [way for way in ways if way[1] != "known"]
+        ways = tuple(way for way in ways if way[1] != "known")
     for option, kind in ways:
         for word in _values(words, option, table):
             if not left:
@@ -50,7 +50,7 @@ def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
             _take(walker, invocation, kind, word)
 
 
-def own_words(words: list[Word], table: Program | None, ways: list[tuple[str, str]]) -> list[Word]:
+def own_words(words: list[Word], table: Program | None, ways: tuple[tuple[str, str], ...]) -> list[Word]:
     """The words up to the command that a wrapper runs, whose options are not the wrapper's."""
     if table is None or table.style != "posix" or not table.handler.startswith("wrappers:"):
         return words
@@ -65,7 +65,10 @@ def _values(words: list[Word], option: str, table: Program | None) -> list[Word]
     if not option:
         return words[:1]
     found: list[Word] = []
-    for index, word in enumerate(words[1:], 1):
+    dashed = option[0] == "-"
+    for index, word in enumerate(words):
+        if index == 0 or (dashed and word.text[:1] != "-"):
+            continue
         rest = _given(word.text, option, table)
         if rest == "":
             found.append(words[index + 1] if index + 1 < len(words) else word.part(""))
