@@ -62,18 +62,21 @@ def _judge_outputs(walker: Walker, invocation: Invocation, table: Program, args:
 def _judge_expression(walker: Walker, invocation: Invocation) -> None:
     """`find . $x`: what nobody has seen, where find expects a test or an action, may be `-delete` or `-exec`."""
     words = invocation.words[1:]
-    begun = False  # whether a root that is known, or the expression, stands before
+    rooted = testing = False  # whether a root that is known, or the expression, stands before
     awaited = False  # whether the word before takes this one as its value
     for index, word in enumerate(words):
-        last = index == len(words) - 1
-        if begun and not awaited and word.text[:1] == UNKNOWN and word.taint != NUMBER and (last or not word.quoted):
+        open_ended = testing or (
+            rooted and (not word.quoted or index == len(words) - 1)
+        )  # in quotes, most likely a second root
+        if open_ended and not awaited and word.text[:1] == UNKNOWN and word.taint != NUMBER:
             reason = "gives find words that nobody has seen where it expects tests and actions, which may delete or run something"
             walker.add("run", [word], invocation.place, reason=reason, rule="run.listed")
             return
-        awaited = word.text[:1] == "-" and word.text not in WITHOUT_VALUE
-        begun = begun or word.known
         if word.text in EXECUTES:
             return
+        awaited = word.text[:1] == "-" and word.text not in WITHOUT_VALUE
+        rooted = rooted or (word.known and word.text[:1] != "-")
+        testing = testing or (word.text[:1] in ("-", "(", "!") and word.text not in ("-L", "-H", "-P", "-E", "-X"))
 
 
 def _judge_options(walker: Walker, invocation: Invocation, table: Program) -> None:
