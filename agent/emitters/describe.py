@@ -160,7 +160,7 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
     if event.state == "undone":
         lines.append(
             paint(
-                f"  once more with `{way} {safe_line(event.undo_id, 80)}` to have it again",
+                f"  `{way} {safe_line(event.undo_id, 80)}` again brings the changes back",
                 "dim",
                 color=color,
             )

@@ -42,14 +42,14 @@ def _commands(text: str, models: Callable[[], tuple[str, ...]]) -> Iterator[Comp
             if choice.startswith(rest):
                 yield Completion(choice, start_position=-len(rest))
         return
-    for row in COMMANDS:
-        if row.name.startswith(name):
-            yield Completion(
-                row.name,
-                start_position=-len(name),
-                display=f"{text[0]}{row.name} {row.arguments}",
-                display_meta=row.help,
-            )
+    begun = [row for row in COMMANDS if row.name.startswith(name)]
+    for row in sorted(begun, key=lambda row: row.name != name):  # a whole name stands before longer ones
+        yield Completion(
+            row.name,
+            start_position=-len(name),
+            display=f"{text[0]}{row.name} {row.arguments}",
+            display_meta=row.help,
+        )
 
 
 def _paths(text: str, cwd: str, *, quote: bool) -> Iterator[Completion]:

@@ -20,8 +20,8 @@ _SHOWN = 20
 _AT_ONCE = 10_000
 _LISTED_BEFORE_ASKING = 5
 _GOES_TO = {
-    "on": "it goes as examples to every planner, on this machine or not",
-    "local": "it goes as examples only to planners on this machine (--memory on: to all)",
+    "on": "every planner sees them as examples, on this machine or not",
+    "local": "only planners on this machine see them as examples (--memory on: all)",
 }
 _OFF = "nothing is remembered here: memory is off (--memory, --no-memory), or no log is kept"
 
@@ -56,13 +56,15 @@ class MemoryDesk:
         words = _words(argument)
         found = memory.latest(self._cwd, words=words, most=_SHOWN)
         entries, runs = memory.size()
-        lines = [f"{_count(entries, 'command')} for goals, and how {_count(runs, 'run')} went; {_GOES_TO[self._mode]}"]
+        lines = [
+            f"{_count(entries, 'command')} for goals and the results of {_count(runs, 'run')}; {_GOES_TO[self._mode]}"
+        ]
         lines += [_row(item) for item in found]
         if words and not found:
-            lines.append("none of them holds these words")
+            lines.append("none has these words")
         if found:
             lines.append(
-                "`:forget` forgets the first of them, `:forget WORDS` what holds the words, `:forget all` everything"
+                "`:forget` drops the first of these, `:forget WORDS` all with these words, `:forget all` everything"
             )
         await show("\n".join(lines))
 

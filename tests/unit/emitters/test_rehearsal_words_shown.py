@@ -61,7 +61,7 @@ def test_at_the_prompt_what_takes_a_run_back_is_typed_there(terminal: Callable[.
     asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b"), ended, back))
     said = shown.out.text + shown.err.text
     assert "undo: :undo 6fd7\n" in said
-    assert "once more with `:undo 6fd7`" in said
+    assert "`:undo 6fd7` again" in said
 
 
 def test_what_would_be_left_in_the_shell_is_shown_where_it_can_be_made_real() -> None:

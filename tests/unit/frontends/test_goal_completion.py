@@ -35,6 +35,7 @@ def folder(tmp_path: Path) -> Path:
         (".sess", [".session"]),
         (":safety o", [":safety on", ":safety off"]),
         (":nonsense", []),
+        (":undo", [":undo", ":undo-turn"]),
         ("show sr", ["show src/"]),
         ("show src/ma", ["show src/main.py"]),
         ("!cat my", ["!cat my\\ notes.txt"]),
