@@ -183,24 +183,8 @@ _ANSIBLE_ASKS = frozenset(
 _ANSIBLE_RUNS = frozenset(("command", "shell", "raw"))
 
 
-_LISTED = re.compile(
-    r"(?:.*/)?[\w.-]*\.(?:ini|ya?ml|json|toml|cfg|txt)|(?:.*/)?(?:hosts|inventor(?:y|ies))/?|[^/\0]*,[^\0]*|localhost"
-)
-
-
-def inventories(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
-    """A list of machines that may be a program is run to be read, whatever is to be done with it."""
-    if args.names.isdisjoint(("--help", "-h", "--version")):
-        for word in args.values("-i", "--inventory"):
-            if not word.known or _LISTED.fullmatch(word.text) is None:
-                walker.add(
-                    "run", [word], invocation.place, reason="may run {targets} to list machines", rule="run.inventory"
-                )
-
-
 def ansible(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """ansible HOSTS -m MODULE -a ARGUMENTS: some modules only ask; `command` and `shell` run what they are given, everywhere."""
-    inventories(walker, invocation, table, args)
     if not args.names.isdisjoint(table.dry):
         return None, ""
     module = args.value("-m", "--module-name")
