@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -210,7 +211,7 @@ def _alias(walker: Walker, invocation: Invocation) -> Output:
 
 def _line_end(words: list[Word]) -> str:
     """What ends a line for `read` and `mapfile`: the sign behind -d, a byte 0 where that is empty."""
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in itertools.zip_longest(words, words[1:]):
         option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
         if option is not None:
             given = option[1] or (following.text[:1] if following is not None else "")
