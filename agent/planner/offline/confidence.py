@@ -5,7 +5,6 @@ The number is meant as a share: of commands with 0.9, nine in ten do what was as
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 
@@ -14,7 +13,7 @@ from msgspec import Struct
 from agent.meanings.words import Token
 from agent.planner.offline.evidence import missing, names_no_folder, names_nothing, unasked
 from agent.planner.offline.grammar.changes import operations
-from agent.planner.offline.grammar.saying import literals, masked, undone
+from agent.planner.offline.grammar.saying import letters_of, literals, masked, undone
 
 OFFERED = 0.6
 LOST = 0.5  # what each thing leaves that the goal says and the command does not show
@@ -47,20 +46,10 @@ _CALLED_SO = re.compile(
     r"|(?<![\w./-])([\w-]{2,}) (?:folder|directory)\b|\b(?:folder|directory) ([\w-]{2,})(?![\w.])"
 )
 _SEARCHED = re.compile(r"\bgrep (?:-\S+ )*'?([A-Za-z]{4,})'?(?= |\Z)")
-_NO_TEXT = frozenset(
-    (
-        "everything",
-        "anything",
-        "something",
-        "whatever",
-        "others",
-        "unique",
-        "distinct",
-        "several",
-        "contents",
-        "columns",
-    )
-)
+_NO_TEXT = frozenset((
+    "everything", "anything", "something", "whatever", "others", "unique", "distinct", "several", "contents",
+    "columns",
+))  # fmt: skip
 _TEXT_CUES = (
     r"contain\w*|with|words?|text|string|mention\w*|phrase|say\w*|match\w*|for|of|pattern|named|called|is|are|have|has|having|in"
     r"|grep|status"
@@ -105,8 +94,8 @@ def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]
     order = undone(said, command)
     if order and order.upper() not in goal and not operations(command):  # of changing commands `guards` speaks
         lost.append(f"to {order}")
-    plain = _plain(command)
-    lost += [f"{text!r}" for text in literals(goal) if _plain(text) and _plain(text) not in plain]
+    plain = letters_of(command)
+    lost += [f"{text!r}" for text in literals(goal) if letters_of(text) and letters_of(text) not in plain]
     lost += [number for number in _NUMBER.findall(goal) if not _has_number(number, command)]
     lost += [path for path in _PATH.findall(goal) if path not in ("i.e", "e.g") and not _has_path(path, command)]
     lost += [place for place in _places(goal, exists) if not _has_word(place, command)]
@@ -134,35 +123,14 @@ def _hosts(command: str) -> list[str]:
     return [word for word in command.split()[1:] if not word.startswith("-")]
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^\w]", "", text).lower()
-
-
 def _has_number(number: str, command: str) -> bool:
     """Whether a number is in a command, also in another unit, or as the one before or behind it."""
     there = {float(found) for found in re.findall(r"\d+(?:\.\d+)?", command)}
     value = float(number)
     factors = (
-        1,
-        2,
-        7,
-        24,
-        30,
-        31,
-        60,
-        365,
-        366,
-        512,
-        1000,
-        1024,
-        1440,
-        3600,
-        86_400,
-        1_000_000,
-        1_048_576,
-        1_000_000_000,
+        1, 2, 7, 24, 30, 31, 60, 365, 366, 512, 1000, 1024, 1440, 3600, 86_400, 1_000_000, 1_048_576, 1_000_000_000,
         1_073_741_824,
-    )
+    )  # fmt: skip
     same = {value * factor + step for factor in factors for step in (-1, 0, 1)} | {
         value / factor + step for factor in factors for step in (-1, 0, 1)
     }
@@ -189,8 +157,3 @@ def _places(goal: str, exists: Callable[[str], bool]) -> list[str]:
 
 def _has_word(word: str, command: str) -> bool:
     return bool(re.search(rf"(?i)(?<![A-Za-z]){re.escape(word)}(?![A-Za-z])", command))
-
-
-def resolver(cwd: str, exists: Callable[[str], bool]) -> Callable[[str], bool]:
-    """`exists` for paths as a goal in the folder `cwd` writes them."""
-    return lambda name: exists(os.path.join(cwd or os.curdir, os.path.expanduser(name)))

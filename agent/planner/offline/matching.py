@@ -8,8 +8,6 @@ from agent.meanings.words import Token
 from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
-from agent.planner.offline.grammar.rewording import reworded
-from agent.planner.offline.located import with_paths
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
@@ -54,7 +52,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 # Steps on lines for which recipes have a command of their own that is as good.
-_RECIPES_KNOW = frozenset({"agg", "cols", "longest", "shortest", "expand", "nocr", "crlf", "count", "skip"})
+_RECIPES_KNOW = frozenset({"agg", "align", "cols", "longest", "shortest", "expand", "nocr", "crlf", "count", "skip"})
 
 
 class _Fitting(Struct, frozen=True, kw_only=True):
@@ -63,11 +61,6 @@ class _Fitting(Struct, frozen=True, kw_only=True):
     matches: tuple[Match, ...]
     frame: Frame
     lost: tuple[str, ...] | None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether a recipe explains every word."""
-        return bool(self.matches) and self.matches[0].score >= 1.0
 
 
 class Matcher:
@@ -81,13 +74,8 @@ class Matcher:
 
     def read(self, goal: str, scene: Scene, *, also: str = "") -> Reading:
         """Fit all recipes to a goal. `also` is a remark: filters in it replace those of the goal."""
-        typed = with_paths(goal, scene)
-        plainer = reworded(typed)
-        sentence = Sentence.read(plainer, scene)
+        sentence = Sentence.read(goal, scene)
         fitting = self._fitting(sentence, scene, also)
-        if plainer != typed and not fitting.is_whole:
-            as_typed = self._fitting(Sentence.read(typed, scene), scene, also)  # recipes know what people type, too
-            fitting = as_typed if as_typed.is_whole else fitting
         lost = fitting.lost
         composed = None if also else self._grammar.compose(sentence)
         if composed is not None and composed.score < THRESHOLD:
@@ -176,8 +164,8 @@ def prefers_grammar(reading: Reading) -> bool:
     """
     if reading.composed is None:
         return False
-    if not reading.matches or reading.composed.intent.source == "said":
-        return True  # a rule for the whole sentence fits more closely than words in any order
+    if not reading.matches:
+        return True
     best = reading.matches[0]
     mine, theirs = round(reading.composed.score, 3), round(best.score, 3)
     stat = best.recipe.area in ("files", "permissions")

@@ -22,23 +22,10 @@ if TYPE_CHECKING:
 
 
 # Behind these even "old" is what something is called.
-_ANNOUNCE_NAMES = frozenset(
-    (
-        "called",
-        "named",
-        "branch",
-        "container",
-        "service",
-        "package",
-        "image",
-        "tag",
-        "user",
-        "volume",
-        "folder",
-        "directory",
-        "file",
-    )
-)
+_ANNOUNCE_NAMES = frozenset((
+    "called", "named", "branch", "container", "service", "package", "image", "tag", "user", "volume", "folder",
+    "directory", "file",
+))  # fmt: skip
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -85,7 +72,6 @@ class Offers:
             exists=lambda name: around.exists(there(name)),
             running=around.running,
             peek=peek,
-            below=lambda name: around.below(cwd, name) if goal.environment.cwd else "",
         )
         reading = self._matcher.read(text, scene, also=also)
         return structs.replace(reading, goal=f"{text} {also}") if also else reading
@@ -169,7 +155,7 @@ def how_read(reading: Reading, offer: Offer) -> Read:
         score=score,
         tokens=reading.tokens,
         tied=tied,
-        composed=composed is not None and composed.intent.source != "said",
+        composed=composed is not None,
         names=_plain_names(reading, match, paths=False),
         paths=_plain_names(reading, match, paths=True),
     )

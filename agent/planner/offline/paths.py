@@ -146,7 +146,7 @@ def read_dir(sentence: Sentence, at: int, cued: str) -> Found:
     if of_files or not _bare(token):
         return None
     known = scene.lexicon.knows(token.low)
-    if following in _GENERIC_FOLDER and (cued or not known):
+    if following in _GENERIC_FOLDER and (cued or not known or scene.exists(token.raw + "/.")):
         return 2, _path_value(token)
     if cued not in scene.lexicon.place_words:
         return None

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from agent.meanings.about_last import asks_about_last
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
-from agent.planner.offline.located import Below
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
@@ -106,7 +105,6 @@ class OfflinePlanner:
                 known[name] = self._tools_present(name)
             return known[name]
 
-        below: dict[str, Below] = {}  # people make files between goals
         around = Surroundings(
             present=present,
             today=self._today(),
@@ -114,7 +112,6 @@ class OfflinePlanner:
             running=self._running,
             flavour=self._flavour,
             peek=_peek,
-            below=lambda folder, name: below.setdefault(folder, Below(folder)).only(name),
         )
         worked = worked_on(request)
         return self._with_remembered(answer_in_steps(self._answerer, worked, around), worked.request, around)

@@ -11,15 +11,14 @@ from agent.meanings.words import Lexicon, Token, tokenize
 
 
 class Scene(Struct, frozen=True, kw_only=True):
-    """What readers may know: the words, the day, which names exist in the working directory, how a file there begins
-    ("" for what is no readable text), and the path of the only entry of a name below it ("" for none or several)."""
+    """What readers may know: the words, the day, which names exist in the working directory, and how a file there begins
+    ("" for what is no readable text)."""
 
     lexicon: Lexicon
     today: datetime.date
     exists: Callable[[str], bool]
     running: Callable[[str], str] = lambda name: ""
     peek: Callable[[str], str] = lambda name: ""
-    below: Callable[[str], str] = lambda name: ""
 
 
 class Sentence(Struct, frozen=True, kw_only=True):

@@ -38,21 +38,9 @@ from agent.planner.offline.values import Value, quote_regex, quote_replacement
 # Types that accept a plain unknown word, but only right after a word of the phrasing that announces it.
 CUED_TYPES = frozenset(
     {
-        "name",
-        "user",
-        "package",
-        "branch",
-        "program",
-        "host",
-        "text",
-        "rest",
-        "word",
-        "service",
-        "variable",
-        "image",
-        "remote",
-    }
-)
+        "name", "user", "package", "branch", "program", "host", "text", "rest", "word", "service", "variable",
+        "image", "remote",
+    })  # fmt: skip
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 _NAMES = {
     "name": re.compile(r"[^\x00/]+\Z"),

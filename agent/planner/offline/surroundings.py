@@ -13,8 +13,7 @@ from agent.planner.offline.system_tools import usual_flavour
 
 class Surroundings(Struct, frozen=True, kw_only=True):
     """What is true around the request: which programs and paths exist, the day, whether we are root (no sudo then), the
-    full name of a running process, "" where there is none, whose a program is, how a text file begins, and the
-    path of the only entry of a name below a folder."""
+    full name of a running process, "" where there is none, whose a program is, and how a text file begins."""
 
     present: Callable[[str], bool]
     today: datetime.date
@@ -22,5 +21,4 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     is_root: bool = False
     running: Callable[[str], str] = lambda name: ""
     peek: Callable[[str], str] = lambda path: ""
-    below: Callable[[str, str], str] = lambda folder, name: ""
     flavour: Flavour = usual_flavour

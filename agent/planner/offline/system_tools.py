@@ -8,13 +8,9 @@ import shutil
 GNU, BSD, BUSYBOX = "gnu", "bsd", "busybox"
 # Where docker looks for its plugins, besides the person's own folder.
 _DOCKER_PLUGINS = (
-    "~/.docker/cli-plugins",
-    "/usr/local/lib/docker/cli-plugins",
-    "/usr/local/libexec/docker/cli-plugins",
-    "/usr/lib/docker/cli-plugins",
-    "/usr/libexec/docker/cli-plugins",
-    "/opt/homebrew/lib/docker/cli-plugins",
-)
+    "~/.docker/cli-plugins", "/usr/local/lib/docker/cli-plugins", "/usr/local/libexec/docker/cli-plugins",
+    "/usr/lib/docker/cli-plugins", "/usr/libexec/docker/cli-plugins", "/opt/homebrew/lib/docker/cli-plugins",
+)  # fmt: skip
 # Collections that put many programs into one; what they know is what busybox knows.
 _COLLECTIONS = ("busybox", "toybox")
 _GNU_FOLDERS = ("gnubin", "coreutils", "findutils", "gnu-sed", "diffutils")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from agent.planner.offline.grammar.intent import Containing, Intent, Order, Sink, Stage
+from agent.planner.offline.grammar.intent import Intent, Order, Sink, Stage
 from agent.planner.offline.grammar.stagesread import RANKS, Step
 from agent.planner.offline.grammar.tablewords import table_in
 from agent.planner.offline.grammar.understanding.tables import fit_to_table
@@ -74,7 +74,6 @@ def assemble(draft: Forms) -> Intent:
         draft.form.add("newfolder")
     stages = _stages(draft, source, kinds)
     files = draft.files.finish()
-    files, stages = _content_filters(draft, files, stages, source)
     return Intent(
         source=source,
         files=files,
@@ -269,11 +268,6 @@ def _unique_and_frequency(stages: list[Stage], frequency: str) -> tuple[Stage, .
     return tuple(stages)
 
 
-def _content_filters(draft: Forms, files, stages, source):  # type: ignore[no-untyped-def]
-    """Conditions on lines become conditions on files where names are asked for."""
-    return files, stages
-
-
 def _sink(draft: Forms, source: str, verbs: list[str], stages: tuple[Stage, ...]) -> Sink:
     if draft.sink.kind != "show":
         return draft.sink
@@ -288,6 +282,3 @@ def _sink(draft: Forms, source: str, verbs: list[str], stages: tuple[Stage, ...]
     if source in ("text", "content") and stages and (source == "content" or edit_scripts(stages)):
         return Sink(kind="inplace")
     return Sink()
-
-
-__all__ = ["Containing", "assemble", "separator_of"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from agent.risk.lazy_pattern import LazyPattern
 
@@ -49,6 +50,14 @@ _LOOKS = LazyPattern(r"\brsync -(?:\w*n|-dry-run)|\bkill -l\b|\bcurl\b.*(?:-o /d
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _REDIRECT = LazyPattern(r"(?<![0-9<>=-])(>>?)\s*('[^']*'|\"[^\"]*\"|[^\s;|&()<>]+)")
 _TEE = LazyPattern(r"\|\s*(?:sudo )?tee (-a )?('[^']*'|\"[^\"]*\"|[^\s;|&()<>-][^\s;|&()<>]*)")
+
+
+def shell_words(command: str) -> list[str]:
+    """The words of a command as a shell has them; parted at blanks where a quote is not closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
 
 
 def unquoted(word: str) -> str:

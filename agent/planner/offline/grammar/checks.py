@@ -8,7 +8,8 @@ _LINE_ORDERS = frozenset({"whole", "name", "col", "length", "human", "version", 
 _FILE_ORDERS = frozenset({"whole", "name", "size", "time", "atime", "human", "version", "random"})
 # Wishes that change nothing where they do not apply.
 _HARMLESS = frozenset({
-    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace", "super", "quiet", "withname", "octal", "hiddentoo", "oneperline",
+    "find", "recursive", "show content", "each", "all", "stdout", "onlynumber", "inplace",
+    "super", "quiet", "withname", "octal", "hiddentoo", "oneperline",
 })  # fmt: skip
 _FORMS = {
     "files": frozenset({
@@ -16,7 +17,8 @@ _FORMS = {
         "inode", "details", "lines", "null", "target", "superlines", "noname", "type",
     }),
     "content": frozenset({"noname", "linenumber", "basename"}),
-    "text": frozenset({"linenumber", "noname", "humansize", "size", "mtime", "atime", "owner", "group", "mode", "inode", "type", "details"}),
+    "text": frozenset({"linenumber", "noname", "humansize", "size", "mtime", "atime",
+        "owner", "group", "mode", "inode", "type", "details"}),
     "literal": frozenset(),
 }  # fmt: skip
 _ACTION_FORMS = frozenset(

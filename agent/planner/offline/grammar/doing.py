@@ -13,7 +13,10 @@ from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.linewords import line_command
 from agent.planner.offline.values import quote_path
 
-_HASHES = {"md5": "md5sum", "sha256": "sha256sum", "sha1": "sha1sum", "sha512": "sha512sum", "default": "sha256sum", "crc": "cksum"}  # fmt: skip
+_HASHES = {
+    "md5": "md5sum", "sha256": "sha256sum", "sha1": "sha1sum", "sha512": "sha512sum", "default": "sha256sum",
+    "crc": "cksum",
+}  # fmt: skip
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
 
 

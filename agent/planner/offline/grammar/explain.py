@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from agent.planner.offline.grammar.intent import Intent
 
-_TYPES = {"f": "files", "d": "folders", "l": "links", "any": "files and folders", "broken": "broken links", "": "files and folders", "s": "sockets", "p": "pipes"}  # fmt: skip
+_TYPES = {
+    "f": "files", "d": "folders", "l": "links", "any": "files and folders", "broken": "broken links",
+    "": "files and folders", "s": "sockets", "p": "pipes",
+}  # fmt: skip
 
 
 def explain(intent: Intent) -> str:

@@ -50,7 +50,6 @@ class FilesDraft(Struct, kw_only=True):
     min_depth: str = ""
     max_depth: str = ""
     subfolders: bool = False
-    clashes: bool = False
     recursive: bool = False
     several: bool = False
 
@@ -223,33 +222,7 @@ def _shaped(shape: str, text: str) -> str:
 
 
 # "files ending in txt" are those with that extension.
-_BARE_EXTENSIONS = frozenset(
-    [
-        "txt",
-        "py",
-        "js",
-        "ts",
-        "sh",
-        "csv",
-        "log",
-        "json",
-        "xml",
-        "html",
-        "css",
-        "md",
-        "java",
-        "cpp",
-        "pdf",
-        "png",
-        "jpg",
-        "gif",
-        "zip",
-        "gz",
-        "tar",
-        "yml",
-        "yaml",
-        "conf",
-        "cfg",
-        "ini",
-    ]
-)
+_BARE_EXTENSIONS = frozenset([
+    "txt", "py", "js", "ts", "sh", "csv", "log", "json", "xml", "html", "css", "md", "java", "cpp", "pdf", "png",
+    "jpg", "gif", "zip", "gz", "tar", "yml", "yaml", "conf", "cfg", "ini",
+])  # fmt: skip

@@ -5,15 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agent.planner.offline.grammar import rules_files, rules_lines, rules_output, rules_text
-from agent.planner.offline.grammar.asked.answer import asked_of_lines
 from agent.planner.offline.grammar.checks import coherent
 from agent.planner.offline.grammar.explain import explain
 from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.pieces import Piece, RuleBook
 from agent.planner.offline.grammar.reader import PieceReader
-from agent.planner.offline.grammar.reckoned.answer import reckoned
 from agent.planner.offline.grammar.render import NoCommand, render
-from agent.planner.offline.grammar.said.hearing import Hearing
 from agent.planner.offline.grammar.understand import Understanding
 from agent.planner.offline.sentences import Sentence
 
@@ -36,38 +33,14 @@ def rule_book() -> RuleBook:
     """All rules; their patterns are compiled as they are needed."""
     return RuleBook(
         [
-            ("line", {k: v for k, v in rules_lines.LINES.items() if k.startswith(("either", "line"))}),
-            ("", {k: v for k, v in rules_lines.LINES.items() if not k.startswith(("either", "line"))}),
+            ("line", _beginning(rules_lines.LINES, ("either", "line"))),
+            ("", _others(rules_lines.LINES, ("either", "line"))),
             ("", rules_files.NOUNS),
             ("file", rules_files.NAMES),
             ("", rules_files.TESTS),
             ("", rules_files.SCOPE),
-            (
-                "",
-                {
-                    k: v
-                    for k, v in rules_text.MATCHING.items()
-                    if k.startswith(
-                        (
-                            "contain",
-                            "lack",
-                            "seek",
-                            "wholeword",
-                            "context",
-                            "where",
-                            "colmost",
-                            "cell",
-                            "setting",
-                            "headed",
-                            "told",
-                            "aligned",
-                            "product",
-                            "groupby",
-                        )
-                    )
-                },
-            ),
-            ("line", {k: v for k, v in rules_text.MATCHING.items() if k.startswith(("line", "where"))}),
+            ("", _others(rules_text.MATCHING, ("line",))),
+            ("line", _beginning(rules_text.MATCHING, ("line",))),
             ("", rules_text.PARTS),
             ("", rules_text.CHANGES),
             ("", rules_text.AGGREGATES),
@@ -79,24 +52,24 @@ def rule_book() -> RuleBook:
     )
 
 
+def _beginning(table: dict[str, str], words: tuple[str, ...]) -> dict[str, str]:
+    return {meaning: patterns for meaning, patterns in table.items() if meaning.startswith(words)}
+
+
+def _others(table: dict[str, str], words: tuple[str, ...]) -> dict[str, str]:
+    return {meaning: patterns for meaning, patterns in table.items() if not meaning.startswith(words)}
+
+
 class Grammar:
     """Composes commands; one instance serves all goals."""
 
     def __init__(self) -> None:
         self._reader = PieceReader(rule_book())
-        self._hearing = Hearing()
 
     def compose(self, sentence: Sentence) -> Composed | None:
         """The command for a sentence; None where the pieces make none."""
         if not sentence.tokens or len(sentence.tokens) > 80:
             return None
-        said = self._hearing.hear(sentence)
-        if said is not None:
-            return Composed(intent=Intent(source="said"), command=said[0], score=1.0, reading=said[1])
-        asked = reckoned(sentence) or asked_of_lines(sentence)
-        if asked is not None:
-            done = Composed(intent=Intent(source="said"), command=asked[0], score=1.0, reading=asked[1])
-            return done if done.command else None  # understood, and beyond us
         row = self._reader.read(sentence)
         understanding = Understanding(row)
         understood = understanding.run()

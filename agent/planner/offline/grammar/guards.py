@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable
 
-from agent.planner.offline.grammar.changes import operations, redirections
+from agent.planner.offline.grammar.changes import operations, redirections, shell_words
 from agent.planner.offline.grammar.places import unsound
 from agent.planner.offline.grammar.reach import out_of_reach
-from agent.planner.offline.grammar.saying import literals, masked, no_order, orders, undone
+from agent.planner.offline.grammar.saying import letters_of, literals, masked, no_order, orders, undone
 from agent.risk.lazy_pattern import LazyPattern
 
 _NEW_ONLY = frozenset({"write", "append", "create"})
@@ -60,55 +59,12 @@ _MAKES_BYTES = LazyPattern(
 )
 _TEXT_TOOL = LazyPattern(r"(?:sed (?:-\S+ )*-\w*i|perl (?:-\S+ )*-\w*i|sort (?:-\S+ )*-o)")
 _KINDS_OF_TEXT = "text|words?|line|string|contents?|letter|number|value|entry|name|sentence"
-_NO_NAMES = frozenset(
-    [
-        "called",
-        "named",
-        "titled",
-        "the",
-        "a",
-        "an",
-        "with",
-        "for",
-        "in",
-        "and",
-        "of",
-        "to",
-        "from",
-        "by",
-        "it",
-        "them",
-        "that",
-        "this",
-        "those",
-        "these",
-        "all",
-        "every",
-        "each",
-        "everything",
-        "file",
-        "files",
-        "folder",
-        "folders",
-        "directory",
-        "directories",
-        "newest",
-        "oldest",
-        "latest",
-        "largest",
-        "biggest",
-        "smallest",
-        "not",
-        "but",
-        "except",
-        "only",
-        "please",
-        "into",
-        "onto",
-        "as",
-        "then",
-    ]
-)
+_NO_NAMES = frozenset([
+    "called", "named", "titled", "the", "a", "an", "with", "for", "in", "and", "of", "to", "from", "by", "it",
+    "them", "that", "this", "those", "these", "all", "every", "each", "everything", "file", "files", "folder",
+    "folders", "directory", "directories", "newest", "oldest", "latest", "largest", "biggest", "smallest", "not",
+    "but", "except", "only", "please", "into", "onto", "as", "then",
+])  # fmt: skip
 _SUPERLATIVES = LazyPattern(r"-name '?\*?(?:newest|oldest|latest|largest|biggest|smallest|first|last|rest|others?)\b'?")
 _ATTRIBUTE = LazyPattern(
     r"sed -i[^|;]*?s(.)(?:extension|ending|suffix|prefix|headers?|names?|owner|group|mode|permissions?|contents?|title|type|encoding|lines?"
@@ -142,7 +98,7 @@ def refusal(goal: str, command: str, exists: Callable[[str], bool]) -> str:
         _without_verb(said, does)
         or _left_out(goal, said, command)
         or _bad_target(goal, said, command, exists)
-        or _bad_change(said, command)
+        or _bad_change(goal, said, command)
         or unsound(goal, said, command, exists)
         or out_of_reach(goal, said, command, exists)
     )
@@ -168,9 +124,6 @@ def _does_so(why: str, said: str, command: str) -> bool:
     if why == "says what not to do":
         kept = re.search(r"\b(?:keep|leav)\w* (?:the |all |my |its |their )?(?:original|file|source)", said)
         alone = re.search(r"\bleave\b.*\b(?:files|folders|directories) (?:alone|untouched|unchanged|as)\b", said)
-        emptied = re.match(r"empty |clear |truncate |blank ", said) and re.match(r": > |truncate -s 0 |> ", command)
-        if emptied and re.search(r"\b(?:don't|do not) (?:delete|remove) (?:it|the file)\b", said):
-            return True
         return bool(
             (kept and re.search(r" -k| --keep|\bcp\b| -c\b|tar -|zip -r", command))
             or (alone and re.search(r" -type [df]", command))
@@ -187,37 +140,16 @@ def _without_verb(said: str, does: frozenset[str]) -> str:
     return ""
 
 
-_TO_GO = LazyPattern(
-    r"\b(?:can|should|must|are to|is to|have to|has to|shall) (?:all )?(?:be (?:deleted|removed|erased|thrown away)|go(?: away)?)\b|\bbe gone\b"
-)
-_COPIED = LazyPattern(
-    r"\A[^,;?]{1,60}\b(?:copied|duplicated|cloned) (?:as|to|into)\b|\b(?:want|need|like) (?:a|the|another) copy of\b"
-)
-
-
 def _stated(name: str, said: str) -> bool:
-    """What is to go, or stands there as done, is ordered, too. Permissions and owners are also ordered by saying what is to be."""
-    if name in ("delete", "copy"):
-        return bool((_TO_GO if name == "delete" else _COPIED).search(said))
-    if name == "move":
-        return bool(
-            re.search(
-                r"\b(?:becomes?|should (?:end|become|be called|be named)|gets? the name|must become)\b|\A(?:file|stow|tidy) away\b",
-                said,
-            )
-        )
+    """Whether permissions and owners are ordered by saying what is to be."""
     return name in ("mode", "owner") and bool(re.search(r"\b(?:should|executable|readable|writable|able|must)\b", said))
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^\w]", "", text).lower()
 
 
 def _left_out(goal: str, said: str, command: str) -> str:
     """A quoted text, or an order, that the command does not have."""
-    plain = _plain(command)
+    plain = letters_of(command)
     for text in literals(goal):
-        if _plain(text) and _plain(text) not in plain:
+        if letters_of(text) and letters_of(text) not in plain:
             return f"the command does not have {text[:40]!r} in it"
     missed = undone(said, command)
     return f"the command does not {missed} anything" if missed else ""
@@ -225,7 +157,7 @@ def _left_out(goal: str, said: str, command: str) -> str:
 
 def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
     """Files that would be written though nobody said so, or that are no text."""
-    words = _words(command)
+    words = shell_words(command)
     for kind, target in redirections(command):
         if not _ANNOUNCES.search(said) or re.fullmatch(r"[\x02 ]*(?:to|into|as|in)?[\x02 ]*", said):
             return f"nothing in the goal says that output goes to {target}"
@@ -237,7 +169,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
         before = command.rsplit(">", 1)[0]
         if (
             kind == ">"
-            and target.removeprefix("./") in [word.removeprefix("./") for word in _words(before)]
+            and target.removeprefix("./") in [word.removeprefix("./") for word in shell_words(before)]
             and target != "nohup.out"
         ):
             return f"{target} would be emptied before it is read"
@@ -259,7 +191,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
 
 def _joins(before: str, target: str) -> bool:
     """Whether only files of the same kind are put one after the other."""
-    words = _words(before)
+    words = shell_words(before)
     return bool(words) and words[0] == "cat" and all(_NO_TEXT.search(word) for word in words[1:]) and "." in target
 
 
@@ -278,9 +210,9 @@ def _bad_text(goal: str, words: list[str], exists: Callable[[str], bool]) -> str
     return ""
 
 
-def _bad_change(said: str, command: str) -> str:
+def _bad_change(goal: str, said: str, command: str) -> str:
     """Changes that are known to be taken for others."""
-    words = _words(command)
+    words = shell_words(command)
     if words and words[0] in ("rm", "mv", "cp", "mkdir", "touch", "chmod", "chown", "ln", "truncate"):
         operands = [word for word in words[1:] if not word.startswith("-")]
         for word in operands:
@@ -311,7 +243,7 @@ def _bad_change(said: str, command: str) -> str:
         return "cleaning up may mean less than deleting it"
     if _ATTRIBUTE.search(command) and not _IN_A_FILE.search(said):
         return "that is a property of a file more likely than a text in it"
-    return _bad_repository(said, command) or _bad_name(said, command)
+    return _bad_repository(said, command) or _bad_name(goal, said, command)
 
 
 def _bad_repository(said: str, command: str) -> str:
@@ -328,12 +260,15 @@ def _bad_repository(said: str, command: str) -> str:
     return ""
 
 
-def _bad_name(said: str, command: str) -> str:
+def _bad_name(goal: str, said: str, command: str) -> str:
     """Renaming what was not said: the extension for a part of the name, files for what is in them."""
     if "${f%.*}.$0" in command and not re.search(
         r"\b(?:extensions?|suffix|ending|ext|end)\b|\x02|\*\.|\b\w{1,5} files?\b.*\b(?:to|into|as)\b", said
     ):
         return "nothing in the goal is about extensions"
+    ends = re.search(r"-name '\*\.(\w+)'.*\$0\"; done' (\w+)", command)
+    if ends and re.search(rf"\b{ends[2]}\b.*\b{ends[1]}\b", goal):
+        return "which extension becomes which is not certain"
     if "${f%.*}.$0" in command and (
         (re.search(r"\bnames?\b", said) and "extension" not in said) or "-name" not in command
     ):
@@ -345,13 +280,6 @@ def _bad_name(said: str, command: str) -> str:
     ):
         return "what is to be renamed is not certain"
     return ""
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
 
 
 def resolver(cwd: str, exists: Callable[[str], bool]) -> Callable[[str], bool]:

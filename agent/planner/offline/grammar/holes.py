@@ -29,7 +29,10 @@ SEPARATORS = {
     "period": ".", "equals": "=", "=": "=", "newline": "\n", "newlines": "\n", "\\n": "\n", "nothing": "",
     "semicolon-separated": ";", "pipe-separated": "|", "hash": "#", "@": "@", "at-sign": "@",
 }  # fmt: skip
-ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
+ORDINALS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
+}  # fmt: skip
 _MODE = re.compile(r"[0-7]{3,4}\Z|[ugoa]*[-+=][rwxXst]*(?:,[ugoa]*[-+=][rwxXst]*)*\Z")
 _LS_MODE = re.compile(r"[-dl]?([r-][w-][xsS-])([r-][w-][xsS-])([r-][w-][xtT-])\Z")
 _USER = re.compile(r"[A-Za-z_][\w.-]*\$?\Z")
@@ -37,68 +40,12 @@ _GLOB = re.compile(r"[^/]*[*?\[][^/]*\Z")
 _EXTENSION = re.compile(r"\.?[A-Za-z0-9_]{1,10}\Z")
 _LEAVES_OUT = frozenset({"except", "lack"})
 # Never taken for a name or a text unless quoted.
-_NO_NAMES = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "in",
-        "on",
-        "at",
-        "of",
-        "to",
-        "for",
-        "from",
-        "with",
-        "by",
-        "and",
-        "or",
-        "but",
-        "not",
-        "than",
-        "then",
-        "that",
-        "which",
-        "whose",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "it",
-        "its",
-        "them",
-        "their",
-        "any",
-        "all",
-        "each",
-        "every",
-        "either",
-        "both",
-        "as",
-        "if",
-        "into",
-        "only",
-        "also",
-        "under",
-        "inside",
-        "within",
-        "using",
-        "where",
-        "who",
-        "this",
-        "those",
-        "these",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "we",
-        "you",
-        "i",
-    ]
-)
+_NO_NAMES = frozenset([
+    "the", "a", "an", "in", "on", "at", "of", "to", "for", "from", "with", "by", "and", "or", "but", "not", "than",
+    "then", "that", "which", "whose", "is", "are", "was", "were", "be", "it", "its", "them", "their", "any", "all",
+    "each", "every", "either", "both", "as", "if", "into", "only", "also", "under", "inside", "within", "using",
+    "where", "who", "this", "those", "these", "do", "does", "did", "can", "could", "we", "you", "i",
+])  # fmt: skip
 
 
 def _number(sentence: Sentence, at: int) -> Found:

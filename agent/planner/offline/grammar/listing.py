@@ -14,7 +14,10 @@ from agent.planner.offline.grammar.findwords import (
 )
 from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
 
-_FIELDS = {"size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i", "name": "%p", "type": "%y", "target": "%l"}  # fmt: skip
+_FIELDS = {
+    "size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i",
+    "name": "%p", "type": "%y", "target": "%l",
+}  # fmt: skip
 _SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
 
 
@@ -34,7 +37,8 @@ def list_command(intent: Intent) -> str:
             return ""
         return " | ".join([_plain(intent.files, counted=True), *_count(stages)])
     if "superlines" in intent.form:
-        return f"{find_words(intent.files)} -exec wc -l {{}} \\; | sort -rn | head -n {next((s.args[0] for s in stages if s.op == 'head'), '1')}"
+        number = next((stage.args[0] for stage in stages if stage.op == "head"), "1")
+        return f"{find_words(intent.files)} -exec wc -l {{}} \\; | sort -rn | head -n {number}"
     if intent.group:
         return ""
     source, used = _source(intent, order)
@@ -108,44 +112,15 @@ def _plain(files: Files, *, counted: bool = False) -> str:
 def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
     """The list with what is shown beside the names, in its order; and whether the order is in it already."""
     files, form = intent.files, intent.form
-    find = find_words(files, inner_only=files.subfolders)
-    if intent.shown == ("type",):
-        return f"{find} -exec file {{}} +", False
-    if "details" in form:
-        return (
-            f"{find} -exec ls -l{'h' if 'humansize' in form else ''}{'d' if files.type in ('d', 'any') else ''} {{}} +",
-            False,
-        )
-    if "humansize" in form:
-        return f"{find} -exec du -h {{}} +" + (
-            f" | sort -h{'r' if order.reverse else ''}" if order and order.key in ("size", "human") else ""
-        ), True
-    if "lines" in form:
-        return f"{find} -exec wc -l {{}} +", False
-    shown = list(intent.shown)
-    fields = [_FIELDS[kind] for kind in shown if kind in _FIELDS]
-    if "octal" in form:
-        fields = ["%m" if field == "%M" else field for field in fields]
-    if "basename" in form:
-        fields = [field if field != "%p" else "%f" for field in fields] or ["%f"]
-    if "relative" in form:
-        fields = ["%P" if field in ("%p", "%f") else field for field in fields] or ["%P"]
-    if "bothtarget" in shown:
-        return f"{find} -printf '%p -> %l\\n'", False
-    if fields == ["%l"]:
-        return f"{find} -printf '%l\\n'", False
-    if fields and not {"%p", "%f", "%P"} & set(fields):
-        fields.append("%p")
-    tail = ""
-    if "noext" in form:
-        tail = " | sed 's/\\.[^./]*$//'"
+    whole = _by_program(intent, order)
+    if whole is not None:
+        return whole
+    fields = _fields(intent)
     if "extonly" in form:
-        tail = " | sed 's/.*\\.//' | sort -u"
         files = structs.replace(files, tests=(*files.tests, "-name '*.*'"))
-        find = find_words(files)
-    if ("absolute" in form and not all(root.text.startswith("/") for root in files.roots)) or (
-        "absolute" in form and not files.roots
-    ):
+    find = find_words(files, inner_only=files.subfolders and "extonly" not in form)
+    tail = " | sed 's/.*\\.//' | sort -u" if "extonly" in form else " | sed 's/\\.[^./]*$//'" if "noext" in form else ""
+    if "absolute" in form and not (files.roots and all(root.text.startswith("/") for root in files.roots)):
         return f"{find} -exec realpath {{}} \\;" + tail, False
     sized = order is not None and order.key == "size" and "super" in form
     if order is not None and sized and not intent.shown and not form & {"basename", "relative", "absolute"}:
@@ -166,3 +141,37 @@ def _source(intent: Intent, order: Order | None) -> tuple[str, bool]:
     if "null" in form:
         return find + " -print0", False
     return _plain(files) + tail, False
+
+
+def _by_program(intent: Intent, order: Order | None) -> tuple[str, bool] | None:
+    """What `file`, `ls`, `du`, `wc` or find tell of the files, where that is all that is shown."""
+    files, form = intent.files, intent.form
+    find = find_words(files, inner_only=files.subfolders)
+    if intent.shown == ("type",):
+        return f"{find} -exec file {{}} +", False
+    if "details" in form:
+        letters = ("h" if "humansize" in form else "") + ("d" if files.type in ("d", "any") else "")
+        return f"{find} -exec ls -l{letters} {{}} +", False
+    if "humansize" in form:
+        sort = f" | sort -h{'r' if order.reverse else ''}" if order and order.key in ("size", "human") else ""
+        return f"{find} -exec du -h {{}} +{sort}", True
+    if "lines" in form:
+        return f"{find} -exec wc -l {{}} +", False
+    if "bothtarget" in intent.shown:
+        return f"{find} -printf '%p -> %l\\n'", False
+    return (f"{find} -printf '%l\\n'", False) if _fields(intent) == ["%l"] else None
+
+
+def _fields(intent: Intent) -> list[str]:
+    """What find prints of each file, the name among it unless only the target of a link is wanted."""
+    form = intent.form
+    fields = [_FIELDS[kind] for kind in intent.shown if kind in _FIELDS]
+    if "octal" in form:
+        fields = ["%m" if field == "%M" else field for field in fields]
+    if "basename" in form:
+        fields = [field if field != "%p" else "%f" for field in fields] or ["%f"]
+    if "relative" in form:
+        fields = ["%P" if field in ("%p", "%f") else field for field in fields] or ["%P"]
+    if fields and fields != ["%l"] and not {"%p", "%f", "%P"} & set(fields):
+        fields.append("%p")
+    return fields

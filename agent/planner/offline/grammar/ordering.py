@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:and|then|also|please|just|now|finally|lastly|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|afterwards?|can you|could you|would you|will you"
-    r"|i(?:'d| would)? (?:want|need|like) (?:you )?to|i want|i need|let's|to|only|simply|quickly|recursively|interactively|forcefully|safely|in the end|at the end|help me(?: to)?)\b[\s,:]*)+"
+    r"(?i)\A(?:(?:and|then|also|please|just|now|finally|lastly|next|first(?:ly)?|second(?:ly)?|third(?:ly)?|afterwards?|"
+    r"can you|could you|would you|will you"
+    r"|i(?:'d| would)? (?:want|need|like) (?:you )?to|i want|i need|let's|to"
+    r"|only|simply|quickly|recursively|interactively|forcefully|safely|in the end|at the end|help me(?: to)?)\b[\s,:]*)+"
 )
 # What "delete a.py and the folder src" can leave out the second time.
 _ORDER_WORDS = """

@@ -12,46 +12,11 @@ from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.values import Value
 
 # Words that may stand between the words of any rule, and say nothing there.
-SKIPPED = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "all",
-        "any",
-        "every",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "that",
-        "which",
-        "its",
-        "their",
-        "there",
-        "my",
-        "this",
-        "these",
-        "those",
-        "only",
-        "just",
-        "exactly",
-        "given",
-        "specific",
-        "of",
-        "do",
-        "does",
-        "did",
-        "itself",
-        "themselves",
-    ]
-)
+SKIPPED = frozenset([
+    "the", "a", "an", "all", "any", "every", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had",
+    "that", "which", "its", "their", "there", "my", "this", "these", "those", "only", "just", "exactly", "given",
+    "specific", "of", "do", "does", "did", "itself", "themselves",
+])  # fmt: skip
 
 
 # Subjects of rules that count only after another rule opened the gate for them.

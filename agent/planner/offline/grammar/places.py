@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 
-from agent.planner.offline.grammar.changes import operations
+from agent.planner.offline.grammar.changes import operations, shell_words
 from agent.risk.lazy_pattern import LazyPattern
 
 _DENIES = LazyPattern(
@@ -67,7 +66,7 @@ def _place_lost(goal: str, command: str, exists: Callable[[str], bool]) -> str:
 
 def _wrong_way(goal: str, command: str) -> str:
     """Whether what is copied or moved, and to where, have changed places; and names that were cut."""
-    words = _words(command)
+    words = shell_words(command)
     if not words or words[0] not in ("mv", "cp", "mkdir", "touch"):
         return ""
     operands = [word.removeprefix("./").rstrip("/") for word in words[1:] if not word.startswith("-")]
@@ -113,17 +112,10 @@ def _wrong_text(said: str, command: str, does: frozenset[str]) -> str:
 
 
 def _too_much(command: str, exists: Callable[[str], bool]) -> str:
-    words = _words(command)
+    words = shell_words(command)
     if words[:1] == ["rm"] and any(word.rstrip("/") in ("", ".", "..", "~", "*", "/*") for word in words[1:]):
         return "that is far more than one goal should delete"
     root = re.match(r"find (\d+) ", command)
     if root and not exists(root[1]):
         return f"{root[1]} is a number more likely than a folder"
     return ""
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import shlex
 from collections.abc import Callable
 
-from agent.planner.offline.grammar.changes import operations
+from agent.planner.offline.grammar.changes import operations, shell_words
 
 _ALL_INSIDE = re.compile(
     r"\b(?:everything|all|anything|contents?|(?:all |every |each |the )?(?:files?|folders?|scripts?|director(?:y|ies))|\w+s)"
@@ -30,7 +29,7 @@ _NEW_FOLDER = re.compile(
 
 def out_of_reach(goal: str, said: str, command: str, exists: Callable[[str], bool]) -> str:
     """Why a command does less, more or other than its goal; "" where nothing is seen. `said` is the goal with quotes and names masked."""
-    words = _words(command)
+    words = shell_words(command)
     if not words:
         return ""
     return (
@@ -48,7 +47,7 @@ def _only_the_folder(goal: str, command: str, exists: Callable[[str], bool]) -> 
     """ "make everything in src executable" is not about the folder itself."""
     if not operations(command) & {"mode", "owner"} or _GOES_DEEP.search(command):
         return ""
-    for word in _words(command)[2:]:
+    for word in shell_words(command)[2:]:
         inside = re.search(rf"{_ALL_INSIDE.pattern}['\"]?(?:\./)?{re.escape(word.rstrip('/'))}(?![\w-])", goal.lower())
         if inside and (exists(word.rstrip("/") + "/.") or "everything" in inside[0]):
             return f"that would change {word} and nothing in it"
@@ -127,10 +126,3 @@ def _other_images(command: str, said: str) -> str:
     if says_images and (_OF_DOCKER.search(said) or not _OF_PICTURES.search(said)):
         return "images may be those of docker, or pictures"
     return ""
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()

@@ -22,6 +22,7 @@ _ABOUT_LINES = frozenset({"line", "word", "char", "content", "entry", "number"})
 # Pieces that say less than the file does.
 _GIVES_WAY = frozenset({"noun", "free", "verb", "form", "super", "kinds"})
 _TOLD = frozenset({"listed", "shown", "reported", "displayed"})
+_ALONE = {"PATH": "path", "GLOB": "glob", "QUOTED": "literal", "SIZE": "size", "NUM": "number"}
 _CONNECTIVES = frozenset({"and", "then", "afterwards", "finally", "next", "also"})
 
 
@@ -78,13 +79,9 @@ class PieceReader:
                     at += 1
                     continue
                 opened = opened or token.low in _CONNECTIVES or comma_before(sentence, at)
-                if _is_shouted(token) or (
-                    token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES
-                ):
-                    if token.weak:
-                        weak += 1
-                    else:
-                        row.strange.append(token)
+                if _is_unread(token):
+                    weak += token.weak
+                    row.strange.extend(() if token.weak else (token,))
                 at += 1
                 continue
             opened = opened or comma_before(sentence, at)
@@ -93,14 +90,7 @@ class PieceReader:
             opened = opened and piece.op == "free"
             row.pieces.append(piece)
             row.clauses.append(clause)
-            if piece.op in ("joinlines", "join"):
-                gates |= {"joining"}
-            if piece.op in ("ropen", "ropensep"):
-                gates |= {"replacing"}
-            elif piece.op == "chown" and piece.param.startswith("open"):
-                gates |= {"chowning"}
-            elif piece.op in ("rclose", "rclosesep"):
-                gates -= {"replacing"}
+            gates = _gates_after(piece, gates)
             if piece.op in ("noun", "kinds", "form", "free"):
                 about = self._subject(piece, about, lemmas)
             at = piece.end
@@ -113,54 +103,14 @@ class PieceReader:
         if at and token.low in _TOLD and not token.quoted:
             return Piece(meaning="free", values={}, start=at, end=at + 1)  # "the names listed in x" orders nothing
         best = self._book.longest(sentence, lemmas, at, about, gates)
-        if best is None or best.op in _GIVES_WAY:
-            told = _told_by_table(sentence, at)
-            if told is not None and (best is None or told.end >= best.end):
-                return told
-        if best is not None and best.op in ("scope", "to", "name", "contain"):
-            # "in Engineering" is no folder where that is a value of a column.
-            told = _told_by_table(sentence, best.end - 1)
-            is_cell = told is not None and told.op == "cell" and best.op in ("scope", "to") and best.end - at <= 2
-            if told is not None and is_cell and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
-                return structs.replace(told, start=at)
-        if best is not None and best.op == "scope":
-            # "in all log files here": the kind is said between the preposition and the place.
-            for inner in range(at + 1, best.end - 1):
-                if read_kinds(sentence.tokens, inner, sentence.scene) is not None:
-                    return Piece(meaning="free", values={}, start=at, end=inner)
-        if best is not None and best.op == "form":
-            # "just the names" of a table are a column of it.
-            for inner in range(at + 1, best.end):
-                told = _told_by_table(sentence, inner)
-                if told is not None and told.op == "colname" and told.end >= best.end:
-                    return structs.replace(told, start=at)
-        if lemmas[at] in ("not", "except"):
-            after = at + 1
-            while after < len(lemmas) and lemmas[after] in SKIPPED:
-                after += 1
-            excluded = read_kinds(sentence.tokens, after, sentence.scene) if after < len(lemmas) else None
-            if excluded is not None and (best is None or excluded[0] >= best.end):
-                left_out = {str(i): Value(text=name) for i, name in enumerate(excluded[1])}
-                return Piece(meaning="notkinds", values=left_out, start=at, end=excluded[0])
-        kinds = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
-        if kinds is not None and (
-            best is None or kinds[0] > best.end or (kinds[0] == best.end and best.op in ("free", "noun", "verb"))
-        ):
-            names = tuple(Value(text=name) for name in kinds[1])
-            return Piece(meaning="kinds", values={str(i): v for i, v in enumerate(names)}, start=at, end=kinds[0])
-        if best is not None:
-            return best
-        for hole, meaning in (
-            ("PATH", "path"),
-            ("GLOB", "glob"),
-            ("QUOTED", "literal"),
-            ("SIZE", "size"),
-            ("NUM", "number"),
-        ):
-            found = read_hole(hole, sentence, at)
-            if found is not None:
-                return Piece(meaning=meaning, values={hole: found[1]}, start=at, end=at + found[0])
-        return None
+        return (
+            _as_the_table_says(sentence, at, best)
+            or _before_the_place(sentence, at, best)
+            or _kinds_left_out(sentence, lemmas, at, best)
+            or _kinds_named(sentence, at, best)
+            or best
+            or _value_alone(sentence, at)
+        )
 
     @staticmethod
     def _subject(piece: Piece, before: str, lemmas: list[str]) -> str:
@@ -252,6 +202,89 @@ def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
         if len(stem) > 2 and name.startswith(stem) and name[len(stem) :].removeprefix("s").startswith("."):
             return True
     return False
+
+
+def _is_unread(token: Token) -> bool:
+    """Whether a word that no rule takes should mean something."""
+    return _is_shouted(token) or (token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES)
+
+
+def _gates_after(piece: Piece, gates: frozenset[str]) -> frozenset[str]:
+    """The rules that wait for what a piece opened, and no more for what it closed."""
+    if piece.op in ("joinlines", "join"):
+        return gates | {"joining"}
+    if piece.op in ("ropen", "ropensep"):
+        return gates | {"replacing"}
+    if piece.op == "chown" and piece.param.startswith("open"):
+        return gates | {"chowning"}
+    return gates - {"replacing"} if piece.op in ("rclose", "rclosesep") else gates
+
+
+def _as_the_table_says(sentence: Sentence, at: int, best: Piece | None) -> Piece | None:
+    """A column or value of the named file, where the best rule says less than that."""
+    if best is None or best.op in _GIVES_WAY:
+        told = _told_by_table(sentence, at)
+        if told is not None and (best is None or told.end >= best.end):
+            return told
+    if best is not None and best.op in ("scope", "to"):
+        # "in Engineering" is no folder where that is a value of a column.
+        told = _told_by_table(sentence, best.end - 1)
+        is_cell = told is not None and told.op == "cell" and best.end - at <= 2
+        if told is not None and is_cell and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
+            return structs.replace(told, start=at)
+    if best is not None and best.op == "form":
+        # "just the names" of a table are a column of it.
+        for inner in range(at + 1, best.end):
+            told = _told_by_table(sentence, inner)
+            if told is not None and told.op == "colname" and told.end >= best.end:
+                return structs.replace(told, start=at)
+    return None
+
+
+def _before_the_place(sentence: Sentence, at: int, best: Piece | None) -> Piece | None:
+    """What stands before a kind that is said between the preposition and the place: "in all log files here"."""
+    if best is None or best.op != "scope":
+        return None
+    inner = range(at + 1, best.end - 1)
+    kind = next((k for k in inner if read_kinds(sentence.tokens, k, sentence.scene) is not None), None)
+    return Piece(meaning="free", values={}, start=at, end=kind) if kind is not None else None
+
+
+def _kinds_left_out(sentence: Sentence, lemmas: list[str], at: int, best: Piece | None) -> Piece | None:
+    """Kinds of files behind "not" and "except"."""
+    if lemmas[at] not in ("not", "except"):
+        return None
+    after = at + 1
+    while after < len(lemmas) and lemmas[after] in SKIPPED:
+        after += 1
+    found = read_kinds(sentence.tokens, after, sentence.scene) if after < len(lemmas) else None
+    if found is None or (best is not None and found[0] < best.end):
+        return None
+    return _kinds("notkinds", at, found)
+
+
+def _kinds_named(sentence: Sentence, at: int, best: Piece | None) -> Piece | None:
+    """Kinds of files, where they are longer than what the best rule reads, or that says less."""
+    token = sentence.tokens[at]
+    found = None if token.quoted or token.is_path else read_kinds(sentence.tokens, at, sentence.scene)
+    if found is None:
+        return None
+    more = best is None or found[0] > best.end or (found[0] == best.end and best.op in ("free", "noun", "verb"))
+    return _kinds("kinds", at, found) if more else None
+
+
+def _kinds(meaning: str, at: int, found: tuple[int, list[str]]) -> Piece:
+    values = {str(index): Value(text=name) for index, name in enumerate(found[1])}
+    return Piece(meaning=meaning, values=values, start=at, end=found[0])
+
+
+def _value_alone(sentence: Sentence, at: int) -> Piece | None:
+    """A path, quoted text, size or number that no rule takes."""
+    for hole, meaning in _ALONE.items():
+        found = read_hole(hole, sentence, at)
+        if found is not None:
+            return Piece(meaning=meaning, values={hole: found[1]}, start=at, end=at + found[0])
+    return None
 
 
 def comma_before(sentence: Sentence, at: int) -> bool:

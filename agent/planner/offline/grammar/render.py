@@ -172,40 +172,44 @@ def _with_context(intent: Intent) -> tuple[Stage, ...]:
 
 def edit_scripts(stages: tuple[Stage, ...]) -> list[str]:
     """The sed expressions of changes that are made in a file itself; empty where sed cannot do one of them."""
-    scripts = []
-    for stage in stages:
-        script = sed_script(stage)
-        if stage.op == "match" and stage.args[:2] == ("v", "plain") and len(stage.args) == 3:
-            script = f"/{quote_regex(stage.args[2])}/d"
-        elif stage.op == "anchored" and stage.args[0] == "v":
-            script = f"/{stage.args[1]}{quote_regex(stage.args[2])}{stage.args[3]}/d"
-        elif stage.op == "regex" and stage.args[0] == "v" and "/" not in stage.args[1] and "+" not in stage.args[1]:
-            script = f"/{stage.args[1]}/d"
-        elif stage.op == "skip":
-            script = "1d" if stage.args == ("1",) else f"1,{stage.args[0]}d"
-        elif stage.op == "drop" and stage.args == ("1",):
-            script = "$d"
-        elif stage.op == "delchar":
-            script = f"s/{quote_regex(stage.args[0])}//g"
-        elif stage.op == "trsep" and "\n" not in "".join(stage.args):
-            one, other = ("\\t" if sign == "\t" else sign for sign in stage.args)
-            script = f"s/{one if one == chr(92) + 't' else quote_regex(one)}/{other if other not in ('/', '&') else chr(92) + other}/g"
-        elif stage.op == "upper":
-            script = "s/.*/\\U&/"
-        elif stage.op == "lower":
-            script = "s/.*/\\L&/"
-        elif stage.op == "nospace":
-            script = "s/[[:blank:]]//g"
-        elif stage.op == "nodigit":
-            script = "s/[0-9]//g"
-        elif stage.op == "squeeze":
-            script = "s/  */ /g"
-        elif stage.op == "nopunct":
-            script = "s/[[:punct:]]//g"
-        if not script or stage.op in ("range", "line", "lines"):
-            return []
-        scripts.append(script)
-    return scripts
+    scripts = [_edit_script(stage) for stage in stages]
+    return scripts if all(scripts) else []
+
+
+_EDITS = {
+    "upper": "s/.*/\\U&/", "lower": "s/.*/\\L&/", "nospace": "s/[[:blank:]]//g", "nodigit": "s/[0-9]//g",
+    "squeeze": "s/  */ /g", "nopunct": "s/[[:punct:]]//g",
+}  # fmt: skip
+
+
+def _edit_script(stage: Stage) -> str:
+    """The sed expression of one change; "" where there is none."""
+    op, args = stage.op, stage.args
+    if op in ("range", "line", "lines"):
+        return ""
+    if op in ("match", "anchored", "regex"):
+        return _deletion(stage) or sed_script(stage)
+    if op == "skip":
+        return "1d" if args == ("1",) else f"1,{args[0]}d"
+    if op == "drop" and args == ("1",):
+        return "$d"
+    if op == "delchar":
+        return f"s/{quote_regex(args[0])}//g"
+    if op == "trsep" and "\n" not in "".join(args):
+        one, other = ("\\t" if sign == "\t" else sign for sign in args)
+        sought = one if one == "\\t" else quote_regex(one)
+        return f"s/{sought}/{other if other not in ('/', '&') else chr(92) + other}/g"
+    return _EDITS.get(op) or sed_script(stage)
+
+
+def _deletion(stage: Stage) -> str:
+    """The lines that are not kept, deleted; "" where that is more than one expression."""
+    op, args = stage.op, stage.args
+    if op == "match" and args[:2] == ("v", "plain") and len(args) == 3:
+        return f"/{quote_regex(args[2])}/d"
+    if op == "anchored" and args[0] == "v":
+        return f"/{args[1]}{quote_regex(args[2])}{args[3]}/d"
+    return f"/{args[1]}/d" if op == "regex" and args[0] == "v" and not {"/", "+"} & set(args[1]) else ""
 
 
 def sed_edit(stages: tuple[Stage, ...]) -> str:

@@ -57,105 +57,18 @@ _FORBIDS = LazyPattern(
     r"|sort)\w*ing\b|\bleave\b.*\b(?:alone|untouched|unchanged|as)\b"
     r"|\bkeep(?:ing)? (?:the |all |my |its |their )?(?:original|file|source|rest|other)"
 )
-_NO_ORDER_BEFORE = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "that",
-        "which",
-        "who",
-        "whom",
-        "can",
-        "could",
-        "should",
-        "would",
-        "will",
-        "may",
-        "might",
-        "i",
-        "we",
-        "they",
-        "he",
-        "she",
-        "you'd",
-        "say",
-        "says",
-        "saying",
-        "said",
-        "by",
-        "for",
-        "before",
-        "after",
-        "of",
-        "named",
-        "called",
-        "titled",
-        "word",
-        "words",
-        "text",
-        "string",
-        "phrase",
-        "with",
-        "without",
-        "not",
-        "don't",
-        "dont",
-        "never",
-        "my",
-        "your",
-        "his",
-        "their",
-        "its",
-        "this",
-        "these",
-        "no",
-        "or",
-        "how",
-        "what",
-        "when",
-        "whether",
-        "if",
-        "as",
-        "than",
-        "like",
-        "be",
-        "being",
-        "been",
-        "is",
-        "are",
-        "was",
-        "were",
-        "about",
-        "command",
-        "commands",
-        "option",
-        "via",
-        "from",
-        "\x01",
-        "\x02",
-    ]
-)
-_TO_AFTER = frozenset(
-    [
-        "want",
-        "need",
-        "like",
-        "have",
-        "love",
-        "wish",
-        "trying",
-        "try",
-        "able",
-        "going",
-        "you",
-        "me",
-        "us",
-        "possible",
-        "mind",
-        "how",
-    ]
-)
+_NO_ORDER_BEFORE = frozenset([
+    "the", "a", "an", "that", "which", "who", "whom", "can", "could", "should", "would", "will", "may", "might", "i",
+    "we", "they", "he", "she", "you'd", "say", "says", "saying", "said", "by", "for", "before", "after", "of",
+    "named", "called", "titled", "word", "words", "text", "string", "phrase", "with", "without", "not", "don't",
+    "dont", "never", "my", "your", "his", "their", "its", "this", "these", "no", "or", "how", "what", "when",
+    "whether", "if", "as", "than", "like", "be", "being", "been", "is", "are", "was", "were", "about", "command",
+    "commands", "option", "via", "from", "\x01", "\x02",
+])  # fmt: skip
+_TO_AFTER = frozenset([
+    "want", "need", "like", "have", "love", "wish", "trying", "try", "able", "going", "you", "me", "us", "possible",
+    "mind", "how",
+])  # fmt: skip
 # Verbs by class; what does them is told by patterns over the command.
 DOERS = {
     "move": ("move|moves|mv|relocate", r"\bmv\b|\bsed\b|\bawk\b|rsync|--remove-source"),
@@ -258,33 +171,15 @@ def orders(said: str) -> list[str]:
     return found
 
 
-_STARTS_AN_ORDER = frozenset(
-    [
-        "and",
-        "then",
-        "please",
-        "also",
-        "to",
-        "finally",
-        "afterwards",
-        "next",
-        "or",
-        "me",
-        "you",
-        "it",
-        "them",
-        "first",
-        "just",
-        ",",
-        ";",
-        ".",
-        ":",
-        "!",
-        ")",
-        "\x01",
-        "\x02",
-    ]
-)
+_STARTS_AN_ORDER = frozenset([
+    "and", "then", "please", "also", "to", "finally", "afterwards", "next", "or", "me", "you", "it", "them", "first",
+    "just", ",", ";", ".", ":", "!", ")", "\x01", "\x02",
+])  # fmt: skip
+
+
+def letters_of(text: str) -> str:
+    """The letters and digits of a text, in lower case."""
+    return re.sub(r"[^\w]", "", text).lower()
 
 
 def _plain_orders(said: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from agent.planner.offline.grammar.intent import Containing, Order, Stage
+from agent.planner.offline.grammar.intent import Order, Stage
 from agent.planner.offline.grammar.pieces import Piece
 
 # Within one clause people say things in any order; they happen in this one.
@@ -46,7 +46,6 @@ class StagesDraft(Struct, kw_only=True):
     order_clause: int = 0
     pending: dict[str, bool] = {}
     frequency: str = ""
-    frequency_clause: int = 0
     count: str = ""
     limits: int = 0
     folded: bool = False
@@ -252,8 +251,3 @@ def _together(stages: list[Stage]) -> list[Stage]:
             continue
         out.append(stage)
     return out
-
-
-def as_conditions(stage: Stage) -> Containing:
-    """A match step as a condition on content."""
-    return Containing(texts=stage.args[2:], negated="v" in stage.args[0], regex=stage.args[1] == "regex")

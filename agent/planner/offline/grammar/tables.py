@@ -30,17 +30,10 @@ _ACCOUNT_NAMES = {
 _ALIKE = [
     group.split()
     for group in (
-        "salary earn wage pay income earning paid",
-        "price cost",
-        "units quantity amount qty piece",
-        "city town place",
-        "department team dept division",
-        "country nation",
-        "date day",
-        "name who",
+        "salary earn wage pay income earning paid", "price cost", "units quantity amount qty piece",
+        "city town place", "department team dept division", "country nation", "date day", "name who",
         "score point mark grade",
-    )
-]
+    )]  # fmt: skip
 
 
 class Table(Struct, frozen=True, kw_only=True):

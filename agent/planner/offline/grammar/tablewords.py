@@ -15,43 +15,12 @@ if TYPE_CHECKING:
     from agent.planner.offline.grammar.tables import Table
 
 # The things that lines of a table stand for.
-ROW_NOUNS = frozenset(
-    [
-        "people",
-        "person",
-        "persons",
-        "employees",
-        "employee",
-        "customers",
-        "customer",
-        "students",
-        "student",
-        "items",
-        "item",
-        "products",
-        "product",
-        "articles",
-        "workers",
-        "worker",
-        "members",
-        "member",
-        "colleagues",
-        "staff",
-        "requests",
-        "request",
-        "orders",
-        "order",
-        "sales",
-        "entries",
-        "entry",
-        "hosts",
-        "accounts",
-        "transactions",
-        "visitors",
-        "readings",
-        "measurements",
-    ]
-)
+ROW_NOUNS = frozenset([
+    "people", "person", "persons", "employees", "employee", "customers", "customer", "students", "student", "items",
+    "item", "products", "product", "articles", "workers", "worker", "members", "member", "colleagues", "staff",
+    "requests", "request", "orders", "order", "sales", "entries", "entry", "hosts", "accounts", "transactions",
+    "visitors", "readings", "measurements",
+])  # fmt: skip
 _last: tuple[Sentence, Table | None] | None = None
 
 

@@ -20,7 +20,7 @@ class Counts(TableReading):
 
     def on_frequency(self, piece: Piece, clause: int) -> bool:
         self.verbs.append(("count", clause))
-        self.stages.frequency, self.stages.frequency_clause = piece.param, clause
+        self.stages.frequency = piece.param
         if "HEAD" in piece.values:
             self.show_column(piece.values["HEAD"].text, clause)
         self.counting = -1

@@ -19,7 +19,6 @@ class TableReading(LineReading):
     """The part of an understanding that is about tables."""
 
     grouped: str = ""
-    rows_counted: bool = False
 
     def on_colname(self, piece: Piece, clause: int) -> bool:
         """A column by name: what things are grouped by, else what is shown."""
@@ -121,11 +120,6 @@ class TableReading(LineReading):
         self.stages.add("match", "anchored", "", "^", piece.values["KEY"].text + "=", "", clause=clause)
         return self.stages.add("part", "after", "=", clause=clause)
 
-    def on_rowcount(self, piece: Piece, clause: int) -> bool:
-        """How many lines there are, however the things in them are called."""
-        self.rows_counted = True
-        return True
-
     def _sums(self) -> bool:
         return any(step.stage.op == "agg" for step in self.stages.steps)
 
@@ -176,7 +170,7 @@ def fit_to_table(draft: TableReading, stages: list[Stage], separator: str) -> li
     compared = any(stage.op == "where" and stage.args[2] in _COMPARED for stage in out)
     unique = any(stage.order is not None and stage.order.then == "unique" for stage in out)
     counted = any(s.op == "count" for s in out) and "line" not in lemmas
-    if counted or limited or compared or unique or draft.rows_counted or any(stage.op in _NO_HEADER for stage in out):
+    if counted or limited or compared or unique or any(stage.op in _NO_HEADER for stage in out):
         return [Stage(op="skip", args=("1",)), *out]
     return out
 
