@@ -1,8 +1,7 @@
 """Tasks: goals with the command that is right, and the world it runs in. Ours are TOML, one file an area; anybody's are JSON lines.
 
-Ours come in three sets. The files AREA.toml are "development": what fails in them is looked at. The files practice_AREA.toml are
-"practice": written by somebody who had not seen the planner, and shown, to be worked on. The files kept2_AREA.toml are "kept2", kept apart:
-written by somebody who had not seen the planner, too, asked for by name only, and never shown.
+Ours come in two sets. The files AREA.toml are "development": what fails in them is looked at. The files kept2_AREA.toml are "kept2",
+kept apart: written by somebody who had not seen the planner, and never shown.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from benchmarks.nl2sh_fixtures import FIXTURES
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nl2sh")
 DIFFICULTIES = ("easy", "medium", "hard")
-DEVELOPMENT, PRACTICE, KEPT2 = "development", "practice", "kept2"
-PARTS = (DEVELOPMENT, PRACTICE, KEPT2)
+DEVELOPMENT, KEPT2 = "development", "kept2"
+PARTS = (DEVELOPMENT, KEPT2)
 
 
 class TaskError(Exception):
@@ -87,7 +86,7 @@ def tasks_of(path: str) -> list[Task]:
 def _part_and_area(name: str) -> tuple[str, str]:
     """The set and the area that a file's name says."""
     first, _, rest = name.removesuffix(".toml").partition("_")
-    return (first, rest) if first in (PRACTICE, KEPT2) else (DEVELOPMENT, name.removesuffix(".toml"))
+    return (first, rest) if first == KEPT2 else (DEVELOPMENT, name.removesuffix(".toml"))
 
 
 def _from_toml(path: str) -> list[Task]:

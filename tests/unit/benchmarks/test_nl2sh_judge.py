@@ -16,7 +16,7 @@ from benchmarks.nl2sh_planners import Answer
 from benchmarks.nl2sh_report import as_text, failures
 from benchmarks.nl2sh_sandbox import Outcome, why_missing
 from benchmarks.nl2sh_scores import Result, calibration, score, summary
-from benchmarks.nl2sh_tasks import DEVELOPMENT, KEPT2, PRACTICE, Task, TaskError, own_tasks, tasks_of
+from benchmarks.nl2sh_tasks import DEVELOPMENT, KEPT2, Task, TaskError, own_tasks, tasks_of
 
 MISSING = why_missing()
 runs = pytest.mark.skipif(bool(MISSING), reason=f"no sandbox here: {MISSING}")
@@ -155,23 +155,19 @@ def test_tasks_kept_apart_are_enough_for_a_figure_and_never_mixed_with_the_other
     assert {task.area for task in apart} <= {task.area for task in own_tasks()}
     assert min(sum(task.area == area for task in apart) for area in {task.area for task in apart}) >= 8
     assert {task.difficulty for task in apart} == {"easy", "medium", "hard"}
-    assert nl2sh.chosen_tasks(nl2sh.parse([])) == [task for task in own_tasks() if not task.missing()]
+    assert nl2sh.chosen_tasks(nl2sh.parse([])) == [task for task in apart if not task.missing()]
 
 
-def test_practice_is_asked_for_by_name_and_shown() -> None:
-    practice = own_tasks((PRACTICE,))
-    assert practice
-    assert not any(task.held_out for task in practice)
-    assert not {task.goal for task in practice} & {task.goal for task in (*own_tasks(), *own_tasks((KEPT2,)))}
-    assert nl2sh.parse(["--set", "practice", "--failures"]).failures
-    shown = replace(LIST, goal="what is worked on", part=PRACTICE)
-    results = [Result(shown, Answer())]
-    assert shown.goal in json.dumps(nl2sh.as_json([summary("practice", results)], results, 0.0, nl2sh.parse([])))
+def test_tasks_of_the_developers_are_asked_for_by_name_and_shown() -> None:
+    assert nl2sh.parse(["--set", "development", "--failures"]).failures
+    results = [Result(replace(LIST, goal="what is worked on"), Answer())]
+    told = nl2sh.as_json([summary("development", results)], results, 0.0, nl2sh.parse([]))
+    assert "what is worked on" in json.dumps(told)
 
 
 def test_what_is_kept_apart_is_told_in_figures_only(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        nl2sh.parse(["--held-out", "--failures"])
+        nl2sh.parse(["--failures"])
     assert "kept apart" in capsys.readouterr().err
     apart = replace(LIST, goal="what nobody sees", part=KEPT2)
     told = nl2sh.as_json([summary("kept2", [Result(apart, Answer())])], [Result(apart, Answer())], 0.0, nl2sh.parse([]))
