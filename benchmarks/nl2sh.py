@@ -4,8 +4,8 @@
 [--json | --markdown] [--check]`. Commands run only in a sandbox without network, with a copy of a fixture as home; where it cannot be
 built, nothing runs (exit 2). A command that the classifier rates high, or that asks for more rights, is not run and counts as wrong.
 `--check` runs the accepted commands of the tasks instead, and complains about those that do nothing or differ from themselves.
-The tasks are those of `kept2`, written by somebody who had not seen the planner and kept apart: their figures are told, their failures never,
-so that nobody works towards them. `--set development` asks for tasks of the developers, which say little of the offline planner.
+The tasks are those of `kept2`, written by somebody who had not seen the planner and kept apart: their figures are told, their failures
+never, so that nobody works towards them. `--set development` asks for tasks of the developers, which say little of the offline planner.
 """
 
 from __future__ import annotations

@@ -95,12 +95,7 @@ def confirm_bindings(
     def _cancel(event: KeyPressEvent) -> None:
         leave(event, Action.CANCEL)
 
-    def is_empty() -> bool:
-        from prompt_toolkit.application.current import get_app
-
-        return not get_app().current_buffer.text
-
-    @keys.add("c-d", filter=Condition(is_empty))
+    @keys.add("c-d", filter=Condition(_is_empty))
     def _end(event: KeyPressEvent) -> None:
         leave(event, Action.CANCEL)
 
@@ -121,6 +116,12 @@ def confirm_bindings(
             restore(event.current_buffer, next_text(event.current_buffer.text))
 
     return keys
+
+
+def _is_empty() -> bool:
+    from prompt_toolkit.application.current import get_app
+
+    return not get_app().current_buffer.text
 
 
 def restore(buffer: Buffer, original: str) -> None:

@@ -14,25 +14,13 @@ _MAX_RANGE = 60  # of a longer one the ends are enough
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 
 
-def edit_value(text: str, operation: str) -> str:  # noqa: PLR0912
+def edit_value(text: str, operation: str) -> str:
     """`${x#pattern}` and its relatives on a known value; UNKNOWN where it is not worth following."""
     if UNKNOWN in text or len(text) > 500:
         return UNKNOWN
     kind = operation[:1]
     if kind in "#%":
-        longest = operation[1:2] == kind
-        pattern = operation[2 if longest else 1 :]
-        lengths = range(len(text) + 1) if (longest == (kind == "%")) else range(len(text), -1, -1)
-        if kind == "#":
-            lengths = range(len(text), -1, -1) if longest else range(len(text) + 1)
-            for size in lengths:
-                if fnmatch.fnmatchcase(text[:size], pattern):
-                    return text[size:]
-            return text
-        for start in lengths:
-            if fnmatch.fnmatchcase(text[start:], pattern):
-                return text[:start]
-        return text
+        return _trimmed(text, operation)
     if kind == "/":
         everywhere = operation[1:2] == "/"
         pattern, _, new = operation[2 if everywhere else 1 :].partition("/")
@@ -55,6 +43,18 @@ def edit_value(text: str, operation: str) -> str:  # noqa: PLR0912
     if kind == "@":
         return _transformed(text, operation[1:])
     return UNKNOWN
+
+
+def _trimmed(text: str, operation: str) -> str:
+    """A value without the shortest or longest beginning (`#`) or end (`%`) that a pattern fits."""
+    longest = operation[1:2] == operation[:1]
+    pattern = operation[2 if longest else 1 :]
+    at_start = operation[:1] == "#"
+    for size in range(len(text), -1, -1) if longest else range(len(text) + 1):
+        cut = text[:size] if at_start else text[len(text) - size :]
+        if fnmatch.fnmatchcase(cut, pattern):
+            return text[size:] if at_start else text[: len(text) - size]
+    return text
 
 
 def _transformed(text: str, letter: str) -> str:

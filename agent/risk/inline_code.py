@@ -110,13 +110,18 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
         walker.add("kill", [], place)
     if signs["sql"].search(code):
         walker.add("db-destroy", [], place)
+    _built(walker, invocation, code, "" if runs else language)
+
+
+def _built(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """`eval` of what is put together while the code runs; nothing without a language, where more is known than that."""
     if (
-        language not in ("awk",)
-        and not runs
-        and signs["eval"].search(code)
-        and "re.compile" not in code
+        language not in ("", "awk")
+        and patterns()["eval"].search(code)
         and "compile(" not in code
+        and "re.compile" not in code
     ):
+        place = invocation.place
         walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
 
 
