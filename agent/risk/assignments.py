@@ -41,7 +41,9 @@ def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int,
         taint = "glob" if words[0].glob and not words[0].quoted else words[0].taint
         value = Value(bounded([word.text for word in words]), taint)
         if node.subscript is not None:
-            walker.state.assign_element(node.name, walker.expander.index(node.name, node.subscript), value)
+            index = walker.expander.index(node.name, node.subscript)
+            walker.state.assign_element(node.name, index, value)
+            _name_command(walker, node.name, index, words, place)
             continue
         walker.state.assign(node.name, value, append=node.append)
         for word in words:
@@ -65,7 +67,20 @@ def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
             texts.append(word.text)
     walker.state.assign(node.name, Value(texts, taint, array=True), append=node.append)
     for key, text in named:
+        _name_command(walker, node.name, key, [word for word in words if word.text.endswith(text)], (0, 0))
         walker.state.put(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
+
+
+def _name_command(walker: Walker, array: str, name: str, words: list[Word], place: tuple[int, int]) -> None:
+    """Elements of BASH_ALIASES are aliases, those of BASH_CMDS say which file a name stands for."""
+    for word in words:
+        text = word.text.partition("]=")[2] if word.text.startswith("[") else word.text
+        if array == "BASH_ALIASES":
+            walker.state.aliases[name] = text
+            walker.script(text, place, None)
+        elif array == "BASH_CMDS":
+            walker.state.aliases[name] = text
+            walker.add("run", [word], place, reason=f"has {name} stand for another program")
 
 
 def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.invocation import Invocation, Output
 from agent.risk.knowledge_store import Program
 from agent.risk.options import Args
+from agent.risk.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.walk import Walker
@@ -45,7 +46,15 @@ def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 
 
 def java(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """java -jar tool.jar verb: some well-known tools delete."""
+    """java -jar tool.jar verb: some well-known tools delete. -Xlog:TAGS:OUTPUT writes a file, -version behind it or not."""
+    for word in invocation.words[1:]:
+        where = word.text.split(":")[2:3] if word.text.startswith("-Xlog:") else []
+        if where and where[0] not in ("", "stdout", "stderr"):
+            walker.add(
+                "write",
+                [Word(where[0].removeprefix("file="), word.start, word.end, taint=word.taint)],
+                invocation.place,
+            )
     for word in args.operands:
         if re.match(r"delete-|remove-|wipe-|safe-restart|shutdown|quiet-down", word.text):
             walker.add("destroy", [word], invocation.place, rule="destroy.tool")
