@@ -147,7 +147,7 @@ def test_rehearse_command_at_once_on_a_dumb_terminal(home: Path, work: Path) -> 
         person.type(":rehearse rm a.txt\n")
         person.see(r"- a\.txt.*c commit · e edit · d discard · v view all:")
         person.type("d\n")
-        person.see("skipped")
+        person.see("rehearsed and discarded")
         person.type(":quit\n")
         assert person.leaves() == 0
     assert (work / "a.txt").exists()

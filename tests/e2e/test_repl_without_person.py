@@ -144,7 +144,7 @@ def test_invalid_bytes_and_nul_in_goals(program: Program) -> None:
 def test_exec_runs_through_gate_and_log(program: Program) -> None:
     code, out, _ = program.run("exec", "--approve", "medium", "echo direct-$((40+2))")
     assert (code, out.strip().splitlines()[0]) == (0, "direct-42")
-    assert program.run("exec", "--approve", "medium", "exit 3")[0] == 1
+    assert program.run("exec", "--approve", "medium", "exit 3")[0] == 3
     assert program.run("exec", "ls")[0] == 6
 
 
