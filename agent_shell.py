@@ -16,6 +16,6 @@ def use_own_environment() -> None:
 
 if __name__ == "__main__":
     use_own_environment()
-    from agent.cli import main
+    from agent.cli.entry import main
 
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 import sys
 
-from agent.cli import main
+from agent.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,7 +18,7 @@ from agent.protocol.events import CommandOutput, SessionStarted
 from agent.recording.clock import SystemClock
 from agent.recording.disk import Disk
 from agent.recording.jsonl import open_session
-from agent.recording.redaction import SecretRedactor
+from agent.redaction.redactor import SecretRedactor
 from benchmarks.figures import Figure
 
 _SAMPLE = Path(__file__).with_name("audit_outputs.jsonl")

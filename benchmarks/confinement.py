@@ -14,10 +14,10 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from agent.execution.confine.grounds import Grounds
 from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
+from agent.execution.confine.write_folders import Grounds
 from agent.execution.executor import ShellExecutor
-from agent.execution.helper import Helper
+from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Level, RiskReport

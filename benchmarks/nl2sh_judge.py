@@ -90,7 +90,7 @@ def judging() -> Iterator[Judge]:
 
 def not_to_be_run(command: str, home: str, cwd: str) -> str:
     """Why the classifier keeps a command from being run even in a sandbox; "" where it may be. It sees the task's own world."""
-    from agent.planner.path_facts import path_facts
+    from agent.planner.facts.path_facts import path_facts
     from agent.protocol.decisions import Level, RiskContext
     from agent.risk.classifier import classify
 

@@ -33,9 +33,9 @@ class Asked:
 
     def __init__(self, name: str, model: str, base_url: str, private: str) -> None:
         """`private`: an empty folder for what the planner may keep. Raises CoreErrors for what cannot be had."""
+        from agent.app.planners import PlannerChoice
         from agent.config.load import load_settings
-        from agent.planner_choice import PlannerChoice
-        from agent.recording.redaction import SecretRedactor
+        from agent.redaction.redactor import SecretRedactor
 
         environ = {**os.environ, "XDG_STATE_HOME": private, "XDG_DATA_HOME": private, "AGENT_SESSION_DIR": private}
         flags = {"planner": name, "model": model or None, "base_url": base_url or None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from agent.risk.visible import make_visible
+from agent.text.visible import make_visible
 from benchmarks.nl2sh_sandbox import Outcome
 from benchmarks.nl2sh_scores import Result, Score, Summary
 

@@ -21,8 +21,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.recording.redaction import SecretRedactor
-from agent.recording.stream_redaction import StreamRedactor
+from agent.redaction.redactor import SecretRedactor
+from agent.redaction.streams import StreamRedactor
 from benchmarks.figures import Figure
 from tests.support.redaction_corpus import Case, secrets, survives
 from tests.support.redaction_harmless import harmless
@@ -64,7 +64,7 @@ def cpu(function: Callable[[str], object], text: str, times: int = 5) -> float:
 
 def hostile() -> list[str]:
     """100 kB of the beginnings of secrets, one text for each."""
-    from agent.recording.detector_table import DETECTORS
+    from agent.redaction.detector_table import DETECTORS
 
     anchors = sorted({anchor for detector in DETECTORS for anchor in detector.anchors})
     units = [

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.emitters.paint import safe, safe_cell
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 Row = Sequence[Any]
 

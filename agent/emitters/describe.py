@@ -20,7 +20,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Rehearsal
 from agent.protocol.replies import Usage
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 _SHOWN_COMMAND_CHARS = 4_000
 _SHOWN_RESULT_CHARS = 200

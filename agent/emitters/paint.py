@@ -26,7 +26,7 @@ def safe(text: str) -> str:
     """Text of models, files and programs with everything invisible made visible; line ends and tabs stay."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return make_visible(text)
 
@@ -37,7 +37,7 @@ def prose(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return _moving().sub(lambda match: make_visible(match[0]), text)
 

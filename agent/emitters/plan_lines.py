@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.emitters.paint import LEVEL_STYLE, paint, prose, safe, safe_line
 from agent.protocol.events import PlanFinished, PlanProposed, PlanStepped
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 _SHOWN_COMMAND = 2_000  # characters of a step's command; all of it stands at its confirmation
 

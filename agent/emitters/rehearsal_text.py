@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from agent.emitters.paint import paint, safe
 from agent.protocol.rehearsals import Change, FileState, Rehearsal, Totals
-from agent.sizes import size_words
+from agent.text.sizes import size_words
 
 Line = list[tuple[str, str]]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agent.emitters.inert_json import inert_json
 from agent.emitters.paint import paint, safe_cell
 from agent.emitters.streams import Sink
+from agent.text.inert_json import inert_json
 
 
 def print_rows(

@@ -10,10 +10,10 @@ from typing import Any
 
 from agent.emitters.cells import Row, cell_of, jsonable, plain
 from agent.emitters.expanded_table import write_expanded
-from agent.emitters.inert_json import inert_json
 from agent.emitters.paint import paint, safe
 from agent.emitters.report import cell_width, cut_to_width
 from agent.emitters.streams import Sink
+from agent.text.inert_json import inert_json
 
 _MEASURED = 500
 _NARROWEST = 8

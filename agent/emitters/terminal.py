@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from agent.emitters import describe
-from agent.emitters.assistant_text import AssistantText
+from agent.emitters.assistant.rich_markdown import RichRenderer
+from agent.emitters.assistant.text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, StreamName
 from agent.emitters.paint import paint, prose, safe_line
-from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.spinner import Spinner
 from agent.emitters.streams import sink_of
 from agent.protocol.errors import ClientDisconnected, EmitError

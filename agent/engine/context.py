@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.judging import Changed, what_changed
+from agent.gate.verdicts import Changed, what_changed
 from agent.policy.model import Policy
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confinement, RiskReport, Verdict

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from agent.engine.sameness import fingerprint
+from agent.engine.same_output import fingerprint
 
 FAILURES_BEFORE_ERROR = 2  # the second identical failure brings a note, the third proposal an error
 SAME_RESULTS_BEFORE_NOTE = 2  # runs in a row that showed nothing new

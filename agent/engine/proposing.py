@@ -10,8 +10,8 @@ from agent.engine.goal_ending import GoalEnded
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
 from agent.engine.summary import goes_on
-from agent.gate import Gate
-from agent.judging import Judges, rate
+from agent.gate.gate import Gate
+from agent.gate.verdicts import Judges, rate
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import PlanPlace, Proposal
 from agent.protocol.errors import PlannerError

@@ -30,7 +30,7 @@ def status_after_chat(items: list[CommandItem]) -> GoalStatus:
 
 
 def _is_answer(item: CommandItem) -> bool:
-    from agent.meanings.exit_answers import answer_of
+    from agent.lexicon.exit_answers import answer_of
 
     return item.exit_code is None or bool(answer_of(item))
 

@@ -10,7 +10,7 @@ import msgspec
 
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
-from agent.planner.fields import opinion
+from agent.planner.codecs.fields import opinion
 from agent.protocol.decisions import Opinion
 from agent.protocol.errors import CoreError, PlannerError, RecordingError
 from agent.protocol.events import ToolFinished, ToolStarted

@@ -6,15 +6,15 @@ import os
 import shutil
 import tempfile
 
-from agent.execution import cgroups
 from agent.execution.confine import words
-from agent.execution.confine.grounds import Grounds
-from agent.execution.confine.holder import Holder
 from agent.execution.confine.ladder import RUNGS, Ladder, Standing
+from agent.execution.confine.lock.preparing import Holder
 from agent.execution.confine.plan import Files
+from agent.execution.confine.write_folders import Grounds
 from agent.execution.executor import ShellExecutor
-from agent.execution.helper import Helper
-from agent.execution.rehearsal.places import base_for
+from agent.execution.overlay.places import base_for
+from agent.execution.process_tree import cgroups
+from agent.execution.process_tree.helper import Helper
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedRehearsal, Consent

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace as with_fields
 
 from agent.execution import interactive, state
-from agent.execution.helper import Helper
 from agent.execution.jobs.table import JobTable
-from agent.execution.launch import Launch
 from agent.execution.leftovers import without_loaders
-from agent.execution.limits import RunLimits
+from agent.execution.process_tree.helper import Helper
+from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.limits import RunLimits
+from agent.execution.process_tree.tree import RUNGS
 from agent.execution.results import CANNOT_RUN, failure
 from agent.execution.run import RunningCommand
 from agent.execution.scratch import Held, Scratch, ScratchFile
 from agent.execution.shells.starting import Shells, Start
 from agent.execution.threads import in_thread
-from agent.execution.tree import RUNGS
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
@@ -35,8 +35,8 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
-    from agent.execution.confine.grounds import Grounds
-    from agent.execution.confine.holder import Holder
+    from agent.execution.confine.lock.preparing import Holder
+    from agent.execution.confine.write_folders import Grounds
     from agent.execution.rehearsal.rehearser import Rehearser
     from agent.execution.rehearsal.settings import RehearsalSettings
 
@@ -197,7 +197,7 @@ class ShellExecutor:
     @cached_property
     def _confiner(self) -> Confiner:
         from agent.execution.confine.confiner import Confiner
-        from agent.execution.confine.grounds import Grounds
+        from agent.execution.confine.write_folders import Grounds
 
         return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
@@ -207,8 +207,8 @@ class ShellExecutor:
 
     @cached_property
     def _holder(self) -> Holder:
-        from agent.execution.confine.grounds import Grounds
-        from agent.execution.confine.holder import Holder
+        from agent.execution.confine.lock.preparing import Holder
+        from agent.execution.confine.write_folders import Grounds
 
         return Holder(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.execution import terminal as terminals
-from agent.execution import wire
 from agent.execution.capture import HeadTail
 from agent.execution.frames import Frames
 from agent.execution.plain_text import PlainText
+from agent.execution.process_tree import wire
 from agent.execution.wait_hint import WAITS, WaitHint
 from agent.protocol.ports import OutputSink
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from agent.execution.capture import HeadTail
-from agent.execution.launch import Launch
-from agent.execution.limits import ended_for, failed_for
+from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.limits import ended_for, failed_for
 from agent.execution.pump import Ending
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
 

@@ -11,12 +11,12 @@ import time
 from msgspec.structs import replace as with_fields
 
 from agent.execution import terminal as terminals
-from agent.execution import wire
 from agent.execution.capture import HeadTail
-from agent.execution.helper import Helper
 from agent.execution.jobs.handing import Handing
 from agent.execution.jobs.table import JobTable
-from agent.execution.launch import Launch
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.helper import Helper
+from agent.execution.process_tree.launch import Launch
 from agent.execution.pump import Channels, Ending, Pump
 from agent.execution.results import not_started, refused, result_of
 from agent.protocol.outcomes import ExecutionResult, ExitCode
@@ -198,9 +198,9 @@ class RunningCommand:
 
     def _sweep_after_loss(self) -> None:
         """End what a killed keeper can no longer end: its group, else its session (which daemons leave)."""
-        from agent.execution import sweep
-        from agent.execution.cgroups import groups_of
-        from agent.execution.tree import GONE_WITHIN
+        from agent.execution.process_tree import sweep
+        from agent.execution.process_tree.cgroups import groups_of
+        from agent.execution.process_tree.tree import GONE_WITHIN
 
         for group in groups_of(self._session):  # it may have been killed before it said anything
             group.kill()

@@ -22,7 +22,7 @@ def _beyond_ascii() -> re.Pattern[str]:
 
 def written_out(line: str) -> list[str]:
     """How each character of `line` is shown in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
-    from agent.risk.visible import visible_pieces
+    from agent.text.visible import visible_pieces
 
     return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]
 

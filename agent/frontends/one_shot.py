@@ -8,16 +8,16 @@ from contextlib import asynccontextmanager, nullcontext
 
 from agent.emitters.console import complain, complain_about
 from agent.emitters.noticing import Noticing
+from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.descriptor import read_lines
-from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.past_words import opening_lines
 from agent.frontends.piped import read_piped
+from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.session_controller import SessionDesk
 from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
-from agent.frontends.tty_confirm import confirmer_for
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
 from agent.protocol.events import Origin

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.config.load import Loaded
 from agent.config.settings import Settings
-from agent.frontends.rating import no_context
+from agent.frontends.live_rating import no_context
 from agent.protocol.capabilities import Capability
 from agent.protocol.errors import InvalidState
 from agent.protocol.ports import Emitter, Jobs, Processes, UndoStore
@@ -17,13 +17,13 @@ from agent.protocol.ports import Emitter, Jobs, Processes, UndoStore
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.rule_desk import RuleDesk
+    from agent.frontends.rule_services import RuleDesk
+    from agent.memory.service import Memory
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
     from agent.recording.left_open import LeftOpen
-    from agent.recording.memory.keeper import Memory
 
 
 class OpenContext(Protocol):

@@ -12,7 +12,7 @@ def shown(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return "\n".join(make_visible(line) for line in text.split("\n"))
 

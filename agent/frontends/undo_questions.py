@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.emitters.rehearsal_text import name
 from agent.frontends.screen import Screen
-from agent.frontends.undo_desk import AskChoice, AskYes, Choice
+from agent.frontends.undo_controller import AskChoice, AskYes, Choice
 from agent.frontends.yes_no import ask_letter, ask_yes
 from agent.protocol.ports import Confirmer
 from agent.protocol.rehearsals import Conflict

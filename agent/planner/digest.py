@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from agent.planner.budget import weight
-from agent.planner.past_replies import as_reply
+from agent.planner.codecs.past_replies import as_reply
 from agent.planner.untrusted import data_block, one_line
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
 from agent.protocol.replies import Chat

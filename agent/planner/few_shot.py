@@ -84,7 +84,7 @@ class _terms_of:  # noqa: N801  # a function that keeps its reader
     """A goal as a set of terms: concepts, and that there is a path, a number, a text."""
 
     def __init__(self) -> None:
-        from agent.recording.memory.comparing import GoalReader
+        from agent.memory.comparing import GoalReader
 
         self._reader = GoalReader()
 

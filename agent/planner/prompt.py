@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from agent.planner.budget import Sized, estimate_tokens, window
-from agent.planner.codecs import Codec
+from agent.planner.codecs.codecs import Codec
 from agent.planner.digest import digest
 from agent.planner.prompts_text import prompt_text
 from agent.planner.render import Renderer, settled

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.planner.codecs import Codec
-from agent.planner.past_replies import as_calls, as_text
+from agent.planner.codecs.codecs import Codec
+from agent.planner.codecs.past_replies import as_calls, as_text
 from agent.planner.report import HOST, Reporter
 from agent.protocol.messages import (
     ChatMessage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from agent.planner.fields import well_formed
+from agent.planner.codecs.fields import well_formed
 
 
 def clean(text: str) -> str:

@@ -92,10 +92,10 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
 
 def verb_count(reading: Reading) -> int:
     """How many of the operands are sub-command words, as the knowledge tables have it."""
-    from agent.risk.knowledge_store import program as find_program
-    from agent.risk.options import Args
-    from agent.risk.tables import choose_case
-    from agent.risk.words import Word
+    from agent.risk.shell.words import Word
+    from agent.risk.tables.effects import choose_case
+    from agent.risk.tables.options import Args
+    from agent.risk.tables.store import program as find_program
 
     table = find_program(reading.name)
     if table is None or not table.cases or not reading.operands:
@@ -157,7 +157,7 @@ def _words(words: tuple[str, ...] | list[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _is_about_paths(kind: str) -> bool:
-    from agent.risk.knowledge_store import level_row
+    from agent.risk.tables.store import level_row
 
     try:
         return bool(level_row(kind).scopes)

@@ -44,6 +44,6 @@ def applies(rule: Rule, report: RiskReport, place: Place) -> bool:
 
 
 def _shown(example: str) -> str:
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return repr(make_visible(example))[:160]

@@ -209,7 +209,7 @@ def _level(value: str, where: str) -> Level:
 
 def brief(text: str) -> str:
     """A piece of a file inside a message: one line, made visible, and not much of it."""
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return make_visible(text[:120]).replace("\n", "␊").replace("\t", " ")
 

@@ -152,8 +152,8 @@ def _near_misses(rule: Rule, run: ProgramRun) -> list[str]:
 
 def _risky_options(name: str, operands: tuple[str, ...]) -> list[str]:
     """Options that the knowledge table rates higher than the sub-command without them."""
-    from agent.risk.knowledge_store import level_row
-    from agent.risk.knowledge_store import program as find_program
+    from agent.risk.tables.store import level_row
+    from agent.risk.tables.store import program as find_program
 
     table = find_program(name)
     if table is None:

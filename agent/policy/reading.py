@@ -11,8 +11,8 @@ import re
 from functools import lru_cache
 
 from agent.protocol.decisions import ProgramRun
-from agent.risk.bundled_options import spelled_out
-from agent.risk.standard_folders import STANDARD_FOLDERS
+from agent.risk.tables.bundled_options import spelled_out
+from agent.risk.tables.standard_folders import STANDARD_FOLDERS
 
 UNKNOWN_PART = "…"
 """How a report writes what is not known before a command runs."""
@@ -102,10 +102,10 @@ def split(name: str, words: tuple[str, ...]) -> tuple[frozenset[str], tuple[str,
     """Option names, operands, and the values of options, as the knowledge table of `name` has it."""
     from msgspec.structs import replace
 
-    from agent.risk.knowledge_store import Program
-    from agent.risk.knowledge_store import program as find_program
-    from agent.risk.options import split_args
-    from agent.risk.words import Word
+    from agent.risk.shell.words import Word
+    from agent.risk.tables.options import split_args
+    from agent.risk.tables.store import Program
+    from agent.risk.tables.store import program as find_program
 
     table = find_program(name) or Program(name=name)
     if table.style == "posix":  # what follows the first operand is another program's, and is read as well

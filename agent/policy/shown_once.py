@@ -75,7 +75,7 @@ class ShownFiles:
 
 
 def _as_it_is(path: str, content: str) -> Showing:
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     lines = "\n".join(f"  │ {line}" for line in make_visible(content).rstrip("\n").split("\n"))
     text = f"{_visible_name(path)} counts here from now on; it can only make things stricter:\n{lines}"
@@ -83,7 +83,7 @@ def _as_it_is(path: str, content: str) -> Showing:
 
 
 def _unusable(path: str, why: str) -> Showing:
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     why = make_visible(why).replace("\n", "␊")
     text = f"this folder's policy file cannot be used, so nothing runs unasked here: {why}"
@@ -91,7 +91,7 @@ def _unusable(path: str, why: str) -> Showing:
 
 
 def _visible_name(path: str) -> str:
-    from agent.risk.visible import make_visible
+    from agent.text.visible import make_visible
 
     return make_visible(path).replace("\n", "␊").replace("\t", "␉")
 

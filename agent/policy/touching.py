@@ -53,7 +53,7 @@ def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
     """Whether one of the first words behind a program that nothing is known about is one of `names`."""
     if not any(word.rpartition("/")[2] in names for word in run.words[1:7]):
         return False
-    from agent.risk.knowledge_store import program as find_program
+    from agent.risk.tables.store import program as find_program
 
     return find_program(reading_of(run.words).name) is None
 
@@ -160,8 +160,8 @@ def _touches_effects(rule: Rule, run: ProgramRun, reading: Reading, findings: li
 def _operand_scopes(run: ProgramRun, reading: Reading, place: Place) -> set[str]:
     """How far the operands reach as paths: reading something makes no finding."""
     from agent.protocol.decisions import RiskContext
-    from agent.risk.knowledge_store import program as find_program
-    from agent.risk.scopes import Scopes
+    from agent.risk.tables.scopes import Scopes
+    from agent.risk.tables.store import program as find_program
 
     table = find_program(reading.name)
     if table is not None and not any(role.rstrip("*") != "text" for role in table.operands):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level, Opinion, RiskReport, worst
-from agent.risk.visible import make_visible
+from agent.text.visible import make_visible
 
 _MAX_REASON = 200  # characters
 

@@ -11,12 +11,12 @@ import agent.protocol  # noqa: F401  # before msgspec, which it loads in two thi
 import msgspec
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
-from agent.risk.budget import MAX_LENGTH
-from agent.risk.cursor import BudgetError
-from agent.risk.deception import deceptions, far_right, names_hosts
-from agent.risk.visible import make_visible
-from agent.risk.words import PRIVATE
-from agent.risk.wordscan import MAX_HEREDOCS
+from agent.risk.deception.findings import deceptions, far_right, names_hosts
+from agent.risk.reader.budget import MAX_LENGTH
+from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.wordscan import MAX_HEREDOCS
+from agent.risk.shell.words import PRIVATE
+from agent.text.visible import make_visible
 
 MAX_FINDINGS = 200
 _LONG = 2_000
@@ -64,10 +64,10 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         return _failed(command, f"longer than {MAX_LENGTH:,} characters: not read", hidden)
     if command.count("<<") > MAX_HEREDOCS * 3:
         return _failed(command, "more here-documents than can be followed", hidden)
+    from agent.risk.reader.syntax import Parser
     from agent.risk.rules import context_findings
     from agent.risk.second_opinion import second_opinion
-    from agent.risk.syntax import Parser
-    from agent.risk.walk import Walker
+    from agent.risk.shell.walk import Walker
 
     text = command
     if not command.isascii() or "\0" in command:
@@ -116,11 +116,11 @@ def _disguises(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
     """What only the programs show: names and addresses that look like others, and what begins out of sight."""
     found = list(far_right(text, programs))
     if names_hosts(text, programs):
-        from agent.risk.deceptive_hosts import host_findings
+        from agent.risk.deception.hosts import host_findings
 
         found.extend(host_findings(programs))
     if not text.isascii():
-        from agent.risk.deceptive_names import name_findings
+        from agent.risk.deception.names import name_findings
 
         found.extend(name_findings(text, programs))
     return found

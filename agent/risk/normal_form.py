@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.cursor import BudgetError
-from agent.risk.syntax import Parser
-from agent.risk.tree import Part, Sequence
+from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.syntax import Parser
+from agent.risk.reader.tree import Part, Sequence
 
 _MARKS = re.compile(r"[*?\[\]{},~!$`\\\"'|&;()<> \t\n#=:]")
 _OPERATORS = re.compile(
@@ -71,7 +71,7 @@ class _Tokens(Parser):
         if word is None:
             return
         tokens.append(self.text[start : word.end])
-        from agent.risk.tree import Redirect
+        from agent.risk.reader.tree import Redirect
 
         self.add_heredoc(Redirect("<<", "", word, start, word.end))
         self.heredocs[-1].strip_tabs = tokens[-2] == "<<-"

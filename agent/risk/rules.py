@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Effect, Finding, Level
-from agent.risk.endless import endless
-from agent.risk.read_back import read_back
-from agent.risk.tree import Sequence
-from agent.risk.visible import make_visible
+from agent.risk.reader.tree import Sequence
+from agent.risk.shell.endless import endless
+from agent.risk.shell.read_back import read_back
+from agent.text.visible import make_visible
 
 if TYPE_CHECKING:
-    from agent.risk.walk import Walker
+    from agent.risk.shell.walk import Walker
 
 
 _MAX_FOUND = 20

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agent.protocol.decisions import Effect, Finding, Level
 
 if TYPE_CHECKING:
-    from agent.risk.syntax import Parser
+    from agent.risk.reader.syntax import Parser
 
 # tree-sitter-bash needs quadratic time for many of one of these; within the bounds it needs a few milliseconds at most.
 MAX_LENGTH = 4_000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.facts import SystemFacts
+from agent.planner.facts.facts import SystemFacts
 from agent.risk.classifier import classify
 from tests.support.terminal import CTRL_C, CTRL_U, Terminal
 

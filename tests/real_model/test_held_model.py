@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.companion import Companion
-from agent.planner.codecs import make_codec
+from agent.execution.process_tree.companion import Companion
+from agent.planner.codecs.codecs import make_codec
 from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import ProviderError

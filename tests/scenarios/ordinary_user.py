@@ -38,7 +38,7 @@ def _launcher() -> tuple[tuple[str, ...], str]:
         words = (*_DROP, python)
         # It must be able to start itself again, too, which is more than being started.
         probe = (
-            f"import sys; sys.path.insert(0, {str(ROOT)!r}); import agent.cli, msgspec, tree_sitter, subprocess\n"
+            f"import sys; sys.path.insert(0, {str(ROOT)!r}); import agent.cli.entry, msgspec, tree_sitter, subprocess\n"
             "subprocess.run([sys.executable, '-c', ''], check=True)"
         )
         done = subprocess.run(

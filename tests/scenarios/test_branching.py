@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.session_controller import SessionDesk
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
 from agent.protocol.messages import CommandItem, GoalItem
 from tests.scenarios.program import chat, command, envelopes
@@ -171,7 +171,7 @@ def test_bad_arguments_change_nothing(world: DeskWorld, line: str) -> None:
 
 def test_without_a_log_there_is_nothing_to_branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = DeskWorld(tmp_path, monkeypatch, *SCRIPT)
-    from agent.app import build_services, load
+    from agent.app.composition import build_services, load
 
     world.services = build_services(load({"persist": False, "planner": "offline", "cwd": str(world.work)}))
 

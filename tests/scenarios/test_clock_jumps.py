@@ -22,7 +22,7 @@ class Jumping(clocks.SystemClock):
         return next(TIMES)
 
 clocks.SystemClock = Jumping
-from agent.cli import main
+from agent.cli.entry import main
 sys.exit(main())
 """
 BACKWARDS = [f"2031-01-{day:02d}T00:00:00.000000Z" for day in range(28, 0, -1)]

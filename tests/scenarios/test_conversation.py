@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from agent.app import load, open_conversation
+from agent.app.composition import load, open_conversation
 from agent.protocol.decisions import Approved, Skipped
 from agent.protocol.messages import ToolCall
 from agent.protocol.requests import Approval, RunOptions

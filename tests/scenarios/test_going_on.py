@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as with_fields
 
-from agent import cli
-from agent.frontends.repl import run_repl
+from agent.cli import entry as cli
+from agent.frontends.repl.repl import run_repl
 from agent.frontends.screen import Screen
 from agent.protocol.outcomes import GoalStatus, GoalSummary
 from agent.recording.left_open import LeftOpen
@@ -133,7 +133,7 @@ def test_a_goal_left_open_is_offered_once(typed: Typed, tmp_path: Path) -> None:
 
 
 def test_somebody_who_names_a_session_is_offered_none(tmp_path: Path) -> None:
-    from agent.frontends.behind_first_frame import left_open_line
+    from agent.frontends.repl.background_loading import left_open_line
 
     world = World(FakePlanner(say()), tmp_path, session_id="one")
     world.services = replace(world.services, left_open=lambda besides: LeftOpen("x", "y", 1))

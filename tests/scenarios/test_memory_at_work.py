@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.recording.memory.comparing import GoalReader
-from agent.recording.memory.keeper import Memory
-from agent.recording.memory.model import Remembered
+from agent.memory.comparing import GoalReader
+from agent.memory.model import Remembered
+from agent.memory.service import Memory
 from tests.support.memory_world import MemoryWorld, proposed
 
 READ = GoalReader()

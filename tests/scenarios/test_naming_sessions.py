@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.past_words import opening_lines
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.session_controller import SessionDesk
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from tests.support.desk_world import DeskWorld
 

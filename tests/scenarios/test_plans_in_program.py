@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent import cli
+from agent.cli import entry as cli
 
 GOAL = "create a folder out, then copy all pdf files into it, and then list it"
 Program = Callable[..., tuple[int, str, str]]

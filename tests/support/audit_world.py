@@ -21,7 +21,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.replies import Usage
 from agent.recording.jsonl import JsonlRecorder, open_session
-from agent.recording.redaction import SecretRedactor
+from agent.redaction.redactor import SecretRedactor
 from agent.risk.classifier import classify
 
 TOKEN = "ghp_9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi"

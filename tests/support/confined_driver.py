@@ -16,9 +16,9 @@ import msgspec
 
 from agent.execution import kernel
 from agent.execution.confine import call_tests
-from agent.execution.confine.grounds import Grounds
+from agent.execution.confine.write_folders import Grounds
 from agent.execution.executor import ShellExecutor
-from agent.execution.limits import RunLimits
+from agent.execution.process_tree.limits import RunLimits
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import RiskContext

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent.app import build_services, load
+from agent.app.composition import build_services, load
 from agent.engine.context import RequestContext
-from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.repl.commands import run_frontend_command
+from agent.frontends.session_controller import SessionDesk
 from agent.frontends.signals import Signals
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
 from tests.support.fakes import FakeEmitter

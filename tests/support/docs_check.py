@@ -61,11 +61,11 @@ def events_schema() -> str:
 
 def effects_page() -> str:
     """docs/effects.md from the table of levels."""
-    rows = tomllib.loads((ROOT / "agent/risk/knowledge/levels.toml").read_text())
+    rows = tomllib.loads((ROOT / "agent/risk/tables/knowledge/levels.toml").read_text())
     lines = [
         "# Effects and their levels",
         "",
-        "Generated from `agent/risk/knowledge/levels.toml` by `make docs`. L, M and H are low, medium and high; `M/H` is medium, and",
+        "Generated from `agent/risk/tables/knowledge/levels.toml` by `make docs`. L, M and H are low, medium and high; `M/H` is",
         "high when it is recursive; `*` stands for every scope that is not named. [Risk](risk.md) says what the words mean.",
         "",
         "| effect | a person reads | level | can be taken back | safer |",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agent.execution.journal.records import Run
 from agent.execution.journal.store import Journals
-from agent.execution.rehearsal.model import Layer, Step
-from agent.execution.rehearsal.reader import read_steps
+from agent.execution.overlay.model import Layer, Step
+from agent.execution.overlay.reader import read_steps
 from agent.protocol.rehearsals import Committed
 from tests.support.overlay_world import OverlayWorld
 from tests.support.tree_operations import Listing, listing

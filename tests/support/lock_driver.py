@@ -14,10 +14,10 @@ from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from agent.execution.confine.grounds import Grounds
+from agent.execution.confine.write_folders import Grounds
 from agent.execution.executor import ShellExecutor
-from agent.gate import Gate
-from agent.judging import Judges
+from agent.gate.gate import Gate
+from agent.gate.verdicts import Judges
 from agent.policy.deciding import decide
 from agent.policy.rights import rights
 from agent.protocol.approvals import ApprovedCommand, Consent

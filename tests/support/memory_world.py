@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from agent.app import build_services, load
+from agent.app.composition import build_services, load
 from agent.engine.context import RequestContext
-from agent.frontends.frontend_commands import run_frontend_command
 from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
+from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.session_controller import SessionDesk
 from agent.frontends.signals import Signals
+from agent.memory.service import Memory
 from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, Skipped
 from agent.protocol.messages import GoalItem
-from agent.recording.memory.keeper import Memory
 from tests.support.fakes import FakeEmitter
 
 
@@ -58,7 +58,7 @@ class MemoryWorld:
         # What is asked here is what is known, not how long a busy machine takes to find it.
         refresh = Memory.refresh
         monkeypatch.setattr(Memory, "refresh", lambda memory, wait: refresh(memory, 30.0))
-        monkeypatch.setattr("agent.recording.memory.keeper.LEAVE_SECONDS", 30.0)
+        monkeypatch.setattr("agent.memory.service.LEAVE_SECONDS", 30.0)
 
     def script(self, *replies: Any) -> str:
         """A planner that answers so, one reply after another."""

@@ -19,7 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from agent.execution import kernel  # noqa: E402
-from agent.execution.rehearsal.model import Layer  # noqa: E402
+from agent.execution.overlay.model import Layer  # noqa: E402
 from agent.execution.rehearsal.scratches import remove_tree  # noqa: E402
 from tests.support.tree_operations import Changer, listing  # noqa: E402
 

@@ -11,8 +11,8 @@ import shutil
 import stat
 from collections.abc import Iterable
 
-from agent.execution.rehearsal.model import Step
-from agent.execution.rehearsal.overlay_notes import is_own
+from agent.execution.overlay.model import Step
+from agent.execution.overlay.overlay_notes import is_own
 
 _NOTES = (b"trusted.overlay.", b"user.overlay.")
 

@@ -19,7 +19,7 @@ import msgspec
 
 from agent.execution.executor import ShellExecutor
 from agent.execution.journal.store import Journals
-from agent.execution.limits import RunLimits
+from agent.execution.process_tree.limits import RunLimits
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent

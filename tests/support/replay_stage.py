@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from agent.app import build_services, load
+from agent.app.composition import build_services, load
 from agent.engine.context import AppState
 from agent.frontends.line import parse_line
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.session_controller import SessionDesk
 from agent.frontends.signals import Signals
-from agent.planner.facts import SystemFacts
+from agent.planner.facts.facts import SystemFacts
 from agent.planner.llm import LLMPlanner
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.decisions import (

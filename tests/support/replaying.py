@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from agent.app import build_services, load
+from agent.app.composition import build_services, load
+from agent.audit.replay.cases import Aside
+from agent.audit.replay.check import Checked, check
 from agent.engine.context import AppState
 from agent.frontends.services import Services
 from agent.protocol.events import Record, decode, encode
 from agent.recording.reader import BadLine, read_session
-from agent.replaying.cases import Aside
-from agent.replaying.check import Checked, check
 
 _APP: list[AppState] = []
 

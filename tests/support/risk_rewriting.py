@@ -7,8 +7,20 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
-from agent.risk.syntax import Parser
-from agent.risk.tree import Assignment, Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, WordNode
+from agent.risk.reader.syntax import Parser
+from agent.risk.reader.tree import (
+    Assignment,
+    Branch,
+    Case,
+    Function,
+    Group,
+    Loop,
+    Node,
+    Pipeline,
+    Sequence,
+    Simple,
+    WordNode,
+)
 
 Variation = Callable[[str, random.Random], str | None]
 """A text and a source of choices to another text, None where the variation does not apply."""

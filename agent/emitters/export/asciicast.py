@@ -14,9 +14,9 @@ from msgspec import json
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.export.screen_script import screen_script
 from agent.emitters.export.timeline import wall_seconds
-from agent.emitters.inert_json import inert_json
 from agent.emitters.paint import safe_line
 from agent.protocol.events import Record
+from agent.text.inert_json import inert_json
 from agent.version import __version__
 
 COLUMNS, ROWS = 100, 30

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
+from agent.audit.story.model import RehearsalStory
 from agent.emitters.export.html_text import code, line, name
 from agent.emitters.rehearsal_text import totals_words
 from agent.protocol.rehearsals import Change, FileState
-from agent.recording.story import RehearsalStory
-from agent.sizes import counted, size_words
+from agent.text.sizes import counted, size_words
 
 _MARKS = {
     "create": ("+", "new"), "modify": ("~", "changed"), "delete": ("−", "deleted"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from agent.audit.story.model import CommandStory, Decision
 from agent.emitters.export.html_changes import edit_block, rehearsal_block
 from agent.emitters.export.html_output import output_block
 from agent.emitters.export.html_text import clock, code, line, name, stamp
 from agent.emitters.export.prompts import MARKS
-from agent.emitters.story_words import took
+from agent.emitters.story.words import took
 from agent.protocol.decisions import Finding, Level
-from agent.recording.story import CommandStory, Decision
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 _MOST_FINDINGS = 40
 _OUTCOMES = {

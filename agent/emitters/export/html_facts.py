@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan, SessionEnded
 from agent.emitters.export.html_command import is_failed
 from agent.emitters.export.html_text import code, day_and_clock, line, name, stamp
 from agent.emitters.export.timeline import wall_seconds
 from agent.emitters.paint import seconds
 from agent.protocol.replies import Usage, add_usage
-from agent.recording.story import GoalStory, Item, Mark, SessionBegan, SessionEnded
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 _LEVELS = ("low", "medium", "high", "")
 _BAR = 1_000  # units that the bar of levels is long

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from json import dumps
 from typing import Any
 
+from agent.audit.story.model import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
 from agent.emitters.export.html_command import command_article
 from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_text import clock, code, line, name, stamp, words
-from agent.emitters.story_words import from_words, steps_of, took
+from agent.emitters.story.words import from_words, steps_of, took
 from agent.protocol.replies import Usage
-from agent.recording.story import CommandStory, GoalStory, Mark, PlannerStep, Said, Step, ToolStory
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✗"}
 _GOOD = ("completed", "answered", "handed_off")

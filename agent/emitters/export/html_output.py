@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from agent.audit.story.model import CommandStory, gap_words
 from agent.emitters.export.html_ansi import AnsiHtml, settled
-from agent.recording.story import CommandStory, gap_words
-from agent.sizes import counted, size_words
+from agent.text.sizes import counted, size_words
 
 HEAD, TAIL = 64 * 1024, 32 * 1024
 """Characters of one command's output that are on the page."""

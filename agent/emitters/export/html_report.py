@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan, SessionEnded
 from agent.emitters.export.html_command import is_failed
 from agent.emitters.export.html_facts import Facts
 from agent.emitters.export.html_goal import anchor, goal_section, mark_line, status_style
@@ -22,8 +23,7 @@ from agent.emitters.export.html_text import clock, code, line, stamp, words
 from agent.emitters.export.prompts import MARKS
 from agent.emitters.export.source import Source
 from agent.protocol.decisions import Level
-from agent.recording.story import GoalStory, Item, Mark, SessionBegan, SessionEnded
-from agent.sizes import counted
+from agent.text.sizes import counted
 from agent.version import __version__
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from agent.audit.story.model import GoalStory
+from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
 from agent.emitters.export.source import Source
-from agent.emitters.inert_json import inert_json
-from agent.recording.story import GoalStory
-from agent.recording.story_objects import VERSION, as_json, goal_object, item_object
+from agent.text.inert_json import inert_json
 
 FORMAT = "agent-shell-session"
 _MOST_OTHERS = 10_000  # what stands between goals is kept until they are told

@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.emitters.export.markdown_words import block, code, inline, table
-from agent.emitters.export.source import Source
-from agent.emitters.paint import MARKS, STATUS_STYLE, safe
-from agent.emitters.rehearsal_text import change_lines, plain, totals_words
-from agent.emitters.story_output import recorded_lines
-from agent.emitters.story_words import (
-    decided_words,
-    ending_words,
-    from_words,
-    origin_words,
-    steps_of,
-    took,
-    undo_words,
-    usage_words,
-)
-from agent.emitters.terminal_filter import TerminalFilter
-from agent.recording.story import (
+from agent.audit.story.model import (
     CommandStory,
     GoalStory,
     Item,
@@ -32,6 +16,22 @@ from agent.recording.story import (
     Step,
     ToolStory,
 )
+from agent.emitters.export.markdown_words import block, code, inline, table
+from agent.emitters.export.source import Source
+from agent.emitters.paint import MARKS, STATUS_STYLE, safe
+from agent.emitters.rehearsal_text import change_lines, plain, totals_words
+from agent.emitters.story.output import recorded_lines
+from agent.emitters.story.words import (
+    decided_words,
+    ending_words,
+    from_words,
+    origin_words,
+    steps_of,
+    took,
+    undo_words,
+    usage_words,
+)
+from agent.emitters.terminal_filter import TerminalFilter
 
 _MOST_LINES = 2_000  # of one output; a report is for people
 _OPEN_LINES = 40  # longer outputs are folded

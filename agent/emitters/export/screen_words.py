@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.emitters.paint import safe, safe_line
-from agent.emitters.story_words import wrapped
+from agent.emitters.story.words import wrapped
 from agent.protocol.events import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.audit.story.model import CommandStory, GoalStory, SessionBegan
 from agent.emitters.export.script_text import comment, keeps_shell, note, quoted, statement
 from agent.emitters.export.source import Source
-from agent.emitters.story_words import decided_words, from_words, took
-from agent.recording.story import CommandStory, GoalStory, SessionBegan
+from agent.emitters.story.words import decided_words, from_words, took
 from agent.version import __version__
 
 _HEAD = """\

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from agent.audit.story.model import Item
 from agent.protocol.events import Record
 from agent.recording.reader import BadLine, SessionFile
-from agent.recording.story import Item
 
 if TYPE_CHECKING:
     from agent.recording.integrity.verify import Checked

@@ -9,12 +9,12 @@ from functools import cached_property
 from msgspec.structs import replace as with_fields
 
 from agent.execution.confine import denials, words
-from agent.execution.confine.grounds import Grounds
 from agent.execution.confine.ladder import Ladder, Standing, parsed
 from agent.execution.confine.plan import Plan
 from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
-from agent.execution.helper import Helper
+from agent.execution.confine.write_folders import Grounds
 from agent.execution.leftovers import taken_over
+from agent.execution.process_tree.helper import Helper
 from agent.execution.state import ShellState
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Confinement, Confining, RiskReport

@@ -9,10 +9,10 @@ import tempfile
 import threading
 from dataclasses import dataclass
 
-from agent.execution import wire
 from agent.execution.confine import words
 from agent.execution.confine.plan import Files, Plan, Rung
-from agent.execution.helper import Helper
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.helper import Helper
 
 RUNGS: tuple[Rung, ...] = ("namespaces", "landlock")
 _PATIENCE = 10.0  # seconds that a trial may take; it needs milliseconds

@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 from typing import Protocol
 
-from agent.execution import wire
 from agent.execution.jobs.log import JobLog
 from agent.execution.jobs.table import JobTable
+from agent.execution.process_tree import wire
 from agent.protocol.jobs import Job
 
 

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from agent.execution import sweep, wire
 from agent.execution.jobs.log import JobLog, open_log
+from agent.execution.process_tree import sweep, wire
 from agent.execution.scratch import Held
 from agent.execution.threads import in_thread
 from agent.protocol.errors import NotFound

@@ -11,19 +11,20 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 
-from agent.execution.journal import publish, syscalls, trees
+from agent.execution.journal import post_image as publish
+from agent.execution.journal import syscalls, trees
 from agent.execution.journal.attributes import Facts, look
-from agent.execution.journal.desk import Desk, NoHome
+from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.journal_folder import Desk, NoHome
+from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.progress import Progress
-from agent.execution.journal.publish import Misplaced
 from agent.execution.journal.records import Entry, Run
 from agent.execution.journal.staging import Stage
-from agent.execution.journal.standing import record_how_files_stand
 from agent.execution.journal.syncing import syncing_ahead
-from agent.execution.rehearsal.conflicts import same_as_before
-from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.overlay.conflicts import same_as_before
+from agent.execution.overlay.model import Layer, Step
 from agent.protocol.errors import CommitFailed, RehearsalConflict
 from agent.protocol.rehearsals import Committed, Conflict
 

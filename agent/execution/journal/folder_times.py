@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from agent.execution.journal.attributes import look
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes
-from agent.execution.journal.whereabouts import Whereabouts, is_flat, upward
-from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.journal.renamed_paths import Whereabouts, is_flat, upward
+from agent.execution.overlay.model import Layer, Step
 
 
 def wanted(steps: Sequence[Step], layers: Sequence[Layer], upper: Sequence[Folders]) -> dict[bytes, int]:

@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from agent.execution.journal import publish
-from agent.execution.journal.aftermath import Aftermath
+from agent.execution.journal import post_image as publish
 from agent.execution.journal.before import FILE, NAME, Before, Kept, facts_below, measure, values_below
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.desk import Busy, Desk, NoHome
+from agent.execution.journal.direct_changes import Aftermath
+from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.folders import Folders
+from agent.execution.journal.journal_folder import Busy, Desk, NoHome
 from agent.execution.journal.records import Entry, Run, read_file, write_file
-from agent.execution.journal.standing import record_how_files_stand
+from agent.execution.journal.renamed_paths import is_within
 from agent.execution.journal.targets import Target, is_device, targets_of
-from agent.execution.journal.whereabouts import is_within
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError

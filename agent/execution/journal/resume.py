@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from agent.execution.journal import preimage, publish
+from agent.execution.journal import post_image as publish
+from agent.execution.journal import preimage
 from agent.execution.journal.commit import Watch, finish, roll_back, unwatched
-from agent.execution.journal.desk import Desk
 from agent.execution.journal.folders import Folders
-from agent.execution.journal.publish import Misplaced
+from agent.execution.journal.journal_folder import Desk
+from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.records import Entry
 from agent.execution.journal.undo import go_on, journal_gone
 

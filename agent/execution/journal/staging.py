@@ -10,14 +10,15 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.execution.journal import folder_times, publish, trees
+from agent.execution.journal import folder_times, trees
+from agent.execution.journal import post_image as publish
 from agent.execution.journal.attributes import Facts, Values, dress_like, look, pin, read_values
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.publish import Misplaced
-from agent.execution.journal.whereabouts import Whereabouts, is_within, upward
-from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.journal.post_image import Misplaced
+from agent.execution.journal.renamed_paths import Whereabouts, is_within, upward
+from agent.execution.overlay.model import Layer, Step
 
 
 @dataclass(slots=True)

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from agent.execution.journal import commit as committing
-from agent.execution.journal import preview, publish, resume, undo
+from agent.execution.journal import post_image as publish
+from agent.execution.journal import preview, resume, undo
 from agent.execution.journal.commit import Watch, unwatched
-from agent.execution.journal.desk import Busy, Desk
 from agent.execution.journal.intent import Intent
+from agent.execution.journal.journal_folder import Busy, Desk
 from agent.execution.journal.records import Entry, Run
-from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.overlay.model import Layer, Step
 from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
 from agent.protocol.rehearsals import Change, Committed, Conflict, UndoEntry, Undone
 

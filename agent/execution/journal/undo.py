@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from agent.execution.journal import publish, syscalls
+from agent.execution.journal import post_image as publish
+from agent.execution.journal import syscalls
 from agent.execution.journal.attributes import Facts, look, pin, read_values
 from agent.execution.journal.commit import Watch, finish, settle, unwatched
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.desk import Desk
-from agent.execution.journal.folders import Folders
-from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.publish import Misplaced
-from agent.execution.journal.records import HELD, Entry
-from agent.execution.journal.standing import (
+from agent.execution.journal.file_states import (
     Changed,
     follow_copies,
     record_what_is_left,
     times_changed_by_others,
     what_changed,
 )
-from agent.execution.journal.whereabouts import Whereabouts, is_within
+from agent.execution.journal.folders import Folders
+from agent.execution.journal.intent import Action, Intent
+from agent.execution.journal.journal_folder import Desk
+from agent.execution.journal.post_image import Misplaced
+from agent.execution.journal.records import HELD, Entry
+from agent.execution.journal.renamed_paths import Whereabouts, is_within
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 

@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from agent.execution.rehearsal.model import Step
+from agent.execution.overlay.model import Step
 
 
 def refused_in_reality(steps: Iterable[Step]) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from agent.config.private_folder import make_folder
 from agent.execution import kernel
+from agent.execution.overlay.places import Base, base_for
 from agent.execution.rehearsal.budget import Budget
-from agent.execution.rehearsal.places import Base, base_for
 from agent.execution.rehearsal.scratches import Scratch
 from agent.execution.sandbox import layout as layouts
 from agent.execution.sandbox import mountinfo, sockets

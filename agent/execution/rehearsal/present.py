@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 
 from msgspec.structs import replace
 
-from agent.execution.rehearsal.diffs import LARGEST_TEXT, as_text, unified
-from agent.execution.rehearsal.facts import Looker, entries_below, state_in
-from agent.execution.rehearsal.model import Step
-from agent.execution.rehearsal.reader import ReadResult
+from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
+from agent.execution.overlay.facts import Looker, entries_below, state_in
+from agent.execution.overlay.model import Step
+from agent.execution.overlay.reader import ReadResult
 from agent.protocol.rehearsals import Change, FileState, Totals
 
 MOST_CHANGES = 2_000

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from agent.execution.journal.records import Run
 from agent.execution.journal.store import Journals
-from agent.execution.rehearsal.model import Layer, Step
+from agent.execution.overlay.model import Layer, Step
 from agent.protocol.rehearsals import Committed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from agent.execution.rehearsal import groups
+from agent.execution.overlay import groups
 from agent.protocol.decisions import RiskReport
 from agent.protocol.outcomes import ExecutionResult
 

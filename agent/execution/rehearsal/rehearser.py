@@ -12,13 +12,13 @@ from functools import partial
 from msgspec.structs import replace as with_fields
 
 from agent.execution import state as shell_state
-from agent.execution.launch import Launch
 from agent.execution.leftovers import taken_over
-from agent.execution.limits import ENDED
+from agent.execution.overlay.model import Layer, Step
+from agent.execution.overlay.reader import read_steps
+from agent.execution.process_tree.launch import Launch
+from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.foreign import refused_in_reality
-from agent.execution.rehearsal.model import Layer, Step
-from agent.execution.rehearsal.reader import read_steps
 from agent.execution.rehearsal.refused import refused
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.rehearsal.settings import RehearsalSettings

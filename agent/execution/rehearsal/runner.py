@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from agent.execution.overlay.model import Layer
 from agent.execution.rehearsal.budget import Budget
-from agent.execution.rehearsal.model import Layer
 from agent.execution.rehearsal.planning import Planned, plan
 from agent.execution.sandbox import reports
 from agent.execution.sandbox.mountinfo import is_below

@@ -10,8 +10,8 @@ import stat
 import time
 from collections.abc import Iterable
 
-from agent.execution.rehearsal.places import Base, make_private
-from agent.execution.rehearsal.trees import names_in, open_root
+from agent.execution.overlay.places import Base, make_private
+from agent.execution.overlay.trees import names_in, open_root
 
 _SHELF = b"rehearsals"
 _LOCK = b"lock"

@@ -9,16 +9,16 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agent.audit.story.lineage import whole_records
 from agent.config.paths import state_dir
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.source import Source
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, is_outside
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside
 from agent.frontends.sessions.show import told
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.recording.reader import SessionFile, read_session
-from agent.recording.story_lineage import whole_records
 
 if TYPE_CHECKING:
     import argparse

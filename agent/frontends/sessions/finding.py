@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 from agent.config.paths import state_dir
 from agent.emitters.paint import paint, seconds
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import session_folder
+from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import IoError
-from agent.sizes import size_words
+from agent.text.sizes import size_words
 
 if TYPE_CHECKING:
     import argparse

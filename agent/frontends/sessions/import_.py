@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agent.audit.importing.run import Imported, import_sessions
+from agent.audit.importing.store import open_store
+from agent.audit.sql.sources import Source, find_sources
 from agent.config.paths import state_dir
 from agent.config.private_folder import make_folder
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import session_folder
+from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest
-from agent.recording.importing.run import Imported, import_sessions
-from agent.recording.importing.store import open_store
 from agent.recording.naming import parse_segment
 from agent.recording.reader import SessionFile
-from agent.recording.sql.sources import Source, find_sources
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     import argparse

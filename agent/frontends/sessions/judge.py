@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import find_session, session_folder
+from agent.frontends.session_naming import find_session, session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import ConfigError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
@@ -22,12 +22,12 @@ from agent.recording.reader import SessionFile, list_sessions
 if TYPE_CHECKING:
     import argparse
 
+    from agent.audit.reclassify.judgements import Judgement
+    from agent.audit.reclassify.lines import Trouble
+    from agent.audit.reclassify.ruling import Judge
+    from agent.audit.reclassify.texts import Text
     from agent.frontends.services import Services
     from agent.policy.files import Sources
-    from agent.rejudging.judgements import Judgement
-    from agent.rejudging.lines import Trouble
-    from agent.rejudging.ruling import Judge
-    from agent.rejudging.texts import Text
 
 _MOST_JOBS = 64
 _BREATH = 64
@@ -57,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Judge, and print a line a text (`--json`) or what has changed. Raises CoreError."""
-    from agent.rejudging.judgements import judgements
-    from agent.rejudging.lines import Trouble
-    from agent.rejudging.workers import cores
+    from agent.audit.reclassify.judgements import judgements
+    from agent.audit.reclassify.lines import Trouble
+    from agent.audit.reclassify.workers import cores
 
     if options.jobs is not None and not 1 <= options.jobs <= _MOST_JOBS:
         raise InvalidRequest(f"--jobs takes a number from 1 to {_MOST_JOBS}")
@@ -102,20 +102,20 @@ def _chosen(services: Services, wanted: list[str]) -> list[SessionFile]:
 
 
 def _texts(sessions: Iterable[SessionFile], trouble: Trouble) -> Iterator[Text]:
-    from agent.rejudging.texts import read_texts
+    from agent.audit.reclassify.texts import read_texts
 
     for session in sessions:
         yield from read_texts(session.files, trouble)
 
 
 def _judge(services: Services, options: argparse.Namespace) -> Judge:
+    from agent.audit.reclassify.ruling import Judge
     from agent.policy.sources import policy_sources
-    from agent.rejudging.ruling import Judge
 
     sources = policy_sources(services.settings, services.loaded.environ)
     if options.policy is not None:
         sources = _given(sources, options.policy)
-    from agent.planner.facts import risk_context
+    from agent.planner.facts.facts import risk_context
 
     judge = Judge(
         sources,

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.rejudging.judgements import Judgement
-from agent.sizes import counted
+from agent.audit.reclassify.judgements import Judgement
+from agent.text.sizes import counted
 
 _MOST_GROUPS = 2_000
 _MOST_SHOWN = 50

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
+from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import (
     FIRST_READ,
     STATUSES,
@@ -22,10 +23,9 @@ from agent.frontends.sessions.finding import (
     where,
 )
 from agent.frontends.sessions.layout import Cell, Column, print_table
-from agent.frontends.sessions.naming import session_folder
-from agent.frontends.sessions.when import absolute, add_times, ago, iso
 from agent.frontends.shown import shown_line
-from agent.sizes import counted
+from agent.text.sizes import counted
+from agent.text.times import absolute, add_times, ago, iso
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from agent.config.paths import state_dir
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import session_folder
+from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_name
 from agent.protocol.outcomes import ExitCode
 from agent.recording.permissions import Loose, find_loose, repair

@@ -8,26 +8,26 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.retention.plan import Chosen, Wish, choose, parse_age, parse_size
+from agent.audit.retention.prune import in_words, prune, remove_tombstone
+from agent.audit.retention.survey import Survey, is_being_written, survey
 from agent.config.paths import state_dir
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import session_folder
+from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
 from agent.recording.clock import SystemClock
 from agent.recording.reader import list_sessions
-from agent.recording.retention.plan import Chosen, Wish, choose, parse_age, parse_size
-from agent.recording.retention.prune import in_words, prune, remove_tombstone
-from agent.recording.retention.survey import Survey, is_being_written, survey
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
-    from agent.recording.integrity.witness import Signer
+    from agent.recording.integrity.log_proof import Signer
 
 _LISTED = 40
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.emitters.export.frames import Frame, Look
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, goal_number
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number
 from agent.protocol.errors import InvalidRequest
 from agent.recording.reader import SessionFile, read_session
 
@@ -114,8 +114,8 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _frames(session: SessionFile, look: Look, goal: int, own: bool) -> Iterator[Frame]:
+    from agent.audit.story.lineage import whole_records
     from agent.emitters.export.screen_script import screen_script
-    from agent.recording.story_lineage import whole_records
 
     return screen_script(read_session(session) if own else whole_records(session), look, goal=goal)
 
@@ -124,7 +124,7 @@ def _not_its_own(session: SessionFile, wanted: int, *, own: bool) -> int:
     """How many goals the session took over, which are not run with it. Raises InvalidRequest where `wanted` is one of them."""
     if own:
         return 0
-    from agent.recording.story_lineage import goals_before
+    from agent.audit.story.lineage import goals_before
 
     before = 0
     for session_id, count in goals_before(session):

@@ -12,16 +12,16 @@ from agent.emitters.console import complain, quiet_when_nobody_reads, say
 from agent.emitters.paint import paint
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import find_session, is_outside
+from agent.frontends.session_naming import find_session, is_outside
 from agent.frontends.shown import shown_line, shown_name
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.reader import SessionFile, read_session
 
 if TYPE_CHECKING:
+    from agent.audit.replay.check import Checked
+    from agent.audit.replay.compare import Difference
     from agent.frontends.services import Services
-    from agent.replaying.check import Checked
-    from agent.replaying.compare import Difference
 
 _SHOWN = 40
 """Differences of one goal that are told to people; `--json` has them all."""
@@ -82,7 +82,7 @@ class _Check:
         self._updated = 0
 
     async def session(self, session: SessionFile, *, goal: int, update: bool) -> None:
-        from agent.replaying.check import Checked, check
+        from agent.audit.replay.check import Checked, check
 
         name = shown_name(os.path.basename(session.path))
         changed: list[Checked] = []
@@ -125,8 +125,8 @@ class _Check:
 
     def _update(self, session: SessionFile, changed: list[Checked]) -> None:
         """Write the log anew. Raises CoreError, and then it is as it was."""
+        from agent.audit.replay.rewrite import replace_file, rewritten
         from agent.protocol.events import Record
-        from agent.replaying.rewrite import replace_file, rewritten
 
         if session.size > _MOST_UPDATED or len(session.paths) > 1:
             raise InvalidRequest(f"{shown_name(session.path)} is too large to be kept as an example")

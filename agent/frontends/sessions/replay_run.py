@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import structs
 
 from agent.emitters.console import complain
-from agent.emitters.memory import NullEmitter
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
+from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_shot import open_desk
 from agent.frontends.shown import shown, shown_line, shown_name
 from agent.protocol.confinement import strictest
@@ -22,12 +22,12 @@ from agent.protocol.events import Origin
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
 from agent.recording.reader import SessionFile, read_records
-from agent.sizes import counted
+from agent.text.sizes import counted
 
 if TYPE_CHECKING:
+    from agent.audit.replay.steps import Step
     from agent.frontends.services import Services
-    from agent.frontends.session_desk import SessionDesk
-    from agent.replaying.steps import Step
+    from agent.frontends.session_controller import SessionDesk
 
 _LISTED = 20
 _AS_THEN, _DIFFERS, _NOT_RUN = "same", "different", "not run"
@@ -50,7 +50,7 @@ async def run_again(
 
     0 where all ended as they did then, 1 where one did not, 5 refused, 6 not confirmed, 130 cancelled. Raises CoreError.
     """
-    from agent.replaying.steps import steps
+    from agent.audit.replay.steps import steps
 
     name = shown_name(session.session_id)
     numbered = (structs.replace(step, goal=before + step.goal) for step in steps(read_records(session)))
@@ -182,8 +182,8 @@ class _Again:
 
     async def _edited(self, command: str) -> str | None:
         """The command as the person completes it, None where nobody is there or the label still stands in it."""
+        from agent.audit.replay.replies import LABEL
         from agent.frontends.sessions.replay_edit import complete
-        from agent.replaying.replies import LABEL
 
         if not self.desk.interactive:
             return None

@@ -6,28 +6,28 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.scrubbing import Found, find_secrets, scrub
 from agent.config.paths import state_dir
 from agent.emitters.console import complain, complain_about, say
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
-from agent.frontends.sessions.naming import HELP, find_session, session_folder
+from agent.frontends.session_naming import HELP, find_session, session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
 from agent.recording.clock import SystemClock
 from agent.recording.integrity.verify import verify_or_say
-from agent.recording.known_values import MIN_KNOWN
 from agent.recording.reader import SessionFile, list_sessions
-from agent.recording.redaction import SecretRedactor, secrets_in
-from agent.recording.redaction_key import folder_key
-from agent.recording.scrubbing import Found, find_secrets, scrub
-from agent.recording.sieve import Sieve
+from agent.redaction.key import folder_key
+from agent.redaction.known_values import MIN_KNOWN
+from agent.redaction.prefilter import Sieve
+from agent.redaction.redactor import SecretRedactor, secrets_in
 
 if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
-    from agent.recording.integrity.witness import Signer
+    from agent.recording.integrity.log_proof import Signer
 
 _MOST_GIVEN = 1 << 20  # bytes of values on standard input
 _SHOWN_PLACES = 10

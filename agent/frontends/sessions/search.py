@@ -24,10 +24,10 @@ from agent.frontends.sessions.finding import (
     where,
 )
 from agent.frontends.sessions.list import limit_of
-from agent.frontends.sessions.when import absolute, add_times, ago, iso
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.sizes import counted
+from agent.text.sizes import counted
+from agent.text.times import absolute, add_times, ago, iso
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services

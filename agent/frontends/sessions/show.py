@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from agent.audit.story.fold import stories
+from agent.audit.story.lineage import whole_story
+from agent.audit.story.model import GoalStory, Item
+from agent.audit.story.undone import undone_states
 from agent.emitters.streams import Sink, sink_of
-from agent.frontends.sessions.naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
 from agent.frontends.sessions.turns import turn
 from agent.recording.reader import SessionFile, list_sessions, read_session
-from agent.recording.story import GoalStory, Item
-from agent.recording.story_fold import stories
-from agent.recording.story_lineage import whole_story
-from agent.recording.story_undone import undone_states
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +49,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return 0
 
     def lines() -> Iterator[str]:
-        from agent.emitters.story_text import StoryText
+        from agent.emitters.story.text import StoryText
 
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
@@ -96,8 +96,8 @@ def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
 
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
-    from agent.emitters.inert_json import inert_json
-    from agent.recording.story_objects import as_json, goal_object
+    from agent.audit.story.objects import as_json, goal_object
+    from agent.text.inert_json import inert_json
 
     for number, item in numbered(items):
         if wanted and number > wanted:

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from agent.audit.sql.database import DEFAULT_MEMORY, Answer, LogDatabase
+from agent.audit.sql.sources import find_sources
+from agent.audit.sql.views import views
 from agent.emitters.console import complain
 from agent.emitters.report import print_rows
 from agent.emitters.streamed_table import write_csv, write_json_lines, write_table
 from agent.emitters.streams import FdSink, Sink, sink_of
-from agent.frontends.sessions.naming import session_folder
+from agent.frontends.session_naming import session_folder
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.recording.sql.database import DEFAULT_MEMORY, Answer, LogDatabase
-from agent.recording.sql.sources import find_sources
-from agent.recording.sql.views import views
 
 if TYPE_CHECKING:
     import argparse

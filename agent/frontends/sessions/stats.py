@@ -9,7 +9,7 @@ from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.charts import knows_blocks
 from agent.frontends.sessions.finding import LEVELS, add_rebuild, ask_index, folder_asked, say
-from agent.frontends.sessions.when import add_times, iso
+from agent.text.times import add_times, iso
 
 if TYPE_CHECKING:
     import argparse

@@ -12,9 +12,9 @@ from agent.emitters.paint import paint, seconds
 from agent.emitters.report import cell_width, cut_to_width
 from agent.frontends.sessions.charts import bar, columns, line
 from agent.frontends.sessions.finding import money, risk_style, status_style
-from agent.frontends.sessions.when import day_name
 from agent.frontends.shown import shown_line
-from agent.sizes import counted
+from agent.text.sizes import counted
+from agent.text.times import day_name
 
 _ROWS = 6
 _LABEL = 10

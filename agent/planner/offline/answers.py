@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from agent.meanings.about_last import asks_about_last
-from agent.meanings.exit_answers import succeeded
+from agent.lexicon.about_last import asks_about_last
+from agent.lexicon.exit_answers import succeeded
 from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, is_best
@@ -25,7 +25,7 @@ from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
-    from agent.planner.offline.aftermath import Aftermath
+    from agent.planner.offline.after_run import Aftermath
 
 # `git commit -m x` is a command line; `find photos -please` is not.
 _WITH_SUBCOMMANDS = frozenset(
@@ -45,7 +45,7 @@ class Answerer:
 
     @cached_property
     def _after(self) -> Aftermath:
-        from agent.planner.offline.aftermath import Aftermath  # most goals come before any command
+        from agent.planner.offline.after_run import Aftermath  # most goals come before any command
 
         return Aftermath()
 

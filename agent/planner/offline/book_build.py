@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from agent.meanings.words import Lexicon, read_lexicon
+from agent.lexicon.words import Lexicon, read_lexicon
 from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, load_tables, packed, read_source, sources
 from agent.planner.offline.recipes import load_entries, read_toml
 

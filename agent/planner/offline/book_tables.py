@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.meanings import words
+from agent.lexicon import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILED = os.path.join(HERE, "_book.msgpack")

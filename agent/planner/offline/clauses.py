@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agent.meanings.words import QUOTES
+from agent.lexicon.words import QUOTES
 
 MOST_CLAUSES = 12
 _OF_LIST = re.compile(r"(?:\A|\n)[ \t]*(?:(?:step[ \t]+)?\d{1,2}[.):]|[-*•])[ \t]+", re.IGNORECASE)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.evidence import missing, names_no_folder, names_nothing, unasked
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.grammar.saying import letters_of, literals, masked, undone

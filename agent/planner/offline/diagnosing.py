@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from agent.meanings.exit_answers import deciding_programs
+from agent.lexicon.exit_answers import deciding_programs
 from agent.planner.offline.book_tables import HERE
 from agent.planner.offline.recipes import read_toml
 

@@ -13,7 +13,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 # Line tools take a record for a line, and a comma for a letter.
 _TEXT_OF_JSON = re.compile(

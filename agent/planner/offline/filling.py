@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from agent.recording.memory.model import Slot
+from agent.memory.model import Slot
 
 _PLAIN = re.compile(r"[\w./@%+=:,*?~-]+\Z", re.ASCII)
 _SAFE_NUMBER = re.compile(r"\d{1,9}\Z", re.ASCII)

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.fitting import match_at
 from agent.planner.offline.patterns import Literal, Phrasing
 from agent.planner.offline.sentences import Scene, Sentence

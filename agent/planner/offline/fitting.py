@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.patterns import Element, Literal, Phrasing, Slot
 from agent.planner.offline.sentences import Sentence
 from agent.planner.offline.slots import CUED_TYPES, read_slot

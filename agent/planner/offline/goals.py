@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.talk import Talk
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.filters import FilterReader, Frame
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar

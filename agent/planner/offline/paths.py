@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.quantities import Found
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value

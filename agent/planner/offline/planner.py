@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.meanings.about_last import asks_about_last
+from agent.lexicon.about_last import asks_about_last
+from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.system_tools import flavour_of, on_path
 from agent.planner.offline.worked import answer_in_steps, worked_on
-from agent.planner.regular_file import beginning
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Plan, PlannerReply, Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from agent.meanings.words import Lexicon, Token
+from agent.lexicon.words import Lexicon, Token
 from agent.planner.offline.values import Value
 
 _SIZE_UNITS = {

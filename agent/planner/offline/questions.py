@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 
 _ASKING = frozenset({"is", "are", "was", "were", "has", "have", "had", "did"})
 # Doing these changes something; having been done they are a state.

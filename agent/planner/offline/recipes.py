@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.meanings.words import Lexicon
+from agent.lexicon.words import Lexicon
 from agent.planner.offline import book_tables
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler

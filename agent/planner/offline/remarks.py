@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agent.meanings.words import Lexicon, Token
+from agent.lexicon.words import Lexicon, Token
 from agent.planner.offline.matching import Reading
 from agent.planner.offline.offers import Offers
 from agent.planner.offline.surroundings import Surroundings

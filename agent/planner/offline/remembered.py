@@ -12,10 +12,10 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
+from agent.memory.comparing import GoalReader
+from agent.memory.model import GoalWords, Remembered
 from agent.planner.offline.filling import fill
 from agent.protocol.replies import Alternative, Chat, Command, Reply
-from agent.recording.memory.comparing import GoalReader
-from agent.recording.memory.model import GoalWords, Remembered
 
 WAIT_SECONDS = 0.15  # for what the last goals taught; what takes longer counts the next time
 LEAST_SUCCESS = 0.6
@@ -25,7 +25,7 @@ _LOW = 1
 
 
 class Recall(Protocol):
-    """What is asked of a memory; see `agent.recording.memory.keeper.Memory`."""
+    """What is asked of a memory; see `agent.memory.service.Memory`."""
 
     def refresh(self, wait: float) -> bool: ...
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct, structs
 
-from agent.meanings.words import Lexicon, Token, tokenize
+from agent.lexicon.words import Lexicon, Token, tokenize
 
 
 class Scene(Struct, frozen=True, kw_only=True):

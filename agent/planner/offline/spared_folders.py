@@ -6,7 +6,7 @@ import re
 from itertools import takewhile
 
 from agent.planner.offline.grammar.changes import operations
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 SPARED = (".git", ".hg", ".svn", ".jj", "node_modules", ".venv")
 _CHANGES = frozenset(("delete", "move", "mode", "owner", "empty", "edit"))

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct, structs
 
-from agent.meanings.exit_answers import succeeded
+from agent.lexicon.exit_answers import succeeded
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal
 from agent.planner.offline.surroundings import Surroundings

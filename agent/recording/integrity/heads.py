@@ -19,9 +19,9 @@ from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
 from agent.recording.integrity.boot import boot_id
 from agent.recording.integrity.chain import Link
+from agent.recording.integrity.head_state import standing
 from agent.recording.integrity.lines import name_of
 from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
-from agent.recording.integrity.standing import standing
 from agent.recording.naming import staged_path
 
 _MAX_FILE = 16 * 1024 * 1024

@@ -7,8 +7,8 @@ import stat
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from agent.config.extras import install_command
 from agent.config.private_folder import make_folder
-from agent.extras import install_command
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:

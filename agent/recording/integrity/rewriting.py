@@ -17,9 +17,9 @@ from agent.protocol.events import Event, SessionPruned
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.heads import HeadKeeper, is_announced, read_heads
+from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.staged import Change, StagedLog
 from agent.recording.integrity.verify import Checked, verify_session
-from agent.recording.integrity.witness import Signer
 from agent.recording.logfile import LogFile, reason_of
 from agent.recording.naming import staged_path
 from agent.recording.reader import SessionFile, as_it_is_now

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.keys import KEYRING, check_private, private_key, public_key
+from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.signatures import Signature, add_signature, read_signatures
 from agent.recording.integrity.verify import Signatures, Signed
-from agent.recording.integrity.witness import Signer
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from agent.audit.story.fold import stories
+from agent.audit.story.model import CommandStory, GoalStory, Mark
+from agent.audit.story.objects import goal_object
 from agent.emitters.export.html_command import command_article
-from agent.emitters.story_text import StoryText
+from agent.emitters.story.text import StoryText
 from agent.protocol.events import CommandProposed, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped, Record
 from agent.protocol.replies import PlanStep
-from agent.recording.story import CommandStory, GoalStory, Mark
-from agent.recording.story_fold import stories
-from agent.recording.story_objects import goal_object
 
 EVIL = "a\x1b[2J<b>\u202e"
 EVENTS: tuple[Event, ...] = (

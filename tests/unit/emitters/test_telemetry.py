@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.emitters.memory import CollectingEmitter, FanOut
 from agent.emitters.telemetry import TelemetryEmitter, telemetry_line
+from agent.engine.plain_emitters import CollectingEmitter, FanOut
 from agent.protocol.errors import WriteFailed
 from agent.protocol.events import AssistantDelta, GoalFinished, Record, event_type
 from tests.support.event_cases import CASES, as_record

@@ -11,9 +11,9 @@ import threading
 
 import pytest
 
-from agent.emitters.pacing import MIN_INTERVAL, FramePacer
+from agent.emitters.assistant.pacing import MIN_INTERVAL, FramePacer
+from agent.emitters.assistant.same_text import unseen_part
 from agent.emitters.paint import seconds
-from agent.emitters.same_text import unseen_part
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.errors import ClientDisconnected, WriteFailed

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agent.engine.guard import RepeatGuard
-from agent.engine.sameness import fingerprint, normalise
+from agent.engine.same_output import fingerprint, normalise
 
 _words = st.sampled_from([("a",), ("b",), ("b", "-x"), ("tool", "t", "{}")])
 _cwd = st.sampled_from(["/x", "/y"])

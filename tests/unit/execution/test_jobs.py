@@ -145,7 +145,7 @@ def test_a_job_left_alone_tidies_its_control_group_up(make_run: MakeRunner, mark
     run = make_run()
     run("sleep 1000 >/dev/null 2>&1 &")
     keeper = run.jobs._entries[1].keeper
-    from agent.execution.cgroups import groups_of
+    from agent.execution.process_tree.cgroups import groups_of
 
     if not groups_of(keeper):
         pytest.skip("no control group can be made here")

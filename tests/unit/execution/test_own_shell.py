@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.app.shell_rating import RULE, for_shell
 from agent.execution.shells.own_shell import find
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.risk.classifier import classify
-from agent.shell_rating import RULE, for_shell
 from tests.unit.execution.running import MakeRunner, Runner
 from tests.unit.execution.shell_programs import PATH, needs
 

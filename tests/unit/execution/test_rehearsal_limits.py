@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.executor import ShellExecutor
-from agent.execution.limits import RunLimits
+from agent.execution.process_tree.limits import RunLimits
 from agent.execution.rehearsal import budget
 from agent.execution.rehearsal.settings import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution import cgroups
+from agent.execution.process_tree import cgroups
 from tests.scenarios.ordinary_user import NOBODY, OrdinaryWorld
 from tests.unit.execution.running import Marker
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.outside import edit_text
+from agent.frontends.external_programs import edit_text
 from tests.support.prompt_desk import FakeProcesses
 
 

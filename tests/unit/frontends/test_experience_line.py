@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.heading import heading
-from agent.frontends.plain_confirm import PlainConfirmer
-from agent.frontends.repl import run_repl
-from agent.planner.examples import experience_line
-from agent.recording.memory.model import Experience
+from agent.frontends.confirm.heading import heading
+from agent.frontends.confirm.plain_confirm import PlainConfirmer
+from agent.frontends.repl.repl import run_repl
+from agent.memory.examples import experience_line
+from agent.memory.model import Experience
 from tests.support.fakes import FakePlanner, run, say
 from tests.support.front_services import World
 from tests.support.prompt_desk import Desk, request_for
@@ -66,7 +66,7 @@ def test_a_dumb_terminal_says_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) ->
     async def answer(screen: object, question: str) -> str:
         return "n"
 
-    monkeypatch.setattr("agent.frontends.plain_confirm.read_plain_line", answer)
+    monkeypatch.setattr("agent.frontends.confirm.plain_confirm.read_plain_line", answer)
     confirmer = PlainConfirmer(desk.screen, experience=lambda command, cwd: "used before: 2 of 3 succeeded here")
     asyncio.run(confirmer.confirm(request_for("ls", "low")))
     assert "used before: 2 of 3 succeeded here" in desk.seen

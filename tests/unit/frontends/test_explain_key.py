@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.confirm import PromptConfirmer
+from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.protocol.decisions import Approved, Confirmation, RiskReport
 from agent.risk.classifier import classify
 from tests.support.prompt_desk import Desk, FakeProcesses, request_for, typed

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.frontends.job_commands import job_text, jobs_text, kill_jobs, plain_lines, show_jobs
-from agent.frontends.job_desk import JobDesk, finished, state_of
+from agent.frontends.job_controller import JobDesk, finished, state_of
+from agent.frontends.repl.job_commands import job_text, jobs_text, kill_jobs, plain_lines, show_jobs
 from agent.protocol.errors import InvalidRequest, NotFound, RecordingError
 from agent.protocol.events import Event, JobFinished, JobStarted
 from agent.protocol.jobs import Job

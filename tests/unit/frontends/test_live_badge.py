@@ -16,7 +16,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from agent.frontends.confirm import PromptConfirmer
+from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import CancelGoal, RiskReport
 from tests.support.prompt_desk import Desk, FakeProcesses, Recording, report_of, request_for

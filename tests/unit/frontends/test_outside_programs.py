@@ -7,7 +7,7 @@ import base64
 import os
 from pathlib import Path
 
-from agent.frontends.outside import copy_text, edit_text, editor_words, show_long
+from agent.frontends.external_programs import copy_text, edit_text, editor_words, show_long
 from tests.support.prompt_desk import Desk, FakeProcesses
 
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from agent.frontends.line import OwnCommand
-from agent.frontends.rehearse_commands import rehearse
-from agent.frontends.session_desk import SessionDesk
+from agent.frontends.repl.rehearse_commands import rehearse
+from agent.frontends.session_controller import SessionDesk
 from agent.protocol.errors import InvalidRequest
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.document import Document
 
-from agent.frontends.lexer import LIMIT, ShellLexer, shell_fragments
+from agent.frontends.confirm.lexer import LIMIT, ShellLexer, shell_fragments
 
 SHELL = st.text(alphabet="ab '\"$\\|&;<>(){}#-=\n\t`é", max_size=60)
 

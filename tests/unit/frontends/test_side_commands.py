@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli import completions
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.config.subcommands import SUBCOMMANDS
 from agent.config.table import SETTINGS
-from agent.frontends import completions
-from agent.frontends.config_cli import config_rows, run_config
-from agent.frontends.doctor import Check, page, run_doctor
-from agent.frontends.plan_cli import run_plan
+from agent.frontends.subcommands.config import config_rows, run_config
+from agent.frontends.subcommands.doctor import Check, page, run_doctor
+from agent.frontends.subcommands.plan import run_plan
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
 from agent.protocol.replies import Command, ToolCalls

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.frontends.undo_desk import Choice, UndoDesk, find, list_text, rows
+from agent.frontends.undo_controller import Choice, UndoDesk, find, list_text, rows
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events import UndoFinished
 from agent.protocol.rehearsals import Conflict, Undone

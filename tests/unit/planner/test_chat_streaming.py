@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.planner.streaming import ModeJsonText, PlainText, text_stream
+from agent.planner.codecs.streaming import ModeJsonText, PlainText, text_stream
 from tests.support.each import each
 
 

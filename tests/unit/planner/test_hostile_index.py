@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.git_work import uncommitted
-from agent.planner.path_facts import path_facts
+from agent.planner.facts.git_work import uncommitted
+from agent.planner.facts.path_facts import path_facts
 from agent.protocol.decisions import RiskContext
 
 

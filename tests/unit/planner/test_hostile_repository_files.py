@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-LOOK = "from agent.planner.git_facts import *; import sys; t = repository_of(sys.argv[1]); print(repr(head_branch(t)) if t else '-')"
+LOOK = "from agent.planner.facts.git_facts import *; import sys; t = repository_of(sys.argv[1]); print(repr(head_branch(t)) if t else '-')"
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder", "link to a secret"])

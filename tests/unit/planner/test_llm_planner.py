@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.planner.extract import MAX_REPLY_CHARS
+from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import ConfigError, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem, NoteItem, ReplyItem, ToolSpec

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agent.planner.codecs import ModeJson, PlanJson, make_codec
-from agent.planner.native import Native
-from agent.planner.past_replies import as_calls, as_reply, as_text
-from agent.planner.plan_fields import MAX_STEPS, PROPOSE_PLAN
+from agent.planner.codecs.codecs import ModeJson, PlanJson, make_codec
+from agent.planner.codecs.native import Native
+from agent.planner.codecs.past_replies import as_calls, as_reply, as_text
+from agent.planner.codecs.plan_fields import MAX_STEPS, PROPOSE_PLAN
 from agent.planner.render import render
 from agent.planner.report import Reporter, Room
 from agent.protocol.decisions import Level, Opinion

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.planner.codecs import make_codec
+from agent.planner.codecs.codecs import make_codec
 from agent.planner.prompt import Prompt, message_tokens
 from agent.planner.render import Renderer, render, settled
 from agent.planner.report import Reporter, Room

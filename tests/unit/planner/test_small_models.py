@@ -8,11 +8,11 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from agent.planner.codecs import make_codec
+from agent.planner.codecs.codecs import make_codec
+from agent.planner.codecs.past_replies import as_reply, as_text
+from agent.planner.codecs.streaming import text_stream
 from agent.planner.few_shot import MOST, FewShot
 from agent.planner.llm import LLMPlanner
-from agent.planner.past_replies import as_reply, as_text
-from agent.planner.streaming import text_stream
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import CommandItem, EnvironmentFacts, GoalItem, ReplyItem, StepItem, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, PlanStep

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.facts import SystemFacts
-from agent.planner.git_facts import git_summary, repository_of, summarise, workspace_of
+from agent.planner.facts.facts import SystemFacts
+from agent.planner.facts.git_facts import git_summary, repository_of, summarise, workspace_of
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

@@ -9,8 +9,8 @@ import pytest
 
 from agent.config.load import load_settings
 from agent.engine.stream import EventStream
-from agent.frontends.heading import heading
-from agent.gate import Gate, Judges
+from agent.frontends.confirm.heading import heading
+from agent.gate.gate import Gate, Judges
 from agent.policy.confining import beyond, wanted
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.engine.stream import EventStream
-from agent.gate import Gate, Judges
+from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy, PolicyFile, Rule
 from agent.protocol.cancel import CancellationToken

@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol.events import SessionStarted
 from agent.recording.jsonl import JsonlRecorder, open_session
-from agent.recording.redaction import SecretRedactor
+from agent.redaction.redactor import SecretRedactor
 
 
 class FixedClock:

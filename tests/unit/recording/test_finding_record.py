@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent.audit.story.lineage import records_of
 from agent.protocol.errors import IoError
 from agent.protocol.events import (
     Event,
@@ -25,7 +26,6 @@ from agent.recording.branching import goals_in, lineage
 from agent.recording.finding_record import line_of
 from agent.recording.integrity.chain import line_hash
 from agent.recording.reader import list_sessions
-from agent.recording.story_lineage import records_of
 
 
 def record(seq: int, event: Event) -> bytes:

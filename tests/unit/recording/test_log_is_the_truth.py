@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.emitters.memory import NullEmitter
+from agent.engine.plain_emitters import NullEmitter
 from agent.protocol.commands import EmptySession
 from agent.protocol.decisions import Approved, CancelGoal, Remark, Skipped
 from agent.protocol.messages import ContextBlock, ContinuationKind, FileInput, ToolCall, ToolSpec, UserInput

@@ -11,9 +11,9 @@ import pytest
 
 from agent.config.private_folder import make_folder
 from agent.execution.jobs import log as jobs
-from agent.execution.rehearsal.places import state_base
+from agent.execution.overlay.places import state_base
 from agent.execution.rehearsal.planning import state_dir_made
-from agent.frontends.goal_history import GoalHistory
+from agent.frontends.repl.goal_history import GoalHistory
 from agent.policy.shown_once import Showing, ShownFiles
 from agent.policy.store import add_rules
 from agent.protocol.events import SessionStarted

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.recording.detector_table import DETECTORS
-from agent.recording.known_values import encoded_forms
-from agent.recording.named_values import ANCHORS
+from agent.audit.scrubbing import find_secrets
 from agent.recording.reader import SessionFile
-from agent.recording.redaction import SecretRedactor
-from agent.recording.scrubbing import find_secrets
-from agent.recording.sieve import Sieve
+from agent.redaction.detector_table import DETECTORS
+from agent.redaction.known_values import encoded_forms
+from agent.redaction.named_values import ANCHORS
+from agent.redaction.prefilter import Sieve
+from agent.redaction.redactor import SecretRedactor
 from tests.support.redaction_corpus import secrets
 from tests.support.redaction_harmless import harmless
 
@@ -193,7 +193,7 @@ def test_with_personal_data_every_line_is_looked_through() -> None:
 
 @pytest.mark.parametrize("tail", [b"", b"\n", b"\n\n"])
 def test_lines_of_any_length_keep_their_numbers(tmp_path: Path, tail: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agent.recording import scrubbing
+    from agent.audit import scrubbing
     from agent.recording.integrity import lines as reading
 
     monkeypatch.setattr(scrubbing, "MAX_LINE", 1000)

@@ -12,7 +12,7 @@ from agent.protocol.events import CommandRated, Known, Notice, SessionStarted, e
 from agent.recording.clock import SystemClock
 from agent.recording.envelope import Envelope
 from agent.recording.jsonl import open_session
-from agent.recording.redaction import SecretRedactor
+from agent.redaction.redactor import SecretRedactor
 
 SECRET = "Q7x1mRk2Zx9Lw4Tn8Vb"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.gate import Gate, Judges
-from agent.planner.codecs import make_codec
-from agent.planner.fields import opinion
+from agent.gate.gate import Gate, Judges
+from agent.planner.codecs.codecs import make_codec
+from agent.planner.codecs.fields import opinion
 from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Finding, Level, Opinion, Proposal, RiskReport, Skipped

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from agent.protocol.decisions import Level
-from agent.risk.awk_programs import AwkProgram, read_awk
 from agent.risk.classifier import classify
+from agent.risk.programs.awk_code import AwkProgram, read_awk
 
 PLACES = (
     "BEGIN {{{0}}}",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.planner.path_facts import path_facts
+from agent.planner.facts.path_facts import path_facts
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
-from agent.risk.folder_files import _FILES, files_loaded
-from agent.risk.knowledge_store import program, program_names
+from agent.risk.invocations.folder_files import _FILES, files_loaded
+from agent.risk.tables.store import program, program_names
 from tests.support.each import each
 
 LOADS = sorted({name for name in program_names() if (table := program(name)) is not None and name in table.loads})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.risk.budget import MAX_LENGTH, Work
 from agent.risk.classifier import classify
-from agent.risk.cursor import BudgetError
+from agent.risk.reader.budget import MAX_LENGTH, Work
+from agent.risk.reader.cursor import BudgetError
 from benchmarks import risk_fuzz
 from benchmarks.risk_fuzz_grown import grown
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
-from agent.risk.knowledge_store import programs_with_ways, ways_of
+from agent.risk.tables.store import programs_with_ways, ways_of
 from tests.support.each import each
 
 ROWS = [

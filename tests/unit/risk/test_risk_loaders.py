@@ -6,8 +6,8 @@ import pytest
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
-from agent.risk.knowledge_store import program, programs_with_ways, ways_of
-from agent.risk.ways_loaders import VALUELESS
+from agent.risk.gtfobins.loaders import VALUELESS
+from agent.risk.tables.store import program, programs_with_ways, ways_of
 
 LOADING = {
     "load": "./x.so",

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.planner.path_facts import Watch, path_facts
+from agent.planner.facts.path_facts import Watch, path_facts
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
-from agent.risk.find_expressions import Expression
+from agent.risk.programs.find_expressions import Expression
 from tests.support.each import each
 
 INSIDE = ("HEAD", "index", "config", "hooks/pre-commit.sample", "refs/heads/main", "refs/tags/", "objects/3f/0c41d9")

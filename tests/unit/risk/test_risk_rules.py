@@ -11,9 +11,9 @@ from hypothesis import given as generated
 from hypothesis import strategies as st
 
 from agent.protocol.decisions import Level, RiskContext
-from agent.risk import knowledge_build
 from agent.risk.classifier import classify
-from agent.risk.knowledge_store import level_row
+from agent.risk.tables import build as knowledge_build
+from agent.risk.tables.store import level_row
 from tests.support.each import each
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.protocol.decisions import RiskReport
 from agent.risk import second_opinion
 from agent.risk.classifier import classify
-from agent.risk.syntax import Parser
+from agent.risk.reader.syntax import Parser
 from tests.support.each import each
 
 CORPUS = Path(__file__).resolve().parents[2] / "risk_corpus.jsonl"

@@ -7,7 +7,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.risk import scopes
+from agent.risk.tables import scopes
 
 PATTERN = re.compile(*scopes._SECRET._source)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agent.protocol.decisions import Level
-from agent.risk import knowledge_build
 from agent.risk.classifier import classify
-from agent.risk.options import split_args
-from agent.risk.words import Word
+from agent.risk.shell.words import Word
+from agent.risk.tables import build as knowledge_build
+from agent.risk.tables.options import split_args
 from tests.support.each import each
 
 TABLES, _ = knowledge_build.load_tables()
@@ -16,7 +16,7 @@ def examples(level: str) -> list[tuple[str, str, str]]:
     """Table, program and rest of each example of `level` that begins with a sub-command the table names."""
     found = []
     for name, table in TABLES.items():
-        if "cases" not in table or table.get("handler", "").startswith(("wrappers:", "handlers_net:behind")):
+        if "cases" not in table or table.get("handler", "").startswith(("wrappers:", "programs.network:behind")):
             continue
         for example in table.get("examples", []):
             said, _, command = example.partition(" ")

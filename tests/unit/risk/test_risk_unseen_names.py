@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.planner.path_facts import path_facts
+from agent.planner.facts.path_facts import path_facts
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
 from tests.support.each import each

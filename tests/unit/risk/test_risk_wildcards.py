@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.planner.path_facts import Watch, path_facts
+from agent.planner.facts.path_facts import Watch, path_facts
 from agent.protocol.decisions import Level, RiskContext, RiskReport
 from agent.risk.classifier import classify
 from tests.support.each import each

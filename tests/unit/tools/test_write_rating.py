@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.gate import Gate, Judges
+from agent.gate.gate import Gate, Judges
 from agent.policy.deciding import decide
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskContext, RiskReport

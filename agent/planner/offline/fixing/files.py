@@ -8,10 +8,10 @@ import stat
 
 from msgspec import structs
 
+from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.rewriting import replace_program
 from agent.planner.offline.values import quote_path
-from agent.planner.regular_file import beginning
 
 _UNITS = {"y": "year", "m": "month", "w": "week", "d": "day", "H": "hour", "M": "minute", "S": "second"}
 _INTERPRETERS = {".py": "python3", ".sh": "bash", ".pl": "perl", ".rb": "ruby", ".js": "node"}

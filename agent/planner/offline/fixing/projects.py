@@ -9,12 +9,12 @@ import re
 
 from msgspec import structs
 
+from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.paths import nearest_path
 from agent.planner.offline.fixing.programs import names_table
 from agent.planner.offline.fixing.rewriting import is_destructive_word, replace_program, replace_written
-from agent.planner.regular_file import beginning
 
 _MAX_BYTES = 500_000
 _NAME = re.compile(r"[A-Za-z0-9_][\w.:@+-]{0,80}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 
-from agent.planner.git_facts import repository_of
+from agent.planner.facts.git_facts import repository_of
+from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.paths import nearest_path
 from agent.planner.offline.fixing.rewriting import destroys, replace_written
-from agent.planner.regular_file import beginning
 
 _REF = re.compile(r"[A-Za-z0-9_][\w./+@-]{0,120}")
 _MAX_REFS = 3000

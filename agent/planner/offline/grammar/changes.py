@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 _START = r"(?:\A|[\n;|&({]\s*|-exec(?:dir)? |-ok |xargs (?:-\S+ (?:\d+ |\{\} )?)*|sudo (?:-\S+ )*|\bdo |\bthen |\bsh -c '|&& )"
 _PROGRAMS = {

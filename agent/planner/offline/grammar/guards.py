@@ -15,7 +15,7 @@ from agent.planner.offline.grammar.changes import operations, redirections, shel
 from agent.planner.offline.grammar.places import unsound
 from agent.planner.offline.grammar.reach import out_of_reach
 from agent.planner.offline.grammar.saying import letters_of, literals, masked, no_order, orders, undone
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 _NEW_ONLY = frozenset({"write", "append", "create"})
 _VERBS = {

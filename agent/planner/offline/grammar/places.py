@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from agent.planner.offline.grammar.changes import operations, shell_words
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 _DENIES = LazyPattern(
     r"n't\b|\bnot\b|\bwithout\b|\bexcept\b|\bexcluding\b|\bother than\b|\bbut (?:not|no)\b|\black(?:s|ing)?\b"

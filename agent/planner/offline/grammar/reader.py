@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct, structs
 
-from agent.meanings.words import Token
+from agent.lexicon.words import Token
 from agent.planner.offline.filters import read_kinds
 from agent.planner.offline.grammar.filesread import is_archive
 from agent.planner.offline.grammar.holes import read_hole

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.lazy_pattern import LazyPattern
+from agent.text.lazy_pattern import LazyPattern
 
 _QUOTED = LazyPattern(r"(?<!\w)(?:'[^'\n]*?'|\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|«[^»\n]*»)(?!\w)")
 _POLITE = LazyPattern(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.audit.story.fold import stories
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.json_document import json_document
 from agent.emitters.export.markdown import markdown
@@ -17,7 +18,6 @@ from agent.emitters.export.markdown_words import block, code, inline, table
 from agent.emitters.export.source import Source
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
-from agent.recording.story_fold import stories
 from tests.support.pictured_session import Session, hostile, many, pictured
 
 

@@ -10,6 +10,8 @@ from importlib import resources
 
 import pytest
 
+from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.model import GoalStory, Said
 from agent.emitters.export import html_report as page
 from agent.emitters.export.html_ansi import AnsiHtml, settled
 from agent.emitters.export.html_changes import edit_block
@@ -20,8 +22,6 @@ from agent.protocol.events import Record, SessionStarted, decode, encode
 from agent.recording.integrity.chain import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem
-from agent.recording.story import GoalStory, Said
-from agent.recording.story_fold import stories, taken_back
 from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured
 
 VOID = {"meta", "br", "input", "rect", "hr"}

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
+from agent.audit.story.fold import stories
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.html_report import html_report
 from agent.protocol.events import Record, decode, encode
-from agent.recording.story_fold import stories
 from tests.support.each import each
 from tests.support.pictured_session import hostile, pictured
 

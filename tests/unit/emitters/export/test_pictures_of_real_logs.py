@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pyte
 
+from agent.audit.story.fold import stories
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.frames import Look
 from agent.emitters.export.html_report import html_report
 from agent.emitters.export.screen_script import screen_script
 from agent.protocol.events import GoalStarted, Record
 from agent.recording.reader import read_records
-from agent.recording.story_fold import stories
 from tests.support.each import each
 
 LOGS = sorted((Path(__file__).resolve().parents[3] / "replays").glob("*.jsonl"))

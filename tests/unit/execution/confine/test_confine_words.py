@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.execution import sandbox_entry
 from agent.execution.confine import call_filter, denials, ladder, words
 from agent.execution.confine.plan import Plan, decoded
 from agent.execution.diagnosis import diagnose
-from agent.execution.helper import Helper
+from agent.execution.process_tree.helper import Helper
+from agent.execution.supervision import sandbox_entry
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult

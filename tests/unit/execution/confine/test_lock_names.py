@@ -12,8 +12,8 @@ import threading
 
 import pytest
 
-from agent.execution.confine import asked_calls
-from agent.execution.confine.asked_names import CURRENT, Name
+from agent.execution.confine.lock import asked_calls
+from agent.execution.confine.lock.asked_names import CURRENT, Name
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 STREAMS = (

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.confine import asked_files, git_records
-from agent.execution.confine.asked_files import AskedFiles
-from agent.execution.confine.asked_names import CURRENT, Name
-from agent.execution.confine.caller import Caller, Refused
-from agent.execution.confine.lock_plan import LockPlan
+from agent.execution.confine.lock import asked_files, git_records
+from agent.execution.confine.lock.asked_files import AskedFiles
+from agent.execution.confine.lock.asked_names import CURRENT, Name
+from agent.execution.confine.lock.caller import Caller, Refused
+from agent.execution.confine.lock.plan import LockPlan
 from tests.unit.execution.confine.test_lock_hostile import world  # noqa: F401 - a fixture
 
 RECORDS = """

@@ -21,7 +21,7 @@ if __name__ == "__main__":
 
 from agent.execution.journal.records import Run  # noqa: E402
 from agent.execution.journal.store import Journals  # noqa: E402
-from agent.execution.rehearsal.model import Layer, Op, Step  # noqa: E402
+from agent.execution.overlay.model import Layer, Op, Step  # noqa: E402
 from agent.protocol.errors import CommitFailed, UndoFailed  # noqa: E402
 from tests.support.tree_operations import differences, listing  # noqa: E402
 

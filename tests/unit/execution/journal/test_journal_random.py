@@ -10,7 +10,7 @@ import pytest
 
 from agent.execution.journal.records import Run
 from agent.execution.journal.store import Journals
-from agent.execution.rehearsal.reader import read_steps
+from agent.execution.overlay.reader import read_steps
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, PLAIN, OverlayWorld, why_not
 from tests.support.tree_operations import Listing, differences, listing
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from agent.execution.rehearsal.model import Step
+from agent.execution.overlay.model import Step
+from agent.execution.overlay.reader import ReadResult, read_steps
 from agent.execution.rehearsal.present import present
-from agent.execution.rehearsal.reader import ReadResult, read_steps
 from agent.protocol.rehearsals import Change
 from tests.support.overlay_world import OverlayWorld, why_not
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from agent.execution.overlay.reader import read_steps
 from agent.execution.rehearsal.present import present
-from agent.execution.rehearsal.reader import read_steps
 from agent.protocol.rehearsals import Totals
 from tests.support.overlay_world import FAITHFUL, FOR_USERS, OverlayWorld
 from tests.unit.execution.rehearsal.reading import overlay, read, shown

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.rehearsal import places, scratches
-from agent.execution.rehearsal.places import Base, base_for, make_private, state_base
+from agent.execution.overlay import places
+from agent.execution.overlay.places import Base, base_for, make_private, state_base
+from agent.execution.rehearsal import scratches
 from agent.execution.rehearsal.scratches import Scratch, sweep
 from agent.execution.sandbox import mountinfo
 from agent.execution.sandbox.mountinfo import Mount
@@ -47,7 +48,7 @@ def test_a_sweep_takes_what_a_killed_process_left(base: Base) -> None:
     code = (
         f"import os, sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from agent.execution.rehearsal.scratches import Scratch\n"
-        "from agent.execution.rehearsal.places import Base\n"
+        "from agent.execution.overlay.places import Base\n"
         f"s = Scratch([Base({base.folder!r}, True)]); os.makedirs(s.main + b'/0/upper/d'); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)

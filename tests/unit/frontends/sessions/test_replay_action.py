@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent.arguments import parse
+from agent.cli.arguments import parse
 from agent.frontends.sessions.replay import run
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events import Record, encode

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.arguments import parse
+from agent.cli.arguments import parse
 from agent.emitters.streams import MemorySink
 from agent.frontends.sessions import replay
 from agent.frontends.sessions.replay_check import run_check

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agent.app import build_services, load
+from agent.app.composition import build_services, load
 from agent.emitters.streams import MemorySink
 from agent.frontends import one_shot
 from agent.frontends.line import OwnCommand
-from agent.frontends.sessions.naming import find_session
+from agent.frontends.session_naming import find_session
 from agent.frontends.sessions.replay_run import run_again
 from agent.protocol.confinement import is_as_strict
 from agent.protocol.decisions import Approved, CancelGoal, Skipped

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agent.frontends.sessions.naming import find_session, is_outside
+from agent.frontends.session_naming import find_session, is_outside
 from agent.protocol.errors import InvalidRequest, IoError, NotFound
 from agent.protocol.events import encode
 from tests.support.pictured_session import pictured

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent import cli
+from agent.cli import entry as cli
 from tests.support.desk_world import DeskWorld
 
 

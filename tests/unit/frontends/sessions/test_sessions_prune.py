@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from agent.arguments import parse
+from agent.audit.retention.plan import Wish, choose, parse_age, parse_size
+from agent.audit.retention.prune import prune as prune_one
+from agent.audit.retention.survey import survey
+from agent.cli.arguments import parse
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.sessions import permissions, prune
@@ -22,9 +25,6 @@ from agent.protocol.rehearsals import UndoEntry
 from agent.recording.disk import Disk
 from agent.recording.integrity import rewriting
 from agent.recording.reader import list_sessions, read_records
-from agent.recording.retention.plan import Wish, choose, parse_age, parse_size
-from agent.recording.retention.prune import prune as prune_one
-from agent.recording.retention.survey import survey
 from tests.support.audit_world import Log
 from tests.support.log_place import Place
 
@@ -248,7 +248,7 @@ def test_killed_at_every_change_it_is_whole_or_buried(
         (chosen,) = choose([survey(session)], Wish(keep_size=0), now=0)
         whole = Path(session.path).read_bytes()
         monkeypatch.setattr(
-            "agent.recording.retention.prune.bury_session",
+            "agent.audit.retention.prune.bury_session",
             lambda *given, at=at, **more: real(*given, **more, disk=_Killing(at)),
         )
         try:
@@ -260,7 +260,7 @@ def test_killed_at_every_change_it_is_whole_or_buried(
         buried = b"session.pruned" in there
         assert buried or there == whole
         seen.add(buried)
-        monkeypatch.setattr("agent.recording.retention.prune.bury_session", real)
+        monkeypatch.setattr("agent.audit.retention.prune.bury_session", real)
         if not buried:  # whoever comes next puts it right
             (again,) = choose([survey(list_sessions(world.sessions)[0])], Wish(keep_size=0), now=0)
             prune_one(again, world.heads, now="2026-03-05T00:00:00.000000Z")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.story.model import GoalStory
 from agent.emitters.streams import MemorySink
 from agent.execution.processes import HostProcesses
 from agent.frontends.sessions.pager import pager_words, show_lines
@@ -18,7 +19,6 @@ from agent.frontends.sessions.show import told
 from agent.protocol.errors import NotFound
 from agent.protocol.events import Record, SessionPruned, UndoFinished
 from agent.recording.reader import list_sessions
-from agent.recording.story import GoalStory
 from tests.support.pictured_session import Session, hostile, many, pictured
 from tests.support.session_folder import SessionFolder
 

@@ -16,16 +16,16 @@ import pytest
 
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
-from agent.arguments import parse
+from agent.audit.sql import database as module
+from agent.cli.arguments import parse
+from agent.config.extras import install_command
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.emitters.streamed_table import write_csv, write_table
 from agent.emitters.streams import StreamSink
-from agent.extras import install_command
 from agent.frontends.sessions import sql
 from agent.frontends.sessions.dispatch import action
 from agent.protocol.errors import ConfigError, InvalidRequest, IoError
-from agent.recording.sql import database as module
 from tests.support.audit_world import write_world
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.arguments import parse
+from agent.cli.arguments import parse
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.frontends.sessions import verify

@@ -14,7 +14,7 @@ from agent.emitters.streams import MemorySink
 from agent.frontends.sessions.charts import bar, columns, knows_blocks, line
 from agent.frontends.sessions.layout import Cell, Column, print_table
 from agent.frontends.sessions.stats_view import bucketed
-from agent.frontends.sessions.when import _read, absolute, ago, iso, since_of, until_of
+from agent.text.times import _read, absolute, ago, iso, since_of, until_of
 from tests.support.each import each
 
 NOW = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)  # a Sunday

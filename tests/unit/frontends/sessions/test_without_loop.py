@@ -16,7 +16,7 @@ from tests.support.session_folder import SessionFolder
 
 _SHOW = """
 import sys
-from agent.cli import main
+from agent.cli.entry import main
 code = main(["sessions", *sys.argv[1:]])
 print(code, "asyncio" in sys.modules, file=sys.stderr)
 """

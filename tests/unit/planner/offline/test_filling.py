@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.memory.comparing import GoalReader
+from agent.memory.model import Slot
 from agent.planner.offline.filling import fill
-from agent.recording.memory.comparing import GoalReader
-from agent.recording.memory.model import Slot
 from tests.support.each import each
 
 READ = GoalReader()

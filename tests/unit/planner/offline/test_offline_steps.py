@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.replay.replies import reply_of
 from agent.planner.offline.clauses import clauses
 from agent.planner.offline.planner import OfflinePlanner, encode_reply
 from agent.planner.offline.referring import Told, after, resolved
@@ -13,7 +14,6 @@ from agent.planner.offline.spared_folders import without_spared_folders
 from agent.protocol.messages import CommandItem, EnvironmentFacts, GoalItem, NoteItem, StepItem
 from agent.protocol.replies import Chat, Command, Plan, Reply
 from agent.protocol.requests import PlannerRequest
-from agent.replaying.replies import reply_of
 from tests.support.each import each
 
 PLANNER = OfflinePlanner(tools_present=lambda name: True)

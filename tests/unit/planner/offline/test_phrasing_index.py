@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from agent.meanings.words import tokenize
+from agent.lexicon.words import tokenize
 from agent.planner.offline.questions import asked_about
 from agent.planner.offline.recipes import load_book, load_entries
 

@@ -6,10 +6,10 @@ import datetime
 
 import pytest
 
+from agent.memory.comparing import GoalReader
+from agent.memory.model import GoalWords, Remembered, Slot
 from agent.planner.offline.remembered import RememberedCommands, provenance
 from agent.protocol.replies import Alternative, Chat, Command, Reply
-from agent.recording.memory.comparing import GoalReader
-from agent.recording.memory.model import GoalWords, Remembered, Slot
 
 TODAY = datetime.date(2026, 11, 22)
 AT = int(datetime.datetime(2026, 11, 12, 9).timestamp() * 1e6)

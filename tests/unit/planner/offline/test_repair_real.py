@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agent.planner.offline.aftermath import Aftermath
+from agent.planner.offline.after_run import Aftermath
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Command
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.planner.offline.aftermath import Aftermath
+from agent.planner.offline.after_run import Aftermath
 from agent.planner.offline.diagnosing import Diagnoser, literal_hints, load_rules, shortened_lines
 from agent.planner.offline.fixes import FIXES, fill
 from agent.planner.offline.fixing.nearest import distance, nearest

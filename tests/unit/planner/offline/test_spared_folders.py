@@ -15,7 +15,7 @@ from agent.planner.offline.spared_folders import SPARED, without_spared_folders
 from agent.protocol.decisions import RiskContext
 from agent.protocol.replies import Command
 from agent.risk.classifier import classify
-from agent.risk.find_expressions import STORES
+from agent.risk.programs.find_expressions import STORES
 from tests.support.each import each
 from tests.unit.planner.offline.offline_support import answer, command_for, goal_item
 

@@ -218,7 +218,7 @@ def test_list_goes_by_what_last_goes_by(index: LogIndex, folder: SessionFolder) 
     for seconds in (0.0, None):
         assert [row["session"] for row in listed(index, folder, seconds)] == expected[::-1]
     assert choose_session(str(folder.path), "last", attended=True).session_id == expected[-1]
-    from agent.frontends.sessions.naming import find_session
+    from agent.frontends.session_naming import find_session
 
     for back in range(1, 5):
         assert find_session(folder.services(), f"-{back}").session_id == expected[-back]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.recording.integrity import walk
-from agent.recording.integrity.twins import twin_key, without_twins
+from agent.recording.integrity.duplicate_keys import twin_key, without_twins
 from tests.support.log_place import Place
 
 

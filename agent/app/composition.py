@@ -1,0 +1,207 @@
+"""The composition root: the only place that wires real parts together."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from agent.app.lazy_ports import follows_folder
+from agent.app.process import Parts
+from agent.config.load import Loaded, load_settings
+from agent.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from agent.engine.facade import Conversation
+    from agent.frontends.services import Services
+    from agent.frontends.subcommands.risk_policy import Held
+    from agent.protocol.ports import Confirmer, Emitter, Provider, Tool
+    from agent.protocol.requests import RunOptions
+
+
+def load(flags: Mapping[str, Any]) -> Loaded:
+    """Settings of this process. Raises ConfigError."""
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        raise ConfigError("the working folder does not exist any more", hint="cd to another one") from None
+    loaded = load_settings(flags, os.environ, cwd=cwd)
+    _search_own_programs_in_fixed_places()
+    if loaded.settings.cwd is not None and not os.path.isdir(loaded.settings.cwd):
+        raise ConfigError(f"--cwd {loaded.settings.cwd}: there is no such folder")
+    return loaded
+
+
+def held(options: argparse.Namespace) -> Held:
+    """What `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
+    from agent.app.policy import PolicyParts
+    from agent.frontends.subcommands.risk_policy import Held
+    from agent.planner.facts.facts import SystemFacts
+    from agent.protocol.requests import Approval
+
+    flags = {"safety_policy": options.safety_policy} if options.safety_policy else {}
+    loaded = load(flags)
+    policies = PolicyParts(loaded.settings, loaded.environ)
+    policies.check()
+    approval = Approval(mode=loaded.settings.approve, safety_off=loaded.settings.safety_off)  # type: ignore[arg-type]
+    return Held(policy=policies.policy, context=SystemFacts().risk_context, approval=approval)
+
+
+def _search_own_programs_in_fixed_places() -> None:
+    """A PATH entry that is relative would let the working folder choose which git, pager, editor or bash we start ourselves.
+
+    Commands get the person's PATH as it was; their rating knows about it.
+    """
+    path = os.environ.get("PATH", "")
+    if follows_folder(path):
+        from agent.execution.search_path import without_relative
+
+        os.environ["PATH"] = without_relative(path) or os.defpath
+
+
+def start(sub: str, loaded: Loaded, options: argparse.Namespace) -> int:
+    """Run the front end that the command line asks for; the exit code."""
+    if sub == "sessions":
+        from agent.frontends.sessions.dispatch import run_action
+
+        return run_action(options.action, build_services(loaded), options)
+    import asyncio
+
+    words: list[str] = getattr(options, "words", [])
+    goal = " ".join(words)
+    if sub == "config":
+        from agent.frontends.subcommands.config import run_config
+
+        return asyncio.run(run_config(loaded, action=options.action, json_output=bool(options.json)))
+    if sub == "models":
+        from agent.frontends.subcommands.models import run_models
+
+        return asyncio.run(run_models(loaded, action=options.action, name=options.name, json_output=bool(options.json)))
+    services = build_services(loaded, strict=sub != "doctor")
+    if sub == "doctor":
+        from agent.frontends.subcommands.doctor import run_doctor
+
+        return asyncio.run(run_doctor(services, json_output=bool(options.json)))
+    if sub == "plan":
+        from agent.frontends.subcommands.plan import run_plan
+
+        return asyncio.run(run_plan(services, goal=goal, batch=options.batch))
+    if sub == "exec":
+        from agent.frontends.one_shot import exec_command
+
+        command = goal if len(words) == 1 else _shell_words(words)
+        return asyncio.run(exec_command(services, command, via_rehearsal=options.via_rehearsal))
+    if sub == "rehearse":
+        from agent.frontends.subcommands.rehearse import run_rehearse
+
+        command = goal if len(words) == 1 else _shell_words(words)
+        return asyncio.run(run_rehearse(services, command, network=options.network))
+    if sub == "undo":
+        from agent.frontends.subcommands.undo import run_undo
+
+        return asyncio.run(run_undo(services, wanted=options.id or "", listing=options.list, sure=options.yes))
+    if words:
+        from agent.frontends.one_shot import run_goal
+
+        return asyncio.run(run_goal(services, goal))
+    if not sys.stdin.isatty() or loaded.settings.json:
+        from agent.frontends.one_shot import run_lines
+
+        return asyncio.run(run_lines(services))
+    from agent.frontends.repl.repl import run_repl
+
+    code = asyncio.run(run_repl(services))
+    from agent.execution.leaving import leave_terminal
+
+    sys.stdout.flush()
+    leave_terminal()
+    return code
+
+
+def _shell_words(words: list[str]) -> str:
+    """Several words were one command line in the person's shell; quote them back into one."""
+    import shlex
+
+    return shlex.join(words)
+
+
+def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
+    """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use.
+
+    Raises ConfigError for a `--safety-policy` file that cannot be used, unless not `strict`.
+    """
+    from agent.frontends.services import Services
+
+    parts = Parts(loaded)
+    if strict:
+        parts.policies.check()
+        warnings = (*parts.policies.warnings(loaded.settings.cwd or os.getcwd()), *parts.leaving())
+        loaded = structs.replace(loaded, warnings=(*loaded.warnings, *warnings)) if warnings else loaded
+    return Services(
+        loaded=loaded,
+        make_engine=parts.make_engine,
+        processes=parts.processes,
+        open_context=parts.open_context,
+        make_emitter=parts.make_emitter,
+        rate=parts.rate,
+        context=parts.context,
+        experience=parts.memory.experience,
+        memory=parts.memory.memory,
+        warm=parts.warm,
+        shutdown=parts.shutdown,
+        policy=parts.policies.policy,
+        session_rules=parts.policies.session_rules,
+        policy_path=parts.policies.user_path,
+        is_root=parts.is_root,
+        first_run=parts.first_run,
+        rules=parts.rule_desk(),
+        undo=parts.execution.undo_store,
+        jobs=lambda: parts.execution.jobs,
+        diagnose=parts.execution.diagnose,
+        plan_with=parts.plan_with,
+        choose_session=parts.logs.choose,
+        session_is_there=parts.logs.is_there,
+        branch=parts.branch,
+        left_open=parts.logs.left_open,
+        left_plan=parts.logs.left_plan,
+        first_offer=parts.logs.first_offer,
+    )
+
+
+def open_conversation(
+    provider: Provider,
+    *,
+    system_prompt: str,
+    base_path: str,
+    confirmer: Confirmer,
+    tools: Mapping[str, Tool] | None = None,
+    model: str = "",
+    codec: str = "native",
+    loaded: Loaded | None = None,
+    options: RunOptions | None = None,
+    emitter: Emitter | None = None,
+) -> Conversation:
+    """`start` / `respond` over an engine of its own (S0), for programs that embed one.
+
+    `system_prompt` comes first and is never interpreted. `tools` (by name; None: `write_file` below `base_path`) and commands
+    act in `base_path` and go through the gate, which asks `confirmer`. The log goes where the settings say.
+    """
+    from agent.engine.engine import Engine
+    from agent.engine.facade import Conversation
+    from agent.planner.llm import LLMPlanner
+    from agent.tools.write_file import WriteFile
+
+    parts = Parts(loaded or load({"cwd": base_path}))
+    parts.policies.check()
+    app = replace(parts.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
+    context = parts.open_context(None, base_path)
+    context.planner = LLMPlanner(
+        provider, model or "default", redactor=parts.redactor, codec=codec, system_prompt=system_prompt
+    )
+    return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)

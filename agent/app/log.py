@@ -1,0 +1,135 @@
+"""The log, wired: part of the composition root. Which session is meant, and opening it with what it knows of its past."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+    from agent.protocol.events import Origin, SessionStarted
+    from agent.protocol.ports import Clock, Recorder
+    from agent.recording.jsonl import JsonlRecorder
+    from agent.recording.left_open import LeftOpen
+    from agent.recording.past import Past
+    from agent.redaction.redactor import SecretRedactor
+
+
+class LogParts:
+    """The session folder of one process."""
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], clock: Clock, redactor: SecretRedactor, *, is_root: bool
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._clock = clock
+        self._redactor = redactor
+        self._is_root = is_root
+
+    @property
+    def folder(self) -> str:
+        """Where the logs are."""
+        from agent.config.paths import default_session_dir
+
+        return self._settings.session_dir or default_session_dir(dict(self._environ))
+
+    def choose(self, wanted: str, *, attended: bool, besides: str = "") -> str:
+        """The id of the session that a person means; see `agent.recording.choosing`. Raises InvalidRequest, NotFound, IoError."""
+        if not self._settings.persist:
+            return wanted
+        from agent.recording.choosing import choose_session
+
+        return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
+
+    def is_there(self, session_id: str) -> bool:
+        """Whether a session of exactly that id is kept. Raises IoError."""
+        if not self._settings.persist:
+            return False
+        from agent.recording.reader import list_sessions
+
+        return any(session.session_id == session_id for session in list_sessions(self.folder))
+
+    def left_open(self, besides: str = "") -> LeftOpen | None:
+        """The session that a crash ended in the middle of a goal, None where there is none."""
+        if not self._settings.persist:
+            return None
+        from agent.recording.left_open import left_open
+
+        return left_open(self.folder, besides=besides)
+
+    def left_plan(self, cwd: str, besides: str = "") -> str:
+        """The session that left a plan before its end which goes on in `cwd`, "" where there is none."""
+        if not self._settings.persist:
+            return ""
+        from agent.recording.left_open import left_plan
+
+        return left_plan(self.folder, cwd, besides=besides)
+
+    def first_offer(self, found: LeftOpen) -> bool:
+        """Whether nobody was told of it yet; from now on they were."""
+        from agent.config.paths import state_dir
+        from agent.recording.left_open import Offered
+
+        return Offered(os.path.join(state_dir(dict(self._environ)), "offered.json")).first_time(found)
+
+    def open(
+        self, session_id: str | None, cwd: str, *, origin: Origin | None = None, safety_off: bool
+    ) -> tuple[Recorder, Past | None]:
+        """The log of `session_id`, or a new one, with its past where it has one. Raises CoreError."""
+        from agent.protocol.events import SessionStarted
+        from agent.version import __version__
+
+        started = SessionStarted(
+            session_id="",
+            program=f"agent-shell {__version__}",
+            frontend="repl" if sys.stdin.isatty() else "cli",
+            cwd=cwd,
+            pid=os.getpid(),
+            is_root=self._is_root,
+            safety_off=safety_off,
+            origin=origin,
+        )
+        if not self._settings.persist:
+            from agent.recording.null import NullRecorder
+
+            return NullRecorder(
+                clock=self._clock, redactor=self._redactor, session_id=session_id, started=started
+            ), None
+        recorder = self._recorder(session_id, started)
+        if (session_id is None and origin is None) or recorder.path is None:
+            return recorder, None
+        from agent.protocol.events import Warned
+        from agent.recording.past import past_of
+
+        try:
+            past = past_of(recorder.path)
+            for note in past.notes:
+                recorder.append(Warned(text=note))
+            return recorder, past
+        except BaseException:
+            recorder.close("unreadable")
+            raise
+
+    def _recorder(self, session_id: str | None, started: SessionStarted) -> JsonlRecorder:
+        from agent.config.paths import state_dir
+        from agent.recording.jsonl import open_session
+
+        heads = os.path.join(state_dir(dict(self._environ)), "heads")
+        signer = None
+        if self._settings.sign_key:
+            from agent.recording.integrity.signing import signer_with
+
+            signer = signer_with(self._settings.sign_key, heads)
+        return open_session(
+            self.folder,
+            clock=self._clock,
+            redactor=self._redactor,
+            session_id=session_id,
+            started=started,
+            heads=heads,
+            rotate_bytes=self._settings.rotate_bytes,
+            signer=signer,
+        )

@@ -1,0 +1,135 @@
+"""What is remembered, wired: part of the composition root. Nothing is loaded or read before the first goal."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+    from agent.memory.comparing import GoalReader
+    from agent.memory.service import Memory
+    from agent.planner.offline.remembered import RememberedCommands
+    from agent.protocol.messages import ContextBlock
+    from agent.protocol.ports import Planner
+
+_FRESH_SECONDS = 2.0
+_WAIT_SECONDS = 0.1
+
+
+class MemoryParts:
+    """The memory of one process. `folder` of the logs; `is_here(planner)`: whether what a planner is told stays on this machine.
+
+    Without persistence, and where the setting says so, there is none: nothing is read, and nothing is kept.
+    """
+
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], folder: str, *, is_here: Callable[[Planner], bool]
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._folder = folder
+        self._is_here = is_here
+        self._memory: Memory | None = None
+        self._reader: GoalReader | None = None
+        self._building = threading.Lock()
+        self._refreshed = 0.0
+
+    @property
+    def mode(self) -> str:
+        """ "on", "local" or "off"."""
+        return self._settings.memory if self._settings.persist else "off"
+
+    def memory(self) -> Memory | None:
+        """The memory, None where there is none."""
+        if self.mode == "off":
+            return None
+        with self._building:
+            if self._memory is None:
+                self._memory = self._build()
+            return self._memory
+
+    def reader(self) -> GoalReader:
+        """What makes goals comparable."""
+        if self._reader is None:
+            from agent.memory.comparing import GoalReader
+
+            self._reader = GoalReader()
+        return self._reader
+
+    def remembered(self) -> RememberedCommands | None:
+        """For the offline planner; None where nothing is remembered."""
+        memory = self.memory()
+        if memory is None:
+            return None
+        from agent.planner.offline.remembered import RememberedCommands
+
+        return RememberedCommands(memory, self.reader())
+
+    def examples(self, goal: str, cwd: str, planner: Planner) -> tuple[ContextBlock, ...]:
+        """What a model is shown of earlier commands with a goal: nothing where it would leave the machine and may not."""
+        memory = self.memory() if planner.name != "offline" else None
+        if memory is None or not (self.mode == "on" or self._is_here(planner)):
+            return ()
+        from agent.memory.examples import example_block
+
+        self._refresh(memory)
+        block = example_block(memory, self.reader()(goal), cwd)
+        return (block,) if block is not None else ()
+
+    def experience(self, command: str, cwd: str) -> str:
+        """How commands like this one went, in a line; "" where too little is known."""
+        memory = self.memory()
+        if memory is None:
+            return ""
+        from agent.memory.examples import experience_line
+
+        self._refresh(memory)
+        return experience_line(memory.experience(command, cwd))
+
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        if self._memory is not None:
+            self._memory.close()
+
+    def _refresh(self, memory: Memory) -> None:
+        now = time.monotonic()
+        if now - self._refreshed > _FRESH_SECONDS:
+            memory.refresh(_WAIT_SECONDS)
+            self._refreshed = now
+
+    def _build(self) -> Memory:
+        from agent.config.paths import state_dir
+        from agent.memory.service import Memory
+
+        environ = dict(self._environ)
+        home = environ.get("HOME") or os.path.expanduser("~")
+        return Memory(
+            self._folder,
+            state_dir(environ),
+            read=self.reader(),
+            worked=_worked,
+            project=lambda cwd: _project_of(cwd, home),
+        )
+
+
+def _project_of(cwd: str, home: str) -> str:
+    """The top of the repository that a folder is in, "" where it is in none, or in one that bounds nothing."""
+    from agent.planner.facts.git_facts import repository_of, workspace_of
+
+    top = workspace_of(cwd, home)
+    return top if top == repository_of(cwd) else ""
+
+
+def _worked(command: str, exit_code: int) -> bool:
+    """Exit code 0, or one that is an answer of these programs ("nothing matched")."""
+    if exit_code == 0:
+        return True
+    from agent.lexicon.exit_answers import succeeded
+    from agent.protocol.messages import CommandItem
+
+    item = CommandItem(command_id="", proposed=command, run=command, exit_code=exit_code)
+    return succeeded(item)

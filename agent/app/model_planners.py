@@ -1,0 +1,131 @@
+"""Planners that ask a model, with the provider that reaches it: built when first asked for, and closed together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from agent.app.planner_settings import PlannerSettings
+from agent.protocol.ports import Planner, Provider, Redactor
+
+if TYPE_CHECKING:
+    from agent.providers.catalog import ProviderEntry
+    from agent.providers.local.provider import LocalModel
+
+_SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small model give
+
+
+class ModelPlanners:
+    """Builds them; what was opened for them is closed by `aclose`."""
+
+    def __init__(self, settings: PlannerSettings, redactor: Redactor) -> None:
+        self._configured = settings
+        self._redactor = redactor
+        self._providers: list[Provider] = []
+        self._of_planner: dict[int, Provider] = {}
+
+    def build(self, name: str, model: str) -> Planner:
+        """The planner for a scripted file, a GGUF file or an entry of the catalogue. Raises ConfigError, NotFound."""
+        codec, schema, here, context = "mode-json", False, False, self._configured.loaded.settings.context_tokens
+        provider: Provider
+        if name.startswith("scripted:"):
+            from agent.providers.scripted import Scripted
+
+            provider = Scripted.from_file(name.partition(":")[2])
+        elif name == "local":
+            held = self._held(model)
+            provider, schema, here, context = held, True, True, held.context
+            model = held.model.parameters or model
+        else:
+            entry = self._configured.entry(name)
+            codec, schema, here = entry.codec, entry.supports_schema, entry.is_local
+            provider = self._provider(entry)
+        self._providers.append(provider)
+        return self._of_model(provider, model, codec=codec, schema=schema, here=here, context=context)
+
+    def _of_model(
+        self, provider: Provider, model: str, *, codec: str, schema: bool, here: bool, context: int
+    ) -> Planner:
+        """A planner that asks `model`; one of this machine that is known to be small gets instructions of its size."""
+        from agent.planner.llm import LLMPlanner
+        from agent.providers.model_sizes import HELPED, SMALL, parameters_of
+
+        settings = self._configured.loaded.settings
+        size = parameters_of(model)
+        small = here and size is not None and size <= SMALL
+        helped = settings.examples == "on" or (
+            settings.examples == "auto" and here and (size is None or size <= HELPED)
+        )
+        examples = None
+        if helped:
+            from agent.planner.few_shot import FewShot
+
+            examples = FewShot().nearest
+        planner = LLMPlanner(
+            provider,
+            model,
+            codec=settings.codec if settings.codec != "auto" else "small-text" if small else codec,
+            schema=schema,
+            context_tokens=context,
+            max_output_tokens=settings.max_output_tokens or (_SMALL_REPLY if small else None),
+            temperature=0.0 if small and settings.temperature is None else settings.temperature,
+            small=small,
+            examples=examples,
+            redactor=self._redactor,
+            seconds=settings.timeout,
+        )
+        self._of_planner[id(planner)] = provider
+        return planner
+
+    def announcement(self, planner: Planner) -> str:
+        """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""
+        provider = self._of_planner.get(id(planner))
+        if provider is None or getattr(provider, "is_loaded", True):
+            return ""
+        return str(getattr(provider, "announcement", ""))
+
+    def preload(self) -> None:
+        """Import what the first request needs, where any planner was built."""
+        if self._providers:
+            from agent.providers.http import preload
+
+            preload()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for provider in self._providers:
+            await provider.aclose()
+        self._providers.clear()
+
+    def _held(self, model: str) -> LocalModel:
+        """The provider for a GGUF file, by its path or by the name that `agent-shell models` shows. Raises ConfigError."""
+        from agent.execution.process_tree.companion import Companion
+        from agent.providers.local.files import file_of
+        from agent.providers.local.provider import WORKER, LocalModel
+        from agent.providers.settings import TOTAL, HttpSettings
+
+        settings = self._configured.loaded.settings
+        return LocalModel(
+            file_of(model, self._configured.loaded.environ, settings.models_dir or ""),
+            context=settings.context_tokens,
+            hold=lambda: Companion(WORKER),
+            settings=HttpSettings(read_timeout=settings.timeout, total_timeout=settings.timeout or TOTAL),
+        )
+
+    def _provider(self, entry: ProviderEntry) -> Provider:
+        from agent.providers.catalog import build_provider
+        from agent.providers.settings import TOTAL, HttpSettings
+
+        settings = self._configured.loaded.settings
+        if settings.api_key_env:  # so that a complaint about the key names the right variable
+            entry = structs.replace(entry, key_variable=settings.api_key_env)
+        http = HttpSettings(
+            read_timeout=settings.timeout,
+            total_timeout=settings.timeout or TOTAL,
+            max_retries=settings.max_retries,
+            proxy=settings.proxy or "",
+            ca_file=settings.ca_file or "",
+        )
+        key = self._configured.key(entry.key_variable)
+        return build_provider(entry, base_url=self._configured.base_url(entry), api_key=key, http=http)

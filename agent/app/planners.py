@@ -1,0 +1,152 @@
+"""Which planner a name stands for, built when it is first asked."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from agent.app.lazy_planner import LazyPlanner, say_aside
+from agent.app.model_planners import ModelPlanners
+from agent.app.planner_settings import PlannerSettings
+from agent.config.load import Loaded
+from agent.protocol.errors import ConfigError, CoreError, NotFound
+from agent.protocol.ports import Planner, Redactor
+
+if TYPE_CHECKING:
+    from agent.planner.cascade import Stage
+    from agent.planner.offline.remembered import RememberedCommands
+
+
+class PlannerChoice:
+    """Names to planners: `auto`, `offline`, `local` (a GGUF file), `cascade`, `scripted:FILE`, and every entry of the catalogue.
+
+    `remembered` is what the offline planner has of earlier goals.
+    """
+
+    def __init__(
+        self, loaded: Loaded, redactor: Redactor, *, remembered: Callable[[], RememberedCommands | None] = lambda: None
+    ) -> None:
+        self._remembered = remembered
+        self._configured = PlannerSettings(loaded)
+        self._models = ModelPlanners(self._configured, redactor)
+        self._last: LazyPlanner | None = None
+
+    def make(self, name: str | None, model: str | None) -> Planner:
+        """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError."""
+        settings = self._configured.loaded.settings
+        usual = name in (None, "", "auto")
+        if name == "cascade" or (
+            usual and (settings.planner == "cascade" or (not model and self._configured.cascades()))
+        ):
+            stages = self._stages()
+            self._last = LazyPlanner("cascade", " → ".join(stage.name for stage in stages), self)
+            return self._last
+        wanted = self._configured.configured_name() if usual else str(name)
+        as_configured = name is None or wanted == settings.planner
+        chosen = model or (settings.model if as_configured else None)
+        if wanted == "offline":
+            if chosen:
+                raise ConfigError(
+                    "the offline planner has no models", hint="give a key or --base-url, or choose another --planner"
+                )
+            self._last = LazyPlanner("offline", "", self)
+        elif wanted.startswith("scripted:"):
+            self._last = LazyPlanner(wanted, chosen or "scripted", self)
+        elif wanted == "local":
+            from agent.providers.local.provider import model_name
+
+            self._last = LazyPlanner(wanted, model_name(chosen or "model"), self, given=chosen or "")
+        else:
+            entry = self._configured.entry(wanted)
+            self._last = LazyPlanner(entry.name, chosen or entry.default_model, self)
+        return self._last
+
+    def plan_with(self, planner: str, model: str) -> tuple[str, bool]:
+        """Take these for what is configured: `auto` means them from now on, and `local` and `remote` of a cascade.
+
+        Returns what to plan with now ("ollama:qwen", "cascade:"), and whether what it is told stays on this machine. Raises NotFound,
+        ConfigError, and then everything is as before.
+        """
+        before = self._configured.loaded
+        settings = structs.replace(before.settings, planner=planner, model=model or None)
+        origins = {name: origin for name, origin in before.origins.items() if name not in ("planner", "model")}
+        self._configured.loaded = structs.replace(before, settings=settings, origins=origins)
+        try:
+            made = self.make(None, None)
+        except CoreError:
+            self._configured.loaded = before
+            raise
+        return "cascade:" if made.name == "cascade" else f"{planner}:{model}", self.stays_here(made)
+
+    def build(self, name: str, model: str) -> Planner:
+        """The real planner behind a name; imports what it needs."""
+        if name == "offline":
+            from agent.planner.offline.planner import OfflinePlanner
+
+            return OfflinePlanner(remembered=self._remembered)
+        if name == "cascade":
+            from agent.planner.cascade import CascadePlanner
+
+            return CascadePlanner(self._stages(), tell=say_aside)
+        return self._models.build(name, model)
+
+    def announcement(self, planner: Planner) -> str:
+        """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""
+        return self._models.announcement(planner)
+
+    def _stages(self) -> tuple[Stage, ...]:
+        """The stages of the setting. Raises ConfigError, NotFound for a name that is none."""
+        words = [
+            word.strip() for word in (self._configured.loaded.settings.cascade or "offline,local,remote").split(",")
+        ]
+        return tuple(self._stage(word) for word in words if word)
+
+    def _stage(self, word: str) -> Stage:
+        from agent.planner.cascade import Stage
+
+        name, model, missing = self._configured.meant(word)
+        if missing:
+            return Stage(name=word, make=lambda: self.make("offline", None), leaves=False, missing=missing)
+        last = self._last
+        planner = self.make(name, model or None)
+        self._last = last
+        leaves = not self.stays_here(planner)
+        entry = self._configured.entry(name) if leaves else None
+        if entry is not None and entry.key_required and not self._configured.key(entry.key_variable):
+            missing = f"no key in {entry.key_variable}"
+        return Stage(
+            name=planner.name,
+            model=planner.model,
+            make=lambda: planner,
+            leaves=leaves,
+            by_recipes=name == "offline",
+            missing=missing,
+        )
+
+    def stays_here(self, planner: Planner) -> bool:
+        """Whether what a planner is told stays on this machine. Of one that was not made here nothing is known."""
+        if not isinstance(planner, LazyPlanner):
+            return False
+        if planner.name in ("offline", "local") or planner.name.startswith("scripted:"):
+            return True
+        try:
+            if planner.name == "cascade":
+                return not any(stage.leaves for stage in self._stages())
+            return self._configured.is_here(planner.name)
+        except (NotFound, ConfigError):
+            return False
+
+    def warm(self) -> None:
+        """Build the planner that was asked for last, and read ahead what it can, so that the first goal does not wait for that."""
+        if self._last is None:
+            return
+        with contextlib.suppress(Exception):  # whatever is wrong is said when a goal needs it
+            getattr(self._last.built(), "warm", lambda: None)()
+        self._models.preload()
+
+    async def aclose(self) -> None:
+        """Close what the planners opened."""
+        await self._models.aclose()

@@ -1,0 +1,119 @@
+"""Policy, wired: part of the composition root. Nothing is read before a command has to be decided."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agent.policy.sources import policy_sources
+from agent.protocol.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+    from agent.policy.files import PolicyFiles
+    from agent.policy.model import Policy
+    from agent.policy.session_rules import SessionRules
+    from agent.policy.shown_once import Showing, ShownFiles
+    from agent.protocol.decisions import RiskContext, RiskReport, Verdict
+    from agent.protocol.requests import Approval
+
+
+class PolicyParts:
+    """The policy of one process: files, rules of the session, and what they say about a command."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._files: PolicyFiles | None = None
+        self._session_rules: SessionRules | None = None
+        self._shown: ShownFiles | None = None
+
+    @property
+    def files(self) -> PolicyFiles:
+        if self._files is None:
+            from agent.policy.files import PolicyFiles
+
+            sources = policy_sources(self._settings, self._environ)
+            self._files = PolicyFiles(sources, lambda: self._session_rules.file if self._session_rules else None)
+        return self._files
+
+    @property
+    def user_path(self) -> str:
+        """The person's own policy file, there or not."""
+        from agent.config.paths import config_dir
+
+        return os.path.join(config_dir(dict(self._environ)), "policy.toml")
+
+    def session_rules(self) -> SessionRules:
+        """Rules that the person makes for this session only."""
+        if self._session_rules is None:
+            from agent.policy.session_rules import SessionRules
+
+            self._session_rules = SessionRules(self.files.sources.home)
+        return self._session_rules
+
+    def rules_due(self, cwd: str) -> Showing | None:
+        """The rules of the folder one works in, where the person has not seen them as they are now."""
+        from agent.planner.facts.git_facts import workspace_of
+
+        return self._shown_files().due(workspace_of(cwd, self.files.sources.home)) if cwd else None
+
+    def rules_seen(self, showing: Showing) -> None:
+        self._shown_files().seen(showing)
+
+    def _shown_files(self) -> ShownFiles:
+        if self._shown is None:
+            from agent.config.paths import state_dir
+            from agent.policy.shown_once import ShownFiles
+
+            self._shown = ShownFiles(os.path.join(state_dir(dict(self._environ)), "policy-shown.json"))
+        return self._shown
+
+    def check(self) -> None:
+        """A `--safety-policy` file has to be there and sound when we start. Raises ConfigError."""
+        if not self._settings.safety_policy:
+            return
+        found = self.files.file(self.files.sources.safety, "safety")
+        if found is not None and found.error:
+            raise ConfigError(f"--safety-policy: {found.error}", hint="mend the file, or start without it")
+
+    def policy(self, cwd: str, session: str = "") -> Policy:
+        """What the files say now, for a command in `cwd`."""
+        from agent.planner.facts.git_facts import workspace_of
+
+        home = self.files.sources.home
+        return self.files.policy(workspace=workspace_of(cwd, home) if cwd else "", session=session)
+
+    def classify(self, command: str, context: RiskContext) -> RiskReport:
+        """The rating, raised by the patterns of a safety policy."""
+        from agent.risk.classifier import classify
+
+        report = classify(command, context)
+        if not self._settings.safety_policy:
+            return report
+        from agent.policy.patterns import raised
+
+        return raised(report, self.files.policy().files)
+
+    def decide(self, report: RiskReport, approval: Approval, origin: str, policy: Policy) -> Verdict:
+        from agent.policy.deciding import decide
+
+        return decide(report, approval, origin=origin, policy=policy)
+
+    def warnings(self, cwd: str) -> tuple[str, ...]:
+        """What is wrong with the files that are there, for the person at the start."""
+        if not any(os.path.lexists(path) for path in self.paths(cwd)):
+            return ()  # nothing is imported for what nearly nobody has
+        return tuple(
+            f"{file.error}; until this is mended, nothing runs unasked" for file in self.policy(cwd).files if file.error
+        )
+
+    def paths(self, cwd: str) -> tuple[str, ...]:
+        """Where policy files are looked for, for a command in `cwd`."""
+        from agent.planner.facts.git_facts import workspace_of
+        from agent.policy.files import PROJECT_FILE
+
+        sources = self.files.sources
+        project = os.path.join(workspace_of(cwd, sources.home), PROJECT_FILE)
+        return tuple(path for path in (sources.user, sources.site, sources.safety, project) if path)

@@ -1,0 +1,205 @@
+"""From the lines of one session to the rows of the tables. A log is hostile input: every value is held against its column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from agent.audit.importing.tables import TABLES
+from agent.recording.bounds import MAX_LINE
+from agent.recording.opening import open_log
+from agent.recording.reader import SessionFile
+
+_LEVELS = ("low", "medium", "high")
+_MAX_INT = 2**63 - 1
+Row = tuple[Any, ...]
+
+
+class Projection:
+    """The rows of one session. `events()` reads the log and gives the event rows as they come; after it the other tables are known."""
+
+    def __init__(self, session: SessionFile, machine: str) -> None:
+        self.lines = 0
+        self.unreadable = 0
+        self._files = session.files
+        self._log = session.path
+        self._goals: dict[str, dict[str, Any]] = {}
+        self._commands: dict[str, dict[str, Any]] = {}
+        self._session: dict[str, Any] = {
+            "log": _text(session.path), "machine": machine, "session": session.session_id, "events": 0, "goals": 0, "commands": 0,
+            "safety_off": False, "crashed": False, "pruned": False,
+        }  # fmt: skip
+
+    def events(self) -> Iterator[Row]:
+        """One row an event, in order. Raises IoError."""
+        for path in self._files:
+            with open_log(path) as file:
+                yield from self._of_file(file)
+
+    def rows(self) -> dict[str, list[Row]]:
+        """The rows of `sessions`, `goals` and `commands`."""
+        for goal in self._goals.values():
+            goal.setdefault("status", "interrupted")
+        for command in self._commands.values():
+            run, proposed = command.get("run"), command.get("proposed")
+            command["edited"] = run is not None and proposed is not None and run != proposed
+        return {
+            "sessions": [fitted("sessions", self._session)],
+            "goals": [fitted("goals", goal) for goal in self._goals.values()],
+            "commands": [fitted("commands", command) for command in self._commands.values()],
+        }
+
+    def _of_file(self, file: Any) -> Iterator[Row]:
+        while line := file.readline(MAX_LINE + 1):
+            self.lines += 1
+            if len(line) > MAX_LINE:
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MAX_LINE)
+                self.unreadable += 1
+                continue
+            data = _decoded(line)
+            if data is None:
+                self.unreadable += 1
+                continue
+            self._take(data)
+            event = {**data, "log": _text(self._log), "line": self.lines, "data": line.decode("utf-8").rstrip("\n")}
+            yield fitted("events", event)
+
+    def _take(self, data: dict[str, Any]) -> None:
+        session, kind, time = self._session, data["type"], data.get("time")
+        session["events"] += 1
+        session.setdefault("began", time)
+        session["ended"] = time or session.get("ended")
+        if data.get("safety_off") is True:
+            session["safety_off"] = True
+        self._of_session(kind, data)
+        goal_id = data.get("goal_id")
+        if isinstance(goal_id, str) and goal_id:
+            goal = self._goals.setdefault(
+                goal_id, {"log": _text(self._log), "goal_id": goal_id, "began": time, "commands": 0}
+            )
+            self._of_goal(goal, kind, data)
+        command_id = data.get("command_id")
+        if kind in _COMMAND_TYPES and isinstance(command_id, str) and command_id:
+            command = self._commands.setdefault(
+                command_id, {"log": _text(self._log), "command_id": command_id, "goal_id": goal_id, "time": time}
+            )
+            self._of_command(command, kind, data)
+
+    def _of_session(self, kind: str, data: dict[str, Any]) -> None:
+        session = self._session
+        match kind:
+            case "session.started":
+                session.setdefault("cwd", data.get("cwd"))
+                session |= {"program": data.get("program"), "frontend": data.get("frontend")}
+                session["is_root"] = bool(session.get("is_root")) or data.get("is_root") is True
+            case "session.named":
+                session["name"] = data.get("name")
+            case "session.finished":
+                session["crashed"] = session["crashed"] or data.get("reason") == "crashed"
+            case "session.pruned":
+                session["pruned"] = True
+            case "goal.started":
+                session["goals"] += 1
+            case "command.proposed":
+                session["commands"] += 1
+            case "command.rated":
+                _raise_level(session, _part(data, "report").get("level"))
+
+    def _of_goal(self, goal: dict[str, Any], kind: str, data: dict[str, Any]) -> None:
+        match kind:
+            case "goal.started":
+                names = ("goal", "origin", "planner", "model", "approve", "safety_off", "private", "cwd")
+                goal |= {name: data.get(name) for name in names}
+            case "goal.finished":
+                goal |= {name: data.get(name) for name in ("exit_code", "message", "steps", "duration")}
+                if isinstance(data.get("status"), str):
+                    goal["status"] = data["status"]
+                goal |= {"ended": data.get("time"), "model": data.get("model") or goal.get("model")}
+                usage = _part(data, "usage")
+                goal |= {name: usage.get(name) for name in ("input_tokens", "output_tokens", "cost")}
+            case "command.proposed":
+                goal["commands"] += 1
+            case "command.rated":
+                _raise_level(goal, _part(data, "report").get("level"))
+
+    def _of_command(self, command: dict[str, Any], kind: str, data: dict[str, Any]) -> None:
+        match kind:
+            case "command.proposed":
+                command |= {"proposed": data.get("command"), "origin": data.get("origin"), "reason": data.get("reason")}
+                command.setdefault("cwd", data.get("cwd"))
+            case "command.rated":
+                report = _part(data, "report")
+                findings = report.get("findings")
+                rules = (
+                    [each.get("rule") for each in findings if isinstance(each, dict)]
+                    if isinstance(findings, list)
+                    else []
+                )
+                command["risk"] = report.get("level")
+                command["rules"] = ",".join(sorted({rule for rule in rules if isinstance(rule, str)}))
+            case "command.confirmed":
+                command |= {"decision": data.get("decision"), "decided_by": data.get("by")}
+                command |= {name: data.get(name) for name in ("word_typed", "safety_off", "remark")}
+            case "command.started":
+                command |= {"run": data.get("command"), "cwd": data.get("cwd")}
+                command |= {name: data.get(name) for name in ("via", "confine")}
+            case "command.finished" if data.get("conflict") is not True:
+                command |= {"exit_code": data.get("exit_code"), "duration": _part(data, "result").get("duration")}
+                command["undo_id"] = data.get("undo_id") or None
+
+
+_COMMAND_TYPES = frozenset(f"command.{name}" for name in ("proposed", "rated", "confirmed", "started", "finished"))
+
+
+def fitted(table: str, values: dict[str, Any]) -> Row:
+    """A row of `table`: what is not of its column's kind is NULL."""
+    return tuple(_fit(values.get(name), kind) for name, kind in TABLES[table].items())
+
+
+def _fit(value: Any, kind: str) -> Any:
+    if kind in ("text", "json"):
+        return _text(value) if isinstance(value, str) else None
+    if kind == "bool":
+        return value if isinstance(value, bool) else None
+    if kind == "int":
+        return value if type(value) is int and -_MAX_INT <= value <= _MAX_INT else None
+    if kind == "float":
+        return float(value) if type(value) in (int, float) and abs(value) < 1e300 else None
+    return _time(value)
+
+
+def _text(text: str) -> str:
+    """Text that every database takes: no NUL, no lone surrogates."""
+    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
+
+
+def _time(value: Any) -> str | None:
+    try:
+        moment = datetime.fromisoformat(value)
+        return (
+            (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="microseconds")
+        )
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _decoded(line: bytes) -> dict[str, Any] | None:
+    try:
+        data = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) and isinstance(data.get("type"), str) else None
+
+
+def _part(data: dict[str, Any], name: str) -> dict[str, Any]:
+    part = data.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _raise_level(row: dict[str, Any], level: Any) -> None:
+    if level in _LEVELS and (row.get("risk") is None or _LEVELS.index(level) > _LEVELS.index(row["risk"])):
+        row["risk"] = level

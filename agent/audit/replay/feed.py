@@ -1,0 +1,203 @@
+"""The small ports of a replay: planner, facts, clock, tools, redaction and recorder, all fed from one tape."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import structs
+
+from agent.audit.replay.replies import error_of, reply_of
+from agent.audit.replay.tape import Call, Tape
+from agent.policy.shown_once import Showing
+from agent.protocol.decisions import Proposal, RiskContext
+from agent.protocol.errors import PlannerError
+from agent.protocol.events import (
+    FORMAT_VERSION,
+    CommandProposed,
+    CommandRated,
+    Event,
+    Known,
+    Record,
+)
+from agent.protocol.messages import EnvironmentFacts, ToolSpec
+from agent.protocol.ports import DeltaHandler, Shell, ToolResult
+from agent.protocol.replies import PlannerReply
+from agent.protocol.requests import PlannerRequest
+
+_MOST_WRITTEN = 4_000_000
+_WRITES = re.compile(r"writes ([\d,]{1,12}) characters to ")
+
+
+class RecordedPlanner:
+    """ports.Planner: the replies that came then, in order."""
+
+    def __init__(self, tape: Tape, tools: tuple[ToolSpec, ...]) -> None:
+        self.name = tape.started.planner
+        self.model = tape.started.model
+        self._tape = tape
+        self._tools = tools
+
+    async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
+        """The next reply, or the error that came in its place."""
+        ahead = self._tape.reply_ahead()
+        if ahead is None:
+            raise self._tape.lacks("the planner would be asked once more than it was then")
+        told, after = ahead
+        if told.error is not None:
+            raise error_of(told)
+        try:
+            reply = reply_of(told, after, self._tools)
+        except PlannerError as error:
+            raise PlannerError(f"the recorded reply cannot be read any more: {error.message}") from error
+        return PlannerReply(reply=reply, raw=told.raw, usage=told.usage, model=told.model)
+
+
+class RecordedFacts:
+    """ports.Facts: what was known then. Looks at nothing."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    async def environment(self, cwd: str) -> EnvironmentFacts:
+        return self._tape.started.environment or EnvironmentFacts(cwd=cwd)
+
+    def risk_context(self, command: str, cwd: str) -> RiskContext:
+        """What the rating was held against; of older logs, which do not tell, only the folder and whose home it was."""
+        rated = self._tape.rating_ahead()
+        if rated is None or rated.known is None:
+            environment = self._tape.started.environment
+            home = environment.home if environment is not None else ""
+            return RiskContext(cwd=cwd, home=home, is_root=self._tape.case.session.is_root)
+        return context_of(rated.known)
+
+
+def context_of(known: Known) -> RiskContext:
+    """What a rating was held against, as the classifier takes it."""
+    return RiskContext(
+        cwd=known.cwd,
+        home=known.home,
+        workspace=known.workspace,
+        is_root=known.is_root,
+        facts=known.facts,
+        functions=known.functions,
+        aliases=known.aliases,
+        exports=known.exports,
+    )
+
+
+class RecordedClock:
+    """ports.Clock: the wall time of what was recorded. Seconds pass only for a goal that ran out of them, and only at its end."""
+
+    def __init__(self, tape: Tape, seconds: float) -> None:
+        self._tape = tape
+        self._seconds = seconds
+
+    def now(self) -> str:
+        return self._tape.time
+
+    def monotonic(self) -> float:
+        return self._seconds if self._seconds and self._tape.is_over else 0.0
+
+
+class RecordedTool:
+    """ports.Tool: asks for what it asked for then, and says what it said then. Writes no file."""
+
+    def __init__(self, spec: ToolSpec, tape: Tape) -> None:
+        self.spec = spec
+        self._tape = tape
+
+    async def run(self, arguments: dict[str, Any], shell: Shell) -> ToolResult:
+        call = self._tape.call_now()
+        if call is None or call.finished is None:
+            raise self._tape.lacks("a tool would run now that did not run then")
+        for event in call.inside:
+            if isinstance(event, CommandProposed):
+                await self._ask(event, call, arguments, shell)
+        told = call.finished
+        return ToolResult(content=told.result, is_error=told.is_error, files_written=told.files_written)
+
+    async def _ask(self, event: CommandProposed, call: Call, arguments: dict[str, Any], shell: Shell) -> None:
+        path = event.command.removeprefix("write_file ")
+        if event.origin == "tool" and path != event.command:
+            call_id = "" if event.command_id == path else event.command_id
+            await shell.authorize_write(path, _content(event, call, arguments), call_id=call_id)
+            return
+        proposal = Proposal(
+            command_id=self._tape.key(event.command_id),
+            command=event.command,
+            origin=event.origin,
+            reason=event.reason,
+            cwd=event.cwd,
+        )
+        await shell.run(proposal)
+
+
+def _content(event: CommandProposed, call: Call, arguments: dict[str, Any]) -> str:
+    """What was to be written, or as much of something else: labels are not as long as what they stand for."""
+    content = arguments.get("content")
+    given = content if isinstance(content, str) else ""
+    for rated in call.inside:
+        if isinstance(rated, CommandRated) and rated.command_id == event.command_id:
+            for finding in rated.report.findings:
+                if told := _WRITES.match(finding.reason):
+                    size = min(int(told[1].replace(",", "")), _MOST_WRITTEN)
+                    return given if len(given) == size else "x" * size
+    return given
+
+
+class NoRedaction:
+    """ports.Redactor and StreamRedaction: what comes from a log is redacted already."""
+
+    def redact(self, text: str) -> str:
+        return text
+
+    def feed(self, text: str) -> str:
+        return text
+
+    def close(self) -> str:
+        return ""
+
+
+class MemoryRecorder:
+    """ports.Recorder: keeps records in a list, and tells the tape of each. No file is opened."""
+
+    path = None
+
+    def __init__(self, tape: Tape, clock: RecordedClock) -> None:
+        self.session_id = tape.case.records[0].session
+        self.records: list[Record] = []
+        self._tape = tape
+        self._clock = clock
+
+    def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        record = self.stamp(event, run=run, goal_id=goal_id)
+        if self._tape.is_dry:  # what is left is the unwinding
+            return record
+        record = structs.replace(record, seq=len(self.records) + 1)
+        self.records.append(record)
+        self._tape.follow(record)
+        return record
+
+    def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        return Record(
+            v=FORMAT_VERSION,
+            seq=len(self.records),
+            time=self._clock.now(),
+            session=self.session_id,
+            run=run,
+            goal_id=goal_id,
+            event=event,
+        )
+
+    def take_opening(self) -> tuple[Record, ...]:
+        return ()
+
+    def close(self, reason: str = "closed") -> Record | None:
+        return None
+
+
+def rules_due(tape: Tape) -> Showing | None:
+    """A folder's rules that were shown then before they counted."""
+    text = tape.rules_shown_ahead()
+    return Showing(path="", text=text, digest="") if text else None

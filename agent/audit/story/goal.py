@@ -1,0 +1,217 @@
+"""One goal's story, put together from its events, in parts where it is long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import structs
+
+from agent.audit.story.command import CommandFold
+from agent.audit.story.marks import mark_of
+from agent.audit.story.model import (
+    GoalStory,
+    PlannerStep,
+    Said,
+    Step,
+    ToolStory,
+)
+from agent.audit.story.objects import as_json
+from agent.protocol.events import (
+    OF_COMMAND,
+    AssistantMessage,
+    CommandProposed,
+    Event,
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerStarted,
+    Record,
+    ToolFinished,
+    ToolStarted,
+)
+from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
+from agent.protocol.replies import Usage, add_usage
+
+MOST_STEPS = 1_000
+"""Steps of one part of a goal's story."""
+
+MOST_TEXT = 4 * 1024 * 1024
+"""Characters, about, of one part of a goal's story."""
+
+
+class GoalFold:
+    """The goal that is open while its events are read."""
+
+    def __init__(self, record: Record, event: GoalStarted, undone: Mapping[str, str]) -> None:
+        self.goal_id = record.goal_id
+        self._undone = undone
+        self._ended = record.time
+        self._usage = Usage()
+        self._calls = 0
+        self._part = 1
+        self._steps: list[Step | CommandFold] = []
+        self._weight = 0
+        self._open: dict[str, CommandFold] = {}
+        self._call_id = ""
+        self._head = GoalStory(
+            goal_id=record.goal_id,
+            goal=event.goal,
+            began=record.time,
+            ended=record.time,
+            status=GoalStatus.INTERRUPTED.value,
+            exit_code=EXIT_CODE_OF_STATUS[GoalStatus.INTERRUPTED],
+            origin=event.origin,
+            private=event.private,
+            planner=event.planner,
+            model=event.model,
+            approve=event.approve,
+            safety_off=event.safety_off,
+            cwd=event.cwd,
+            files=tuple(given.path for given in event.files),
+            context=tuple(block.label for block in event.context),
+            finished=False,
+        )
+
+    @property
+    def is_full(self) -> bool:
+        """Whether this part has become so long that it must be told now."""
+        return len(self._steps) >= MOST_STEPS or self._weight >= MOST_TEXT
+
+    def add(self, step: Step | CommandFold, weight: int = 100) -> None:
+        self._steps.append(step)
+        self._weight += weight
+
+    def take(self, record: Record) -> None:
+        """The goal's next event."""
+        time, event = record.time, record.event
+        self._ended = time
+        if isinstance(event, OF_COMMAND):
+            self._command(event, time)
+            return
+        match event:
+            case PlannerStarted():
+                pass
+            case PlannerFinished():
+                self._planned(event, time)
+            case AssistantMessage(text=text):
+                self._said(text, time)
+            case ToolStarted(call_id=call_id, name=name, args=args):
+                self._call_id = call_id
+                weight = len(as_json(args))
+                self.add(ToolStory(time=time, call_id=call_id, name=name, args=args), weight)
+            case ToolFinished():
+                self._tool_finished(event, time)
+            case _:
+                mark = mark_of(record)
+                if mark is not None:
+                    self.add(mark, len(mark.text))
+
+    def next_part(self) -> GoalStory:
+        """All there is by now, as one part of more; commands that are not over go on in the next one."""
+        waiting = [step for step in self._steps if isinstance(step, CommandFold) and step.command_id in self._open]
+        if len(waiting) >= MOST_STEPS // 2 or sum(fold.weight for fold in waiting) >= MOST_TEXT // 2:
+            waiting = []  # so many cannot be open at once: the log is not ours
+            self._open.clear()
+        told = [step for step in self._steps if step not in waiting]
+        story = structs.replace(
+            self._head, ended=self._ended, steps=self._tell(told), part=self._part, more=True, usage=self._usage
+        )
+        self._steps = list(waiting)
+        self._weight = sum(fold.weight for fold in waiting)
+        self._part += 1
+        return story
+
+    def story(self, event: GoalFinished | None, time: str = "") -> GoalStory:
+        """The goal, or its last part; `event` is its ending, if there is one."""
+        head = structs.replace(
+            self._head,
+            ended=time or self._ended,
+            steps=self._tell(self._steps),
+            part=self._part,
+            usage=self._usage,
+            planner_calls=self._calls,
+        )
+        if event is None:
+            return head
+        return structs.replace(
+            head,
+            goal=event.goal or head.goal,
+            status=event.status,
+            exit_code=event.exit_code,
+            message=event.message,
+            duration=event.duration,
+            usage=event.usage if event.usage != Usage() else self._usage,
+            planner=event.planner or head.planner,
+            model=event.model or head.model,
+            planner_calls=max(event.steps, self._calls),
+            finished=True,
+        )
+
+    def _tell(self, steps: list[Step | CommandFold]) -> tuple[Step, ...]:
+        return tuple(
+            step.story(self._undone.get(step.undo_id, "") if step.undo_id else "")
+            if isinstance(step, CommandFold)
+            else step
+            for step in steps
+        )
+
+    def _command(self, event: Event, time: str) -> None:
+        key: str = event.command_id  # type: ignore[union-attr]  # all of OF_COMMAND have one
+        if isinstance(event, CommandProposed):
+            # A tool that runs a command proposes it first on its own account; the command itself has the call's id.
+            fold = CommandFold(event, time, self._call_id)
+            self._open[key] = fold
+            self.add(fold, fold.weight)
+            return
+        known = self._open.get(key)
+        if known is None:  # its proposal is missing: a log that was cut or put together
+            known = CommandFold(CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
+            self._open[key] = known
+            self.add(known, known.weight)
+        before = known.weight
+        known.take(event, time)
+        self._weight += known.weight - before
+        if known.settled:
+            del self._open[key]
+
+    def _planned(self, event: PlannerFinished, time: str) -> None:
+        self._usage = add_usage(self._usage, event.usage)
+        self._calls = max(self._calls + 1, min(event.step, self._calls + 1))
+        step = PlannerStep(
+            time=time,
+            step=event.step,
+            reply=event.reply,
+            raw=event.raw,
+            model=event.model,
+            usage=event.usage,
+            duration=event.duration,
+            error=event.error,
+        )
+        self.add(step, len(event.raw))
+
+    def _said(self, text: str, time: str) -> None:
+        last = self._steps[-1] if self._steps else None
+        self._weight += len(text)
+        if isinstance(last, PlannerStep) and not last.text:
+            self._steps[-1] = structs.replace(last, text=text)
+        else:
+            self.add(Said(time=time, text=text))
+
+    def _tool_finished(self, event: ToolFinished, time: str) -> None:
+        self._call_id = ""
+        ended = ToolStory(
+            time=time,
+            call_id=event.call_id,
+            name=event.name,
+            result=event.result,
+            is_error=event.is_error,
+            files_written=event.files_written,
+            finished=True,
+        )
+        self._weight += len(event.result)
+        for place in range(len(self._steps) - 1, -1, -1):
+            begun = self._steps[place]
+            if isinstance(begun, ToolStory) and begun.call_id == event.call_id and not begun.finished:
+                self._steps[place] = structs.replace(ended, time=begun.time, args=begun.args)
+                return
+        self.add(ended)

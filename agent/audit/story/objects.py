@@ -1,0 +1,98 @@
+"""A story as plain objects for programs: the keys of docs/sessions.md. Add to them, never change their meaning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from agent.audit.story.model import (
+    CommandStory,
+    GoalStory,
+    Item,
+    Mark,
+    PlannerStep,
+    Said,
+    SessionBegan,
+    Step,
+    ToolStory,
+)
+
+VERSION = 1
+
+
+def item_object(item: Item, number: int = 0) -> dict[str, Any]:
+    """Any item. `kind`: goal, began, ended, or mark. `number`: of the goal in its session, from 1."""
+    if isinstance(item, GoalStory):
+        return goal_object(item, number)
+    kind = "mark" if isinstance(item, Mark) else "began" if isinstance(item, SessionBegan) else "ended"
+    plain: dict[str, Any] = msgspec.to_builtins(item)
+    if isinstance(item, Mark):
+        plain["event"] = plain.pop("kind")
+    return {"kind": kind, **plain}
+
+
+def goal_object(goal: GoalStory, number: int) -> dict[str, Any]:
+    """One goal, or one part of a long one: its `commands`, and its `steps` in order, which point to them by `index`."""
+    plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(goal, steps=()))
+    del plain["steps"]
+    commands: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
+    for step in goal.steps:
+        if isinstance(step, CommandStory):
+            steps.append({"kind": "command", "index": len(commands), "command_id": step.command_id})
+            commands.append(command_object(step))
+        else:
+            steps.append(_step(step))
+    return {"kind": "goal", "number": number, **plain, "commands": commands, "steps": steps}
+
+
+def command_object(command: CommandStory) -> dict[str, Any]:
+    """One command: the fields of its story, and what follows from them."""
+    plain: dict[str, Any] = msgspec.to_builtins(command)
+    outputs = plain.pop("outputs")
+    decision = command.decision
+    return {
+        **plain,
+        "edited": command.edited,
+        "ran": command.ran,
+        "level": command.level,
+        "decision": decision.decision if decision else "",
+        "by": decision.by if decision else "",
+        "stdout": command.stdout,
+        "stderr": command.stderr,
+        "outputs": outputs,
+    }
+
+
+def as_json(value: Any) -> bytes:
+    """Compact JSON without a line end, for any reader: lone halves of characters become `?`, as in the log itself."""
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # the latter: a number beyond 64 bits
+        return json.dumps(_whole(value), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item) for item in value]
+    return value
+
+
+def _step(step: Step) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(step)
+    match step:
+        case PlannerStep():
+            kind = "planner"
+        case Said():
+            kind = "said"
+        case ToolStory():
+            kind = "tool"
+        case _:
+            kind, plain["event"] = "mark", plain.pop("kind")
+    return {"kind": kind, **plain}

@@ -1,0 +1,266 @@
+"""The words of a command line: which options there are, what help says, and what was meant by a typo."""
+
+from __future__ import annotations
+
+from agent.cli.sub_command import is_option, split
+
+TYPE_CHECKING = False  # what type checkers take for true; `typing` is not needed to run
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, NoReturn
+
+
+def build_parser(sub: str = "", action: str = "") -> argparse.ArgumentParser:
+    """The parser of the program itself (`sub` empty), of one sub-command, or of one `action` of `sessions`."""
+    import argparse
+
+    from agent.cli.help_examples import EXAMPLES
+    from agent.config.subcommands import SUBCOMMANDS
+
+    program = f"agent-shell {sub} {action}".rstrip()
+    epilog = ""
+    if not sub:
+        listing = "\n".join(f"  {name:<12} {text}" for name, (_, text) in SUBCOMMANDS.items())
+        epilog = f"sub-commands (each has --help; options that it knows can stand before its name):\n{listing}"
+        usage = f"{program} [options] [GOAL...]\n       {program} [options] SUB-COMMAND ..."
+        text = "Type a goal; see the command and its risk; edit it; run it; audit it."
+    else:
+        about, text = _actions()[action] if action else SUBCOMMANDS[sub]
+        usage = f"{program} {about}"
+        text = text[:1].upper() + text[1:] + "."
+    if sub == "sessions" and not action:
+        listing = "\n".join(f"  {name:<12} {line}" for name, (_, line) in _actions().items())
+        epilog = f"actions (each has --help):\n{listing}"
+    examples = EXAMPLES.get(f"{sub} {action}".rstrip(), "")
+    if examples:
+        text += f"\n\nexamples:\n{examples}"
+    parser = argparse.ArgumentParser(
+        prog=program,
+        usage=usage,
+        description=text,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if sub in ("", "plan", "exec"):
+        _add_settings(parser)
+    elif sub in ("rehearse", "undo", "sessions"):
+        _add_settings(parser, only=_OF_LOGS | _OF_ACTION.get(action, frozenset()) if sub == "sessions" else _OF_SESSION)
+    if sub == "sessions":
+        parser._option_string_actions["--json"].help = "JSON on stdout, one object a line"
+    if action:
+        from agent.frontends.sessions.dispatch import action as module_of
+
+        module_of(action).add_arguments(parser)
+    else:
+        _ADD.get(sub, _add_goal)(parser)
+    if not sub:
+        parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    return parser
+
+
+_OF_SESSION = frozenset(
+    ("config", "session_dir", "session_id", "persist", "telemetry_file", "safety_policy", "cwd", "json", "debug")
+)
+
+
+_OF_LOGS = frozenset(("config", "session_dir", "json", "debug"))
+_OF_ACTION = {
+    "judge": frozenset(("safety_policy",)),
+    "replay": frozenset(("safety_policy", "redact")),
+    "scrub": frozenset(("redact",)),
+}
+
+
+def _actions() -> dict[str, tuple[str, str]]:
+    from agent.config.session_actions import ACTIONS
+
+    return ACTIONS
+
+
+def _add_settings(parser: argparse.ArgumentParser, only: frozenset[str] | None = None) -> None:
+    from agent.config.table import SETTINGS
+
+    titles = {"planner": "planner", "files": "files", "safety": "safety", "run": "this run", "screen": "screen"}
+    given = [setting for setting in SETTINGS if setting.flag is not None and (only is None or setting.name in only)]
+    used = {setting.group for setting in given}
+    groups = {name: parser.add_argument_group(title) for name, title in titles.items() if name in used}
+    for setting in given:
+        assert setting.flag is not None
+        names = [name for name in (setting.short, setting.flag) if name]
+        keywords: dict[str, Any] = {"dest": setting.name, "help": setting.help, "default": None}
+        if setting.kind == "bool":
+            keywords |= {"action": "store_const", "const": not setting.inverted}
+        elif setting.kind == "texts":
+            keywords |= {"action": "append", "metavar": setting.metavar}
+        elif setting.choices:
+            keywords["choices"] = setting.choices
+            if setting.metavar:  # too many to stand in braces: the help names them
+                keywords["metavar"] = setting.metavar
+        else:
+            keywords["metavar"] = setting.metavar or setting.name.upper()
+        groups[setting.group].add_argument(*names, **keywords)
+        if setting.off_flag:
+            groups[setting.group].add_argument(
+                setting.off_flag,
+                dest=setting.name,
+                action="store_const",
+                const="off",
+                default=None,
+                help=f"{setting.flag} off",
+            )
+
+
+def _add_goal(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="GOAL", help="the goal, in plain words")
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"goal": …} lines, - for standard input')
+    _add_goal(parser)
+
+
+def _add_risk(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--explain", action="store_true", help="what each part means")
+    parser.add_argument("--policy", action="store_true", help="what policy says here, and which rule decided")
+    parser.add_argument("--safety-policy", metavar="PATH", help="patterns that raise risk (JSON, YAML or TOML)")
+    parser.add_argument("--cwd", metavar="DIR", help="judge as if in this folder, with the facts found there")
+    parser.add_argument("--batch", metavar="FILE", help='a file of {"command": …} lines, - for standard input')
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--via-rehearsal", action="store_true", help="rehearse it first, then make that real")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_rehearse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--network", action="store_true", help="let it use the network")
+    parser.add_argument(
+        "--timeout", dest="command_timeout", metavar="SECONDS", help="end it after this long", default=None
+    )
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command, quoted")
+
+
+def _add_undo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--list", action="store_true", help="what can be taken back")
+    parser.add_argument("--yes", action="store_true", help="do not ask; what was changed since stops it")
+    parser.add_argument("id", nargs="?", metavar="ID", help="which run, or the beginning of its id")
+
+
+def _add_sessions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", metavar="ACTION", choices=tuple(_actions()), help="what to do")
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object a check")
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
+    parser.add_argument("--json", action="store_true", help="one JSON object a setting")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "show", "use"), default="list", help="what to do")
+    parser.add_argument(
+        "name", nargs="?", default="", metavar="NAME", help="a model as the list names it, a GGUF file, or offline"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a model")
+
+
+def _add_completions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
+
+
+_ADD = {
+    "plan": _add_plan,
+    "risk": _add_risk,
+    "exec": _add_exec,
+    "rehearse": _add_rehearse,
+    "undo": _add_undo,
+    "sessions": _add_sessions,
+    "doctor": _add_doctor,
+    "config": _add_config,
+    "models": _add_models,
+    "completions": _add_completions,
+}
+
+
+def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> argparse.Namespace:
+    """The options of one command line. What comes after `--` is words, whatever it looks like.
+
+    `before`: options that stand before the name of the sub-command. They count as if they stood behind it, where both the program
+    and the sub-command know them.
+    argparse cannot be left to it: its intermixed parsing takes options behind `--` for options.
+    """
+    before = before or []
+    action = ""
+    if sub == "sessions":
+        between, action, arguments = split(arguments, _actions())
+        before = [*before, *between]
+    parser = build_parser(sub, action)
+    if action:
+        parser.set_defaults(action=action)
+    _hint_at_typos(parser)
+    _check_before(parser, before)
+    arguments = [*before, *arguments]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    rest = arguments[end + 1 :]
+    # For words with a dash argparse sees stand-ins without one, and places them as it places other words.
+    given = [f"\0{number}" if word.startswith("-") else word for number, word in enumerate(rest)]
+    stand_ins = dict(zip(given, rest, strict=True))
+    parser.stand_ins = stand_ins  # type: ignore[attr-defined]
+    last = parser._option_string_actions.get(arguments[end - 1]) if rest and end else None
+    if last is not None and last.nargs is None:
+        parser.error(f"argument {'/'.join(last.option_strings)}: expected one argument")
+    options = parser.parse_intermixed_args([*arguments[:end], *given])
+    for name, value in vars(options).items():
+        if isinstance(value, list):
+            setattr(options, name, [stand_ins.get(each, each) for each in value])
+        elif isinstance(value, str):
+            setattr(options, name, stand_ins.get(value, value))
+    if sub in ("exec", "rehearse") and not options.words:
+        parser.error("a command is needed")
+    return options
+
+
+def _check_before(parser: argparse.ArgumentParser, before: list[str]) -> None:
+    """Whether all options before a sub-command are such that program and sub-command have in common; else an error says what to do."""
+    for option in (word.partition("=")[0] for word in before if word.startswith("-")):
+        known = option in parser._option_string_actions
+        if not known:
+            parser.error(f"`{parser.prog}` does not take {option}" if is_option(option) else f"{_UNKNOWN}{option}")
+        if not is_option(option):
+            parser.error(f"`{parser.prog}` comes before its option {option}")
+
+
+_UNKNOWN = "unrecognized arguments: "  # as argparse says it
+
+
+def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
+    """An option that is not known, but nearly: which one was meant."""
+    complain = parser.error
+
+    def error(message: str) -> NoReturn:
+        for stand_in, word in reversed(getattr(parser, "stand_ins", {}).items()):
+            message = message.replace(repr(stand_in), repr(word)).replace(stand_in, word)
+        told, _, choice = message.partition(": invalid choice: '")
+        if choice:
+            from difflib import get_close_matches
+
+            choices = [str(each) for action in parser._actions for each in action.choices or ()]
+            wrong = choice.partition("'")[0]
+            near = get_close_matches(wrong, choices, n=1, cutoff=0.6)
+            message = f"{told}: there is no '{wrong}' (did you mean {near[0]}?)" if near else message
+        unknown = message.removeprefix(_UNKNOWN).split(" ")[0]
+        if unknown != message and unknown.startswith("-"):
+            from difflib import get_close_matches
+
+            known = [name for action in parser._actions for name in action.option_strings]
+            near = get_close_matches(unknown.partition("=")[0], known, n=1, cutoff=0.7)
+            message += f" (did you mean {near[0]}?)" if near else ""
+        complain(message)
+
+    parser.error = error  # type: ignore[method-assign]

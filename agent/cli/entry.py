@@ -1,0 +1,153 @@
+"""argv to front end. Nothing is imported before it is known to be needed: this module is the start-up time."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would double the time of --version
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, TextIO
+
+# Names of later versions are reserved, so that no goal comes to depend on them.
+RESERVED = (
+    "roles", "agents", "macros", "rag", "vault", "work", "interview", "serve",
+    "mcp", "guard", "init",
+)  # fmt: skip
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the program with `argv` (without the program's name); the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _fill_closed_streams()
+    try:
+        code = _guarded(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be reported
+        return code
+    except BrokenPipeError:
+        _drop_output()  # whoever read our output has gone
+        return 141
+    except Exception as error:  # nobody chose this, so it is one line, and a traceback for those who ask for it
+        if "--debug" in arguments:
+            raise
+        _drop_output()
+        what = error.strerror.lower() if isinstance(error, OSError) and error.strerror else repr(error)
+        sys.stderr.write(f"agent-shell: {what}\n  run again with --debug for details\n")
+        return 1
+
+
+def _guarded(arguments: list[str]) -> int:
+    """The exit code, for every way out that somebody chose."""
+    if arguments in (["--version"], ["-V"]):
+        from agent.version import __version__
+
+        sys.stdout.write(f"agent-shell {__version__}\n")
+        return 0
+    try:
+        return _main(arguments)
+    except SystemExit as error:  # argparse, after it has said why
+        return error.code if isinstance(error.code, int) else 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _fill_closed_streams() -> None:
+    """Standard streams that our caller closed become /dev/null: else the next file we open takes their place."""
+    import os
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest free number, so the right one
+            os.set_inheritable(descriptor, descriptor == number)
+            stream = open(descriptor, "w" if number else "r", encoding="utf-8", errors="replace")  # noqa: SIM115  # for good
+            setattr(sys, name, stream)
+
+
+def _drop_output() -> None:
+    """Python would complain once more when it flushes standard output at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _main(arguments: list[str]) -> int:
+    from agent.cli.sub_command import split
+    from agent.config.subcommands import SUBCOMMANDS
+
+    before, sub, words = split(arguments, {*SUBCOMMANDS, *RESERVED})
+    if sub in RESERVED:
+        sys.stderr.write(
+            f"agent-shell: {sub!r} is not part of this version; for a goal with this word, put it in quotes\n"
+        )
+        return 2
+    from agent.cli.arguments import parse
+
+    options = parse(sub, words, before)
+    if getattr(options, "version", False):
+        return main(["--version"])
+    if sub == "completions":
+        from agent.cli.completions import script
+
+        sys.stdout.write(script(options.shell))
+        return 0
+    from agent.protocol.errors import ClientDisconnected, CoreError, EmitError
+
+    try:
+        return _dispatch(sub, options)
+    except CoreError as error:
+        if getattr(options, "debug", None):
+            raise
+        from agent.emitters.paint import prose  # a name in it can be any file's
+
+        sys.stderr.write(f"agent-shell: {prose(error.terminal_message())}\n")
+        return error.exit_code
+    except ClientDisconnected:
+        raise BrokenPipeError from None
+    except EmitError as error:
+        sys.stderr.write(f"agent-shell: the answer cannot be written: {str(error).lower()}\n")
+        return 1
+
+
+def _dispatch(sub: str, options: argparse.Namespace) -> int:
+    from agent.app import composition as app
+
+    if sub == "risk":
+        from agent.frontends.subcommands.risk import run_risk
+
+        for stream in (sys.stdin, sys.stdout):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]  # real streams here
+        return run_risk(
+            command=" ".join(options.words) if options.words else None,
+            json_output=bool(options.json),
+            explain=options.explain,
+            policy=options.policy,
+            cwd=options.cwd,
+            batch=options.batch,
+            stdin=sys.stdin,
+            write=lambda line: _line(sys.stdout, line),
+            warn=lambda line: _line(sys.stderr, line),
+            width=_columns(sys.stdout),
+            held=app.held(options) if options.policy or options.safety_policy else None,
+        )
+    loaded = app.load(_flags(options))
+    return app.start(sub, loaded, options)
+
+
+def _columns(stream: TextIO) -> int:
+    """Columns of the terminal that `stream` is, 0 where it is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def _line(stream: TextIO, text: str) -> None:
+    stream.write(text + "\n")
+
+
+def _flags(options: argparse.Namespace) -> dict[str, Any]:
+    from agent.config.table import BY_NAME
+
+    return {name: value for name, value in vars(options).items() if name in BY_NAME and value is not None}

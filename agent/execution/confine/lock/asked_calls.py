@@ -1,0 +1,245 @@
+"""Answer what a held process asks the kernel for: do it where its rights allow that, else refuse it, or end the command.
+
+One thread of the keeper listens; should it be gone, the kernel answers ENOSYS by itself, so nothing ever hangs and nothing slips through.
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import struct
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from agent.execution import kernel
+from agent.execution.confine.call_tests import NUMBERS
+from agent.execution.confine.lock.asked_changes import CHANGES, as_number
+from agent.execution.confine.lock.asked_descriptors import AskedDescriptors
+from agent.execution.confine.lock.asked_files import AskedFiles, Later
+from agent.execution.confine.lock.asked_names import CURRENT
+from agent.execution.confine.lock.asked_sockets import AskedSockets
+from agent.execution.confine.lock.caller import Caller, Refused
+from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+from agent.execution.confine.lock.plan import LockPlan
+
+_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
+_ANSWER = struct.Struct("=QqiI")
+_HANDING = struct.Struct("=QIIII")
+_RECEIVE, _SEND, _HAND_OVER = 0xC0502100, 0xC0182101, 0x40182103
+_SAME_PROCESSOR = 0x40082104  # SECCOMP_IOCTL_NOTIF_SET_FLAGS: who asks is woken where we are
+_IS_VALID = 0x40082102  # SECCOMP_IOCTL_NOTIF_ID_VALID
+_GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
+_HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
+_MOST = 20
+_PAUSE = 0.002
+_SLOW = ("connect", "ioctl", "flock")  # which may take as long as the other end does
+_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+_WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+
+
+class AskedCalls:
+    """`listener`: where the kernel asks; `ended`: called once, from the thread, when the command has to end."""
+
+    def __init__(self, listener: int, plan: LockPlan, descriptors: OwnDescriptors, ended: Callable[[], None]) -> None:
+        self._listener = listener
+        self._ended = ended
+        self._keeper = os.getpid()
+        self._files = AskedFiles(plan, descriptors)
+        self._sockets = AskedSockets(plan)
+        self._by_number = AskedDescriptors(descriptors, self._files.may_change)
+        self._calls = self._table()
+        self.refused: list[str] = []
+        """What it wanted and did not get, in words of the command."""
+        self.broken = False
+        """Whether one of them ends it."""
+
+    def start(self) -> None:
+        """Answer from now on, until nobody is under the filter any more."""
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        try:
+            fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
+        except OSError:
+            pass  # before Linux 6.6 it only takes a little longer
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        while True:
+            for _fd, events in poll.poll():
+                if not events & select.POLLIN:
+                    os.close(self._listener)
+                    return
+                self._answer()
+
+    def _answer(self) -> None:
+        message = bytearray(_NOTIFICATION.size)
+        try:
+            fcntl.ioctl(self._listener, _RECEIVE, message)
+        except OSError:
+            return  # it has ended meanwhile
+        key, pid, _flags, number, _arch, _at, *words = _NOTIFICATION.unpack(message)
+        name, act = self._calls.get(number, ("", None))
+        caller = Caller(pid, partial(self._waits, key))
+        if name in _SLOW:
+            self._beside(key, partial(self._do, key, name, act, caller, words))
+        else:
+            self._do(key, name, act, caller, words)
+
+    def _beside(self, key: int, act: Callable[[], None]) -> None:
+        """Do what may take as long as others like, while more is asked."""
+        try:
+            threading.Thread(target=act, daemon=True).start()
+        except RuntimeError:  # no thread is to be had
+            self._send(key, -errno.ENOMEM)
+
+    def _waits(self, key: int) -> bool:
+        """Whether it still waits for an answer."""
+        try:
+            fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", key))
+        except OSError:
+            return False
+        return True
+
+    def _open_later(self, key: int, name: str, later: Later, words: list[int]) -> None:
+        """Open a pipe when somebody reads it."""
+        try:
+            while self._waits(key):
+                try:
+                    opened = later.attempt()
+                except OSError as error:
+                    if error.errno != errno.ENXIO:
+                        self._send(key, -(error.errno or errno.EACCES))
+                        return
+                    time.sleep(_PAUSE)
+                else:
+                    self._give(key, name, opened, words)
+                    return
+        finally:
+            later.give_up()
+
+    def _do(self, key: int, name: str, act: Any, caller: Caller, words: list[int]) -> None:
+        try:
+            if act is None:
+                raise Refused("make a system call that is not known")
+            value = act(caller, words)
+        except Refused as refusal:
+            self._refuse(key, refusal)
+        except Later as later:
+            self._beside(key, partial(self._open_later, key, name, later, words))
+        except OSError as error:
+            self._send(key, -(error.errno or errno.EACCES))
+        except Exception:  # whatever it is, it is not done
+            self._send(key, -errno.EACCES)
+        else:
+            self._give(key, name, value, words)
+
+    def _give(self, key: int, name: str, value: int | None, words: list[int]) -> None:
+        """Answer what was done; None: the kernel may do it itself."""
+        if value is None:
+            self._send(key, 0, _GO_ON)
+        elif name in ("open", "openat", "creat"):
+            flags = {"open": words[1], "openat": words[2]}.get(name, 0)
+            try:
+                fcntl.ioctl(
+                    self._listener, _HAND_OVER, _HANDING.pack(key, _HAND_AND_ANSWER, value, 0, flags & os.O_CLOEXEC)
+                )
+            except OSError as error:
+                self._send(key, -(error.errno or errno.EACCES))
+            finally:
+                os.close(value)
+        else:
+            self._send(key, value)
+
+    def _refuse(self, key: int, refusal: Refused) -> None:
+        if str(refusal) not in self.refused and len(self.refused) < _MOST:
+            self.refused.append(str(refusal))
+        if refusal.needless or self.broken:
+            self._send(key, -refusal.code)
+            return
+        # No answer: until it is ended it does nothing more.
+        self.broken = True
+        self._ended()
+
+    def _send(self, key: int, value: int, flags: int = 0) -> None:
+        error = value if value < 0 else 0
+        try:
+            fcntl.ioctl(self._listener, _SEND, bytearray(_ANSWER.pack(key, max(value, 0), error, flags)))
+        except OSError:
+            pass  # nobody waits for it any more
+
+    # --- the calls ---
+
+    def _table(self) -> dict[int, tuple[str, Any]]:
+        """By number: the name of a call, and what does it from a caller and six words."""
+        files = self._files
+        acts: dict[str, Any] = {
+            "open": lambda c, w: files.open(c, CURRENT, w[0], w[1], w[2]),
+            "openat": lambda c, w: files.open(c, as_number(w[0]), w[1], w[2], w[3]),
+            "creat": lambda c, w: files.open(c, CURRENT, w[0], _WRITES, w[1]),
+            "mkdir": lambda c, w: files.make_folder(c, CURRENT, w[0], w[1]),
+            "mkdirat": lambda c, w: files.make_folder(c, as_number(w[0]), w[1], w[2]),
+            "mknod": lambda c, w: files.make_node(c, CURRENT, w[0], w[1]),
+            "mknodat": lambda c, w: files.make_node(c, as_number(w[0]), w[1], w[2]),
+            "symlink": lambda c, w: files.make_link(c, w[0], CURRENT, w[1]),
+            "symlinkat": lambda c, w: files.make_link(c, w[0], as_number(w[1]), w[2]),
+            "unlink": lambda c, w: files.remove(c, CURRENT, w[0], 0),
+            "unlinkat": lambda c, w: files.remove(c, as_number(w[0]), w[1], w[2]),
+            "rmdir": lambda c, w: files.remove(c, CURRENT, w[0], 0x200),
+            "rename": lambda c, w: files.rename(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+            "renameat": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), 0),
+            "renameat2": lambda c, w: files.rename(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
+            "link": lambda c, w: files.link(c, (CURRENT, w[0]), (CURRENT, w[1]), 0),
+            "linkat": lambda c, w: files.link(c, (as_number(w[0]), w[1]), (as_number(w[2]), w[3]), w[4]),
+            "socket": lambda c, w: self._sockets.make(w[0], w[1]),
+            "connect": self._connect,
+            "bind": lambda c, w: self._sockets.bind(c, w[0], w[1], w[2]),
+            "ioctl": lambda c, w: self._by_number.terminal(c, w[0], w[1], w[2]),
+            "flock": lambda c, w: self._by_number.lock(c, w[0], w[1]),
+            "ptrace": _trace,
+        }
+        acts |= {name: partial(self._change, name) for name in CHANGES}
+        acts |= {name: partial(self._signal, name) for name in _SIGNALS}
+        return {
+            number: (name, act)
+            for name, act in acts.items()
+            for number in (NUMBERS[name][0 if kernel.machine() == "x86_64" else 1],)
+            if number is not None
+        }
+
+    def _change(self, name: str, caller: Caller, words: list[int]) -> int:
+        place, act = CHANGES[name]
+        folder, address, follow = place(words)
+        path = caller.name(folder, address)
+        return self._files.change(caller, path, partial(act, caller, words), follow=follow)
+
+    def _connect(self, caller: Caller, words: list[int]) -> int | None:
+        return self._sockets.connect(caller, words[0], words[1], words[2])
+
+    def _signal(self, name: str, caller: Caller, words: list[int]) -> None:
+        """Signals reach what the command has started, and nothing else; 0 only asks whether somebody is there."""
+        target = words[0] - (1 << 32) if words[0] & 0x80000000 else words[0]
+        number = words[2] if name in ("tgkill", "rt_tgsigqueueinfo") else words[1]
+        if number == 0 or target == 0 or (target != -1 and self._is_own(abs(target))):
+            return
+        raise Refused(f"send a signal to {'everybody' if target == -1 else f'process {abs(target)}'}", code=errno.EPERM)
+
+    def _is_own(self, pid: int) -> bool:
+        """Whether a process descends from the keeper, to which orphans of the command are handed."""
+        for _ in range(1000):
+            parent = Caller(pid).status("PPid") if pid > 1 else ""
+            if not parent:
+                return False
+            pid = int(parent)
+            if pid == self._keeper:
+                return True
+        return False
+
+
+def _trace(caller: Caller, words: list[int]) -> int:
+    raise Refused("trace a process", code=errno.EPERM)

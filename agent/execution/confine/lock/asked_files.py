@@ -1,0 +1,329 @@
+"""Do for a held process what it asks of files, where its rights allow that. Standard library only; runs beside the keeper.
+
+The kernel's notice holds only an address of a name, which the process could change while we look. So the name is read once, the file is
+opened by us, its real place is judged, and what was asked for is done to that very file: never is the process's own call let through.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from functools import partial
+
+from agent.execution import kernel
+from agent.execution.confine.lock import plan as lock_plan
+from agent.execution.confine.lock.asked_names import Name, makes_nothing
+from agent.execution.confine.lock.caller import Caller, Refused, is_at, real_path
+from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+from agent.execution.confine.lock.plan import LockPlan
+
+_REMOVEDIR, _FOLLOW = 0x200, 0x400
+_O_TMPFILE = getattr(os, "O_TMPFILE", 0)
+_NOREPLACE = 1  # RENAME_NOREPLACE
+_EXCHANGE = 2
+_TRIES = 5
+
+
+class Later(Exception):
+    """Nobody reads a pipe yet. `attempt` opens it, or raises OSError (ENXIO) while that is so; `give_up` ends the attempts."""
+
+    def __init__(self, attempt: Callable[[], int], give_up: Callable[[], None]) -> None:
+        super().__init__()
+        self.attempt = attempt
+        self.give_up = give_up
+
+
+class AskedFiles:
+    """Judges and does. `descriptors`: what the command's processes have open. Methods answer a value, or a descriptor to hand over."""
+
+    def __init__(self, plan: LockPlan, descriptors: OwnDescriptors) -> None:
+        self._plan = plan
+        self._descriptors = descriptors
+        self._made: set[bytes] = set()
+
+    def open(self, caller: Caller, folder: int, address: int, flags: int, mode: int) -> int:
+        """A descriptor of ours for what was to be opened. Raises OSError or Refused."""
+        name = caller.name(folder, address)
+        if not name.text:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if flags & os.O_CREAT and name.text.endswith(b"/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        unnamed = bool(_O_TMPFILE) and flags & _O_TMPFILE == _O_TMPFILE
+        if unnamed or flags & os.O_CREAT:
+            refuse_rights_of_owner(mode)
+        for _ in range(_TRIES):
+            try:
+                found = name.found(follow=not flags & os.O_NOFOLLOW)
+            except FileNotFoundError:
+                if not flags & os.O_CREAT or unnamed:
+                    raise
+            else:
+                return self._open_found(caller, found, flags, mode, unnamed=unnamed)
+            try:
+                return self._create(caller, name, flags, mode)
+            except FileExistsError:
+                if flags & os.O_EXCL:
+                    raise
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))  # a link to nothing, or one that others keep making
+
+    def _open_found(self, caller: Caller, found: int, flags: int, mode: int, *, unnamed: bool) -> int:
+        try:
+            if flags & os.O_CREAT and flags & os.O_EXCL:
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            status = os.fstat(found)
+            real = real_path(found)
+            if unnamed:
+                if not is_at(found, real) or not (
+                    self._plan.makes(real + b"/x") or self._plan.writes(real, made=self._made)
+                ):
+                    raise Refused(_said(real), needless=True)
+            elif (status.st_dev, status.st_ino) in self._plan.files and self._descriptors.is_copy_of_shell(caller):
+                return os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # its own state is nobody's
+            elif flags & (os.O_ACCMODE | os.O_TRUNC):
+                self._judge_content(caller, found, real, status, _is_mild(flags))
+            if stat.S_ISLNK(status.st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            again = flags & ~(os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) | os.O_CLOEXEC | os.O_NOCTTY
+            if stat.S_ISFIFO(status.st_mode) and not flags & os.O_NONBLOCK:
+                return self._open_pipe(caller, found, again)
+            return self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", again, mode))
+        finally:
+            os.close(found)
+
+    def _open_pipe(self, caller: Caller, found: int, flags: int) -> int:
+        """The same of a pipe, which may have to wait for a reader: that is for another thread. Raises Later besides."""
+        pipe = os.dup(found)
+
+        def attempt() -> int:
+            opened = os.open(f"/proc/self/fd/{pipe}", flags | os.O_NONBLOCK)
+            os.set_blocking(opened, True)
+            return opened
+
+        try:
+            opened = self._as(caller, attempt)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                raise Later(attempt, partial(os.close, pipe)) from None
+            os.close(pipe)
+            raise
+        os.close(pipe)
+        return opened
+
+    def _create(self, caller: Caller, path: Name, flags: int, mode: int) -> int:
+        follow = not flags & (os.O_EXCL | os.O_NOFOLLOW)
+        parent, name, real = self._new(path, "write", follow=follow)
+        flags |= os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC  # what is there by now was not judged
+        try:
+            opened = self._as(caller, lambda: os.open(name, flags, mode & 0o1777, dir_fd=parent))
+        finally:
+            os.close(parent)
+        self._made.add(real)
+        return opened
+
+    def make_folder(self, caller: Caller, folder: int, address: int, mode: int) -> int:
+        """Raises OSError or Refused."""
+        return self._make(
+            caller,
+            caller.name(folder, address),
+            lambda parent, name: os.mkdir(name, mode & 0o1777, dir_fd=parent),
+            folder=True,
+        )
+
+    def make_node(self, caller: Caller, folder: int, address: int, mode: int) -> int:
+        """Pipes, sockets and files; never devices. Raises OSError or Refused."""
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise Refused("make a device")
+        refuse_rights_of_owner(mode)
+        return self._make(
+            caller, caller.name(folder, address), lambda parent, name: os.mknod(name, mode, dir_fd=parent)
+        )
+
+    def make_link(self, caller: Caller, content: int, folder: int, address: int) -> int:
+        """A symbolic link. Raises OSError or Refused."""
+        target = caller.text(content)
+        return self._make(
+            caller, caller.name(folder, address), lambda parent, name: os.symlink(target, name, dir_fd=parent)
+        )
+
+    def _make(self, caller: Caller, path: Name, make: Callable[[int, bytes], None], *, folder: bool = False) -> int:
+        if _is_there(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        parent, name, real = self._new(path, "make", folder=folder)
+        try:
+            self._as(caller, lambda: make(parent, name))
+        finally:
+            os.close(parent)
+        if not folder or self._plan.writes(real, made=self._made) or self._plan.makes(real):
+            self._made.add(real)  # one that only leads somewhere opens nothing else
+        return 0
+
+    def remove(self, caller: Caller, folder: int, address: int, flags: int) -> int:
+        """A name, or with AT_REMOVEDIR an empty folder. Raises OSError or Refused."""
+        parent, name, real = self._entry(caller.name(folder, address), "remove")
+        try:
+            self._as(caller, lambda: (os.rmdir if flags & _REMOVEDIR else os.unlink)(name, dir_fd=parent))
+        finally:
+            os.close(parent)
+        self._made.discard(real)
+        return 0
+
+    def rename(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
+        """Both names must be ones that may be written. Raises OSError or Refused."""
+        source, name, was = self._entry(caller.name(*old), "rename")
+        try:
+            path = caller.name(*new)
+            if _is_there(path):
+                target, other, becomes = self._entry(path, "replace")
+            else:
+                target, other, becomes = self._new(path, "make")
+                flags |= 0 if self._plan.writes(becomes, made=self._made) else _NOREPLACE
+            try:
+                for place in (was, becomes) if flags & _EXCHANGE else (was,):
+                    self._keep_whole(place)
+                self._as(
+                    caller, lambda: kernel.renameat2(name, other, flags, source_folder=source, target_folder=target)
+                )
+            finally:
+                os.close(target)
+        finally:
+            os.close(source)
+        moved = was in self._made
+        self._made = {path for path in self._made if not (path + b"/").startswith(was + b"/")}
+        if moved:
+            self._made.add(becomes)
+        return 0
+
+    def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
+        """Another name for a file: both must be ones that may be written, else it could be changed by its new name. Raises as above."""
+        fd = caller.name(*old).found(follow=bool(flags & _FOLLOW))
+        try:
+            status = os.fstat(fd)
+            if status.st_nlink:
+                self._judge(fd, real_path(fd), "link", needless=False)
+            elif not self._descriptors.writes(caller, status):  # else it never had a name, and is one of ours
+                raise Refused("name a file of another process")
+            path = caller.name(*new)
+            return self._make(
+                caller, path, lambda parent, name: os.link(f"/proc/self/fd/{fd}", name, dst_dir_fd=parent)
+            )
+        finally:
+            os.close(fd)
+
+    def change(self, caller: Caller, path: Name, act: Callable[[str], None], *, follow: bool = True) -> int:
+        """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
+        fd = path.found(follow=follow)
+        try:
+            real = real_path(fd)
+            self._judge(fd, real, "change", needless=False)
+            self._as(caller, lambda: act(f"/proc/self/fd/{fd}"))
+        finally:
+            os.close(fd)
+        return 0
+
+    # --- judging ---
+
+    def _keep_whole(self, folder: bytes) -> None:
+        """A folder may not be moved with a repository or settings in it: another could be put in their place. Raises Refused."""
+        if folder not in self._made and self._plan.holds(folder):
+            raise Refused(f"rename {_said(folder)}")
+
+    def may_change(self, fd: int) -> bool:
+        """Whether an open file is one that may be written."""
+        real = real_path(fd)
+        return self._plan.writes(real, made=self._made) and is_at(fd, real)
+
+    def _judge_content(self, caller: Caller, fd: int, real: bytes, status: os.stat_result, needless: bool) -> None:
+        """Whether what is there may be written. Raises as below."""
+        if (status.st_dev, status.st_ino) in self._plan.files:
+            if not self._descriptors.is_shell(caller):
+                raise Refused("write the state of the shell")
+        elif stat.S_ISCHR(status.st_mode):
+            if not self._descriptors.is_harmless_device(caller, status):
+                self._refuse(real, "write", possible=_may(real), needless=needless)
+        elif not real.startswith(b"/") or status.st_nlink == 0:  # a pipe, or a file without a name
+            if not self._descriptors.writes(caller, status):
+                raise Refused(f"write {_said(real)} of another process", needless=needless)
+        else:
+            self._judge(fd, real, "write", needless)
+
+    def _judge(self, fd: int, real: bytes, verb: str, needless: bool) -> None:
+        """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
+        if not self.may_change(fd):
+            self._refuse(real, verb, possible=_may(real), needless=needless)
+
+    def _entry(self, path: Name, verb: str) -> tuple[int, bytes, bytes]:
+        """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
+        parent, name, real = _parted(path)
+        try:
+            os.lstat(name, dir_fd=parent)
+        except OSError:
+            os.close(parent)
+            raise
+        if is_at(parent, os.path.dirname(real)) and self._plan.writes(real, made=self._made):
+            return parent, name, real
+        os.close(parent)
+        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
+
+    def _new(self, path: Name, verb: str, *, folder: bool = False, follow: bool = False) -> tuple[int, bytes, bytes]:
+        """The same of a name that is not there yet."""
+        parent, name, real = _parted(path, follow=follow)
+        plan = self._plan
+        if makes_nothing(parent):
+            os.close(parent)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        here = is_at(parent, os.path.dirname(real))
+        if here and (plan.writes(real, made=self._made) or plan.makes(real) or (folder and plan.leads(real))):
+            return parent, name, real
+        os.close(parent)
+        return self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=folder)
+
+    def _refuse(self, real: bytes, verb: str, *, possible: bool, needless: bool) -> tuple[int, bytes, bytes]:
+        if not possible:  # the system would have refused it, too
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise Refused(f"{verb} {_said(real)}", needless=needless or lock_plan.is_by_the_way(real))
+
+    def _as(self, caller: Caller, act: Callable[[], int | None]) -> int:
+        """Do it as the caller would: only where it is who we are, since our rights are not those of another user. Raises OSError."""
+        users = caller.status("Uid").split()
+        if any(int(user) != os.geteuid() for user in users):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        before = os.umask(int(caller.status("Umask") or "22", 8))
+        try:
+            return act() or 0
+        finally:
+            os.umask(before)
+
+
+def refuse_rights_of_owner(mode: int) -> None:
+    """What is no folder never gets the rights of its owner or group for whoever runs it. Raises Refused."""
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        raise Refused("make a program that runs with the rights of its owner")
+
+
+def _parted(path: Name, *, follow: bool = False) -> tuple[int, bytes, bytes]:
+    """The folder of `path`, open, its last name, and its real path. Raises OSError."""
+    parent, name = path.parted(follow=follow)
+    return parent, name, real_path(parent).rstrip(b"/") + b"/" + name
+
+
+def _is_there(path: Name) -> bool:
+    try:
+        os.close(path._replace(text=path.text.rstrip(b"/") or b"/").found(follow=False))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _may(path: bytes) -> bool:
+    return os.access(path, os.W_OK)
+
+
+def _is_mild(flags: int) -> bool:
+    """What is there is opened for reading and writing, and nothing cut: who may not falls back to reading."""
+    return flags & os.O_ACCMODE == os.O_RDWR and not flags & (os.O_TRUNC | os.O_APPEND)
+
+
+def _said(path: bytes) -> str:
+    return path.decode("utf-8", "replace")

@@ -1,0 +1,134 @@
+"""Do for a held process what it asks of sockets, where its rights allow that. Standard library only; runs beside the keeper."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import struct
+
+from agent.execution import kernel
+from agent.execution.confine.lock.asked_names import CURRENT, Name
+from agent.execution.confine.lock.caller import Caller, Refused, is_at, real_path
+from agent.execution.confine.lock.plan import LockPlan
+
+_INTERNET = (socket.AF_INET, socket.AF_INET6)
+_NETLINK = 16
+_STREAM, _DATAGRAM = 1, 2
+_KIND = 0xF
+_NAMES = (
+    b"/run/nscd/",
+    b"/var/run/nscd/",
+    b"/run/systemd/userdb/",
+    b"/run/systemd/resolve/",
+    b"/run/sssd/",
+    b"/var/lib/sss/pipes/",
+)
+"""Where names of users and hosts are looked up: everybody's, and nothing can be changed there."""
+_LONGEST = 128
+
+
+class AskedSockets:
+    """Judges and does; the process's own call is let through only where nothing behind a pointer decides."""
+
+    def __init__(self, plan: LockPlan) -> None:
+        self._plan = plan
+        self._copies = _has_copies()
+
+    def make(self, family: int, kind: int) -> None:
+        """None: the kernel may make it. Raises Refused."""
+        kind &= _KIND
+        if family in _INTERNET:
+            if self._plan.interfaces and kind == _DATAGRAM:
+                return
+            # A datagram socket is what a name is looked up by; who cannot, shows the number.
+            raise Refused("use the network", needless=kind == _DATAGRAM)
+        # Of what this kernel has not, programs know that they have to do without.
+        code = errno.EACCES if family == socket.AF_UNIX else errno.EAFNOSUPPORT
+        raise Refused(f"make a socket of kind {family}", needless=True, code=code)
+
+    def connect(self, caller: Caller, number: int, address: int, length: int) -> int | None:
+        """To an Internet address, a name of this machine, or the kernel. Raises OSError or Refused.
+
+        Where no descriptor can be copied (some containers), None for what may be reached anywhere of its kind.
+        """
+        data, family = _address(caller, address, length)
+        if family == socket.AF_UNIX:
+            return self._connect_named(caller, number, data)
+        if family in _INTERNET and not self._plan.network:
+            raise Refused("use the network", needless=True)
+        if not self._copies:
+            return None
+        with self._dup(caller, number) as ours:
+            kernel.connect(ours.fileno(), data)
+        return 0
+
+    def _connect_named(self, caller: Caller, number: int, data: bytes) -> int | None:
+        """What lies at the name is opened, judged, and connected to by its descriptor: the name may mean another socket by then."""
+        found = self._judged(caller, data)
+        try:
+            if not self._copies:
+                if not self._plan.services:
+                    raise Refused("ask a program of this machine", needless=True)
+                return None
+            with self._dup(caller, number) as ours:
+                if ours.family != socket.AF_UNIX:
+                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+                kernel.connect(ours.fileno(), data[:2] + b"/proc/self/fd/%d\0" % found)
+        finally:
+            os.close(found)
+        return 0
+
+    def bind(self, caller: Caller, number: int, address: int, length: int) -> int | None:
+        """To the kernel, or with the network to an Internet address; not to a name that others would see. Raises as above."""
+        data, family = _address(caller, address, length)
+        if family not in (_NETLINK, *(_INTERNET if self._plan.network else ())):
+            raise Refused("offer a socket to others", needless=True)
+        if not self._copies:
+            return None
+        ours = self._dup(caller, number)
+        try:
+            kernel.bind(ours.fileno(), data)
+        finally:
+            ours.close()
+        return 0
+
+    def _judged(self, caller: Caller, data: bytes) -> int:
+        """A descriptor of the socket at a name. Raises OSError or Refused."""
+        name = data[2:].partition(b"\0")[0]
+        if not name:
+            raise Refused("ask a program by an abstract socket", needless=True)
+        found = Name(caller.process(), caller.pid, CURRENT, name).found()
+        path = real_path(found)
+        if stat.S_ISSOCK(os.fstat(found).st_mode) and (
+            self._plan.services or (path.startswith(_NAMES) and is_at(found, path))
+        ):
+            return found
+        os.close(found)
+        raise Refused(f"ask {path.decode('utf-8', 'replace')}")
+
+    def _dup(self, caller: Caller, number: int) -> socket.socket:
+        return socket.socket(fileno=caller.descriptor(number))
+
+
+def _has_copies() -> bool:
+    """Whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
+    try:
+        process = kernel.pidfd_open(os.getpid())
+    except OSError:
+        return False
+    try:
+        os.close(kernel.pidfd_getfd(process, process))
+    except OSError:
+        return False
+    finally:
+        os.close(process)
+    return True
+
+
+def _address(caller: Caller, address: int, length: int) -> tuple[bytes, int]:
+    data = caller.memory(address, min(length, _LONGEST))
+    if len(data) < 2:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    return data, struct.unpack_from("=H", data)[0]

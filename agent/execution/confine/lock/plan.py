@@ -1,0 +1,121 @@
+"""What a command that is held to its rating may touch, as it travels to the helper. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from agent.execution.confine.lock import git_records, private_state
+
+_TEMPORARY = (b"/tmp", b"/var/tmp", b"/dev/shm")
+# What programs keep for themselves by the way: without it they do the same, only slower.
+_BY_THE_WAY = re.compile(
+    rb"/\.(cache|npm|docker|kube|aws|azure|gem|cargo|rustup|gradle|m2|local/(state|share)|config/[^/]+|gnupg|mozilla|java|android|terraform\.d)(/|$)"
+    rb"|/\.ssh/known_hosts[^/]*$|/\.(viminfo|lesshst|wget-hsts|bash_history|python_history|sqlite_history|psql_history)[^/]*$"
+    rb"|/(__pycache__|\.mypy_cache|\.ruff_cache|\.pytest_cache)(/|$)|/\.git/(.*/)?[^/]+\.lock$|^/var/(cache|lib|log|run)/|^/run/|\.swp?[xp]?$"
+)
+_NOT_BY_THE_WAY = re.compile(
+    rb"/\.config/(autostart|systemd|environment\.d|fish|git|agent-shell)(/|$)|^/var/(lib|run)/docker|^/var/lib/systemd/linger"
+)
+
+
+class LockPlan(NamedTuple):
+    """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
+    configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
+    which they may make what they begin with.
+    """
+
+    write: tuple[bytes, ...] = ()
+    repositories: tuple[bytes, ...] = ()
+    files: tuple[tuple[int, int], ...] = ()
+    temporary: tuple[bytes, ...] = _TEMPORARY
+    private: tuple[bytes, ...] = ()
+    protected: tuple[bytes, ...] = ()
+    network: bool = False
+    interfaces: bool = False
+    services: bool = False
+
+    def encoded(self) -> dict[str, Any]:
+        """As the `sandbox` key of a launch request; bytes travel as latin-1."""
+        paths = ("write", "repositories", "temporary", "private", "protected")
+        named = {name: [path.decode("latin-1") for path in getattr(self, name)] for name in paths}
+        flags = {name: getattr(self, name) for name in ("network", "interfaces", "services")}
+        return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
+
+    def writes(self, path: bytes, *, made: set[bytes]) -> bool:
+        """Whether what is at the real `path`, or will be, may be changed. `made`: what the command itself has made."""
+        if any(_below(path, folder) for folder in self.protected):
+            return False
+        for inside in self.repositories:
+            if _below(path, inside):
+                return git_records.is_record(path[len(inside) + 1 :], new=_below_new_worktree(path, inside, made))
+        if _runs_later(path):
+            return any(_below(path, folder) for folder in made)
+        return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
+
+    def makes(self, path: bytes) -> bool:
+        """Whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
+        if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
+            return False
+        folder, name = os.path.split(path)
+        return folder in self.temporary or (folder in self.private and private_state.is_data(folder, name))
+
+    def leads(self, path: bytes) -> bool:
+        """Whether `path` is a folder on the way to something that may be written."""
+        return any(_below(target, path) for target in (*self.write, *self.private)) or any(
+            path.startswith(inside + b"/") and git_records.leads(path[len(inside) + 1 :])
+            for inside in self.repositories
+        )
+
+    def holds(self, folder: bytes) -> bool:
+        """Whether something that may not be written would be moved or replaced with a whole folder."""
+        kept = (*self.repositories, *self.protected)
+        return any(_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
+
+
+def decoded(spec: dict[str, Any]) -> LockPlan:
+    """The plan of a launch request. Raises KeyError or ValueError for one that is not whole: then nothing may run."""
+
+    def paths(name: str) -> tuple[bytes, ...]:
+        return tuple(path.encode("latin-1") for path in spec[name])
+
+    return LockPlan(
+        write=paths("write"),
+        repositories=paths("repositories"),
+        files=tuple((int(device), int(inode)) for device, inode in spec["files"]),
+        temporary=paths("temporary"),
+        private=paths("private"),
+        protected=paths("protected"),
+        network=bool(spec["network"]),
+        interfaces=bool(spec["interfaces"]),
+        services=bool(spec["services"]),
+    )
+
+
+def is_by_the_way(path: bytes) -> bool:
+    """Whether a program that may not write there is expected to go on: its caches, its history, a lock it can do without."""
+    return _BY_THE_WAY.search(path) is not None and _NOT_BY_THE_WAY.search(path) is None
+
+
+def _below(path: bytes, folder: bytes) -> bool:
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def _below_new_worktree(path: bytes, inside: bytes, made: set[bytes]) -> bool:
+    """Whether a path is the command's own linked working tree in a repository."""
+    return any(folder.startswith(inside + b"/worktrees/") and _below(path, folder) for folder in made)
+
+
+def _runs_later(path: bytes) -> bool:
+    """Whether it lies where git or agent-shell find what they run, or are set up by."""
+    return b"/.git/" in path + b"/" or b"/.agent-shell" in path
+
+
+def temporary(env_folder: str | None) -> tuple[bytes, ...]:
+    """The folders for temporary files, by real paths. Commands may set TMPDIR: it counts where it lies in one of them and is ours."""
+    folders = tuple(dict.fromkeys(os.path.realpath(path) for path in _TEMPORARY if os.path.isdir(path)))
+    named = os.path.realpath(os.fsencode(env_folder)) if env_folder and os.path.isabs(env_folder) else b""
+    if named and any(_below(named, folder) for folder in folders) and os.path.isdir(named):
+        return folders if os.stat(named).st_uid != os.geteuid() else tuple(dict.fromkeys((*folders, named)))
+    return folders

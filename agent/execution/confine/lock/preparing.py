@@ -1,0 +1,123 @@
+"""Prepare the lock of one run: from the rights of a command to what its process may touch, and whether this machine can hold it."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+
+from agent.execution.confine.ladder import Trial
+from agent.execution.confine.lock.holdable import reason_against
+from agent.execution.confine.lock.plan import LockPlan, temporary
+from agent.execution.confine.write_folders import Grounds
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.helper import Helper
+from agent.protocol.decisions import RiskReport
+from agent.protocol.rights import Rights
+
+_PATIENCE = 10.0
+_POINTER = re.compile(r"gitdir: (.+)\n?")
+
+
+class Holder:
+    """Finds out once whether a command can be held here, and prepares plans. Thread-safe; methods may take some milliseconds."""
+
+    def __init__(self, helper: Helper, grounds: Grounds) -> None:
+        self._helper = helper
+        self._grounds = grounds
+        self._lock = threading.Lock()
+        self._trial: Trial | None = None
+
+    @property
+    def trial(self) -> Trial:
+        """Whether holding works here, found by doing it."""
+        with self._lock:
+            if self._trial is None or not self._trial.tried:
+                self._trial = self._tried()
+            return self._trial
+
+    def unheld(self, report: RiskReport) -> str:
+        """Why `report`'s command cannot be held to its rating; "" where it can."""
+        if not self.trial.works:
+            return self.trial.reason
+        return reason_against(report, root=self.trial.sudo)
+
+    def plan(self, rights: Rights, env: Mapping[str, str], files: Iterable[str]) -> LockPlan:
+        """What a process with these rights may touch. `files`: paths of single files that our own lines in its shell write."""
+        protected = (*self._grounds.protected, "/etc/agent-shell")
+        return LockPlan(
+            write=tuple(os.fsencode(_place(path)) for path in rights.write),
+            repositories=tuple(os.fsencode(path) for folder in rights.repositories for path in _insides(folder)),
+            files=tuple((status.st_dev, status.st_ino) for status in map(os.stat, files)),
+            temporary=temporary(env.get("TMPDIR")),
+            private=tuple(os.fsencode(_place(path)) for path in rights.private),
+            protected=tuple(os.fsencode(os.path.realpath(path)) for path in protected),
+            network=rights.network,
+            interfaces=rights.interfaces,
+            services=rights.services,
+        )
+
+    def _tried(self) -> Trial:
+        if sys.platform != "linux":
+            return Trial(works=False, step=f"{sys.platform} has nothing by which a command could be held to its rating")
+        try:
+            with tempfile.TemporaryDirectory(prefix="agent-shell-trial-") as folder:
+                return self._asked(folder)
+        except OSError as error:
+            return Trial(works=False, tried=False, step=f"it could not be tried: {error.strerror or error}")
+
+    def _asked(self, folder: str) -> Trial:
+        outside, inside = os.path.join(folder, "outside"), os.path.join(folder, "inside")
+        for path in (outside, inside):
+            with open(path, "wb"):
+                pass
+        plan = LockPlan(write=(os.fsencode(os.path.realpath(inside)),), temporary=())
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.settimeout(_PATIENCE)
+            message = {"op": "try", "sandbox": plan.encoded(), "outside": os.fsencode(outside).decode("latin-1")}
+            self._helper.request(message, (theirs.fileno(),))
+            theirs.close()
+            received = wire.receive(ours)
+        if received is None:
+            return Trial(works=False, tried=False, step="the process that tried it was killed")
+        return Trial(**received[0])
+
+
+def _place(path: str) -> str:
+    """Where something new would really lie: the name itself is not followed, for it is what the rating named."""
+    head, name = os.path.split(path.rstrip("/"))
+    return os.path.join(os.path.realpath(head), name) if name else os.path.realpath(path)
+
+
+def _insides(folder: str) -> list[str]:
+    """The folders in which the repository of a working folder keeps what it records; none where there is no repository."""
+    while True:
+        git = os.path.join(folder, ".git")
+        if os.path.isdir(git):
+            return [os.path.realpath(git)]
+        if os.path.isfile(git):
+            return _pointed(folder, git)
+        if os.path.dirname(folder) == folder:
+            return []
+        folder = os.path.dirname(folder)
+
+
+def _pointed(folder: str, git: str) -> list[str]:
+    """What a file `.git` says, and the repository that a linked working tree shares."""
+    try:
+        with open(git, encoding="utf-8", errors="surrogateescape") as file:
+            said = _POINTER.fullmatch(file.read(4096))
+        if said is None:
+            return []
+        own = os.path.realpath(os.path.join(folder, said[1]))
+        with open(os.path.join(own, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            return [os.path.realpath(os.path.join(own, file.read(4096).strip()))]
+    except FileNotFoundError:
+        return [own]
+    except OSError:
+        return []

@@ -1,0 +1,103 @@
+"""What a rehearsal changed, read from the upper folders of its overlays: steps that make it real, in an order that works.
+
+The overlay must be unmounted, or at least no longer written to. What the command left in the upper folder is hostile: nothing in it is
+followed, opened (but regular files) or trusted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.execution.overlay.compare import Budget
+from agent.execution.overlay.identities import identify
+from agent.execution.overlay.model import Layer, Step
+from agent.execution.overlay.ordering import Ordering
+from agent.execution.overlay.upper_tree import Gone, Limits, Unreadable, UpperTree
+
+DEFAULT_FILES = 100_000
+DEFAULT_BYTES = 1 << 30
+_TRIES = 4
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """Steps in the order in which they are to be done, and the layers that they count. `remarks`: what they do not show, in words.
+
+    `obstacle`: why they are not all there and may not be committed, "" if they are.
+    """
+
+    steps: tuple[Step, ...]
+    layers: tuple[Layer, ...] = ()
+    remarks: tuple[str, ...] = ()
+    obstacle: str = ""
+
+
+def read_steps(
+    layers: Sequence[Layer], *, limit_files: int = DEFAULT_FILES, limit_bytes: int = DEFAULT_BYTES
+) -> ReadResult:
+    """Read all layers.
+
+    `limit_files`: entries of the upper folders that are read at most, all together; more is an obstacle. `limit_bytes`: how much is read
+    to find out whether files of equal size are equal; a file beyond it counts as modified. Never raises for what a command left there.
+    Real files that somebody removes or replaces while they are read are no obstacle: then all is read again.
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return _Reading(layers, limit_files, limit_bytes).read()
+        except (Unreadable, OSError) as error:
+            if not _is_gone(error):
+                break
+    reading = _Reading(layers, limit_files, limit_bytes)
+    try:
+        return reading.read()
+    except Unreadable as error:
+        return reading.result(f"below {os.fsdecode(reading.root)!r}: {error}")
+    except OSError as error:
+        return reading.result(f"cannot read what changed: {error}")
+
+
+def _is_gone(error: Exception) -> bool:
+    return isinstance(error, Gone) or (isinstance(error, OSError) and error.errno in _GONE)
+
+
+class _Reading:
+    """One try. Raises Unreadable and OSError; `root` is the layer where it stopped."""
+
+    def __init__(self, layers: Sequence[Layer], limit_files: int, limit_bytes: int) -> None:
+        self.root = b""
+        self._layers = layers
+        self._limit_files = limit_files
+        self._limits = Limits(limit_files, Budget(limit_bytes))
+        self._steps: list[Step] = []
+        self._remarks: list[str] = []
+
+    def read(self) -> ReadResult:
+        for number, layer in enumerate(self._layers):
+            self.root = layer.root
+            try:
+                tree = UpperTree(layer, self._limits)
+            except FileNotFoundError:
+                if os.listdir(layer.upper):
+                    raise
+                continue  # it was unmounted meanwhile, and the command had nothing to do with it
+            try:
+                tree.read()
+                ordering = Ordering(tree, identify(tree, self._limit_files), number)
+                self._steps.extend(ordering.order())
+                self._remarks.extend(ordering.remarks)
+            finally:
+                tree.close()
+        if self._limits.budget.ran_out:
+            self._remarks.append(
+                "some large files were not compared and are shown as modified, though their content may be the same"
+            )
+        return self.result()
+
+    def result(self, obstacle: str = "") -> ReadResult:
+        """What was read so far."""
+        remarks = tuple(dict.fromkeys(self._remarks))
+        return ReadResult(tuple(self._steps), tuple(self._layers), remarks, obstacle)

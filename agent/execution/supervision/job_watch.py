@@ -1,0 +1,160 @@
+"""The keeper's second life: a command that goes on in the background is watched to its end.
+
+Its output goes to a log, `stop` on the control socket ends it (TERM, after the grace KILL), and its end is told there. When the
+socket closes it is left alone, because the person left it running; it is still reaped, logged and tidied up after.
+Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import time
+
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.tree import Tree
+from agent.execution.supervision.job_log import LogWriter
+
+READ_SIZE = 1 << 16
+MAX_FDS = 8
+LOOK = 500  # milliseconds between looks for the end of a tree that nobody reports to us
+
+
+class JobWatch:
+    """Watches `tree` until it is empty. `main` is the process whose exit status is the job's; `wake` is readable after SIGCHLD."""
+
+    def __init__(self, tree: Tree, control: socket.socket, wake: int, *, main: int, grace: float) -> None:
+        self._tree = tree
+        self._control: socket.socket | None = control
+        self._wake = wake
+        self._main = main
+        self._grace = grace
+        self._status: int | None = None
+        self._stopped = False
+        self._stuck = 0
+        self._deadline: float | None = None
+        self._log: LogWriter | None = None
+        self._outputs: list[int] = []
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._poll.register(wake, select.POLLIN)
+
+    def keep(self, message: wire.Message, fds: list[int]) -> None:
+        """Take over the log (first descriptor) and the outputs (the others) that go there."""
+        if not fds or self._log is not None:
+            for fd in fds:
+                os.close(fd)
+            return
+        self._log = LogWriter(fds[0], int(message["cap"]))
+        self._outputs = fds[1:]
+        for fd in self._outputs:
+            os.set_blocking(fd, False)
+            self._poll.register(fd, select.POLLIN)
+
+    def run(self) -> None:
+        """To the end of the tree, and of what still writes to the log. Returns when there is nothing left to do."""
+        while not self._over():
+            self._serve(self._patience())
+        for fd in list(self._outputs):
+            self._read(fd)
+        self._say_ended()
+        self._tree.leave()
+        while self._outputs:  # somebody outside the tree writes on, and would die of a closed pipe
+            self._serve(None)
+
+    def _over(self) -> bool:
+        self._status = self._tree.collect().get(self._main, self._status)
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            self._kill()
+        return not self._tree.alive() or self._stuck > 0
+
+    def _patience(self) -> float | None:
+        look = None if self._tree.subreaper else LOOK
+        if self._deadline is None:
+            return look
+        left = max(0.0, (self._deadline - time.monotonic()) * 1000)
+        return left if look is None else min(left, look)
+
+    def _serve(self, patience: float | None) -> None:
+        for fd, _events in self._poll.poll(patience):
+            if fd == self._wake:
+                os.read(fd, 512)
+            elif fd in self._outputs:
+                self._read(fd)
+            else:
+                self._obey()
+
+    def _read(self, fd: int) -> None:
+        """All that is there now; the end of it is the end of this output."""
+        try:
+            while data := os.read(fd, READ_SIZE):
+                if self._log is not None:
+                    self._log.write(data)
+                if len(data) < READ_SIZE:
+                    return
+        except BlockingIOError:
+            return
+        except OSError:  # EIO: a terminal that nobody holds any more
+            pass
+        self._poll.unregister(fd)
+        self._outputs.remove(fd)
+        os.close(fd)
+
+    def _obey(self) -> None:
+        assert self._control is not None
+        try:
+            received = wire.receive(self._control, MAX_FDS)
+        except OSError:
+            received = None
+        if received is None:
+            self._poll.unregister(self._control)
+            self._control.close()
+            self._control = None
+            return
+        message, fds = received
+        if message["op"] == "keep":
+            self.keep(message, fds)
+        elif message["op"] == "stop":
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._stopped:
+            self._kill()
+            return
+        self._stopped = True
+        self._deadline = time.monotonic() + self._grace
+        self._tree.look()
+        self._tree.terminate()
+
+    def _kill(self) -> None:
+        self._deadline = None
+        self._stuck = len(self._kill_all())
+
+    def _kill_all(self) -> set[int]:
+        # Killing reaps too, so the main process is waited for first.
+        if self._status is None:
+            try:
+                os.kill(self._main, 9)
+                self._status = os.waitpid(self._main, 0)[1]
+            except OSError:
+                pass  # gone, or not a child of ours
+        return self._tree.kill()
+
+    def _say_ended(self) -> None:
+        if self._control is None:
+            return
+        ended = {
+            "event": "ended",
+            "status": self._status,
+            "stopped": self._stopped,
+            "stuck": self._stuck,
+            "trouble": self._log.trouble if self._log is not None else "",
+        }
+        try:
+            wire.send(self._control, ended)
+            self._poll.unregister(self._control)
+            self._control.close()
+        except OSError:
+            pass
+        self._control = None

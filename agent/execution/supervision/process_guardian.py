@@ -1,0 +1,327 @@
+"""One command's guardian: starts it, stops it, and leaves nothing of it behind.
+
+Whatever the command forks stays in its tree (tree.py). The keeper owns time-out and the INT, TERM, KILL
+ladder itself: they work even while the REPL is blocked or frozen. When its socket ends (the REPL died, even by
+SIGKILL), it kills the command with its whole tree. What goes on in the background after a normal end, or because the person
+sent it there, is watched to its end (jobs/watch.py). Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import socket
+import sys
+import termios
+import time
+from typing import TYPE_CHECKING
+
+from agent.execution.process_tree import sweep, wire
+from agent.execution.process_tree.limits import RunLimits, Watch
+from agent.execution.process_tree.tree import RUNGS, Tree
+from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
+from agent.execution.supervision.spawning import IGNORED, spawn
+
+if TYPE_CHECKING:
+    from agent.execution.confine.lock.asked_calls import AskedCalls
+
+LINGER = 0.03  # seconds a finished command's last children get before they count as background jobs
+FAREWELL = 0.3  # seconds between TERM and KILL for what an interrupted command left behind
+_TIOCSIG = 0x40045436 if sys.platform == "linux" else 0x2000745F
+_KILLED = 3  # the last stage: everybody had the time to say goodbye
+_STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+
+
+class Keeper:
+    """Runs one `run` request. Descriptors: control socket, stdin, stdout, stderr, and with `tty` the PTY master."""
+
+    def __init__(self, request: wire.Message, fds: list[int]) -> None:
+        self._request = request
+        self._control = socket.socket(fileno=fds[0])
+        self._stdio = fds[1:4]
+        self._master: int | None = fds[4] if request["tty"] else None
+        self._pid = 0
+        self._status: int | None = None
+        self._stage = 0  # 0 running, 1 interrupted, 2 terminated, 3 killed
+        self._deadline: float | None = None
+        self._timed_out = False
+        self._over = ""  # the limit for which it was ended
+        self._asked: AskedCalls | None = None
+        self._kept: tuple[wire.Message, list[int]] | None = None
+
+    def run(self) -> None:
+        """Start the command, keep it until it ends, report. Returns when the keeper has nothing left to do."""
+        wake, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
+        os.set_blocking(self._wake, False)
+        for number in IGNORED:
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        limits = RunLimits(**self._request.get("limits", {}))
+        self._tree = Tree(
+            self._request.get("strays", RUNGS[0]), limits=limits.memory is not None or limits.processes is not None
+        )
+        own = self._tree.group
+        held = () if own is None else own.limit(memory=limits.memory, processes=limits.processes)
+        self._held, self._watch_limits = held, Watch(limits, held)
+        if self._request["tty"]:
+            fcntl.ioctl(self._stdio[0], termios.TIOCSCTTY, 0)
+        channel = self._ask_for_listener()
+        self._pid, failure = spawn(self._request, self._stdio, self._tree, limits=limits, held=held)
+        if failure:
+            self._say({"event": "failed", **failure})
+            self._tree.leave()
+            return
+        self._tree.confirm(self._pid)
+        if channel is not None:
+            self._answer_calls(channel)
+        for fd in self._stdio[1:] if self._request["tty"] else self._stdio:
+            os.close(fd)  # of a terminal one descriptor is kept, to move its foreground group
+        timeout = self._request["timeout"]
+        self._expires = None if timeout is None else time.monotonic() + timeout
+        group = self._tree.group.path if self._tree.group is not None else ""
+        self._say(
+            {
+                "event": "started",
+                "pid": self._pid,
+                "keeper": os.getpid(),
+                "rung": self._tree.rung,
+                "group": group.encode("utf-8", "surrogateescape").decode("latin-1"),
+            }
+        )
+        self._watch(wake)
+
+    # --- rights ---
+
+    def _ask_for_listener(self) -> socket.socket | None:
+        """Where the listener of a held command will come from; None for one that is not held."""
+        sandbox = self._request.get("sandbox", {})
+        if sandbox.get("kind") != "lock":
+            return None
+        ours, theirs = socket.socketpair()
+        sandbox["channel"] = theirs.detach()  # the child takes it from there
+        return ours
+
+    def _answer_calls(self, channel: socket.socket) -> None:
+        from agent.execution.confine.lock.asked_calls import AskedCalls
+        from agent.execution.confine.lock.own_descriptors import OwnDescriptors
+        from agent.execution.confine.lock.plan import decoded
+
+        sandbox = self._request["sandbox"]
+        os.close(sandbox["channel"])
+        with channel:
+            _data, fds, _flags, _address = socket.recv_fds(channel, 1, 1)
+        os.set_inheritable(fds[0], False)
+        descriptors = OwnDescriptors(self._pid, self._stdio)
+        self._asked = AskedCalls(fds[0], decoded(sandbox), descriptors, self._end_held)
+        self._asked.start()
+
+    def _end_held(self) -> None:
+        """End the command for what it tried; called in the thread that answers it."""
+        if self._status is None:
+            os.write(self._wake, b"r")
+        else:  # what it left in the background tried it
+            self._tree.kill()
+
+    # --- the loop ---
+
+    def _watch(self, wake: int) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        while not self._reap():
+            for fd, _events in poll.poll(self._patience()):
+                if fd == wake:
+                    os.read(wake, 512)
+                elif not self._obey():
+                    self._tree.look()
+                    self._tree.kill()
+                    self._tree.leave()
+                    return
+            if self._kept is not None:
+                self._go_on(wake, *self._kept)
+                return
+            self._check_time()
+        self._finish(wake)
+
+    def _patience(self) -> float | None:
+        """Milliseconds until something has to be done unasked."""
+        moments = [moment for moment in (self._deadline, self._expires, self._watch_limits.due) if moment is not None]
+        return max(0.0, (min(moments) - time.monotonic()) * 1000) if moments else None
+
+    def _obey(self) -> bool:
+        """Handle one message; False when the other end is gone."""
+        try:
+            received = wire.receive(self._control, MAX_FDS)
+        except OSError:
+            return False
+        if received is None:
+            return False
+        message, fds = received
+        if message["op"] == "stop":
+            self._escalate()
+        elif message["op"] == "keep" and self._stage == 0 and self._kept is None:
+            self._kept = message, fds
+        else:
+            for fd in fds:
+                os.close(fd)  # too late: it is being ended
+        return True
+
+    def _check_time(self) -> None:
+        now = time.monotonic()
+        if self._expires is not None and now >= self._expires:
+            self._expires = None
+            if self._stage == 0:
+                self._timed_out = True
+                self._escalate()
+        if self._watch_limits.due is not None and now >= self._watch_limits.due and not self._over:
+            self._over = self._watch_limits.broken(self._tree.members(), now)
+            if self._over:
+                self._stage = 2  # it takes what others need: no time to say goodbye
+                self._escalate()
+        if self._asked is not None and self._asked.broken and not self._over:
+            self._over = "rights"
+            self._stage = 2
+            self._escalate()
+        if self._deadline is not None and now >= self._deadline:
+            self._escalate()
+
+    def _escalate(self) -> None:
+        """One step up the ladder: INT to the foreground group, TERM to all, KILL to all."""
+        self._stage += 1
+        self._tree.look()
+        self._deadline = time.monotonic() + float(self._request["grace"])
+        if self._stage == 1:
+            self._interrupt()
+        elif self._stage == 2:
+            self._tree.terminate()
+        else:
+            # The command's own exit status must not be swallowed by the sweep, so it is killed and awaited here.
+            sweep.signal_all({self._pid}, signal.SIGKILL)
+            _pid, self._status = os.waitpid(self._pid, 0)
+
+    def _interrupt(self) -> None:
+        if self._master is not None:
+            try:
+                # The kernel delivers it, so that a sudo of another user gets it too.
+                fcntl.ioctl(self._master, _TIOCSIG, signal.SIGINT)
+                return
+            except OSError:
+                pass
+            try:
+                os.killpg(os.tcgetpgrp(self._stdio[0]), signal.SIGINT)
+                return
+            except OSError:
+                pass
+        try:
+            os.killpg(self._pid, signal.SIGINT)
+        except OSError:
+            pass
+
+    def _reap(self) -> bool:
+        """Collect what ended, and say whether the command has; wake it if the terminal stopped it, nobody could `fg` it."""
+        while self._status is None:
+            pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
+            if pid == 0:
+                return False
+            if pid != self._pid:
+                continue
+            if not os.WIFSTOPPED(status):
+                self._status = status
+                return True
+            if os.WSTOPSIG(status) in _STOPS_OF_TERMINAL:
+                self._foreground(self._pid)
+                os.killpg(self._pid, signal.SIGCONT)
+        return True
+
+    # --- the end ---
+
+    def _finish(self, wake: int) -> None:
+        stuck: set[int] = set()
+        background = self._something_left(LINGER)
+        ended_with_it = background and self._request.get("background") == "end"
+        if self._stage or ended_with_it:
+            if background and self._stage < _KILLED:
+                self._tree.terminate()
+                self._something_left(FAREWELL)
+            stuck = self._tree.kill()
+            background = False
+        self._let_go_of_terminal()
+        own = self._tree.group if "memory" in self._held and not self._over else None
+        if own is not None and "memory" in own.exceeded():
+            self._over = "memory"
+        first = self._tree.first() if background else 0
+        self._say(
+            {
+                "event": "exited",
+                "status": self._status,
+                "background": background,
+                "first": first,
+                "ended_with_it": ended_with_it,
+                "stuck": len(stuck),
+                "timed_out": self._timed_out,
+                "limit": self._over,
+                "refused": self._asked.refused if self._asked is not None else [],
+                "stopped": self._stage > 0,
+            }
+        )
+        if background:
+            self._watch_job(wake, first)
+        else:
+            self._tree.leave()
+
+    def _something_left(self, seconds: float) -> bool:
+        """Wait up to `seconds` for the rest of the tree to end by itself; whether something is left."""
+        deadline = time.monotonic() + seconds
+        while True:
+            if self._tree.collect():
+                continue
+            if not self._tree.alive():
+                return False
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(sweep.PAUSE)
+
+    # --- the background ---
+
+    def _go_on(self, wake: int, message: wire.Message, fds: list[int]) -> None:
+        """The person sent the running command to the background: it loses terminal and time-out, and goes on."""
+        self._let_go_of_terminal()
+        self._say({"event": "kept"})
+        self._watch_job(wake, self._pid, message, fds)
+
+    def _watch_job(
+        self, wake: int, main: int, message: wire.Message | None = None, fds: list[int] | None = None
+    ) -> None:
+        if self._master is not None:
+            os.close(self._master)
+            os.close(self._stdio[0])
+        job = JobWatch(self._tree, self._control, wake, main=main, grace=float(self._request["grace"]))
+        if message is not None and fds is not None:
+            job.keep(message, fds)
+        job.run()
+
+    def _foreground(self, group: int) -> None:
+        if self._master is not None:
+            try:
+                os.tcsetpgrp(self._stdio[0], group)
+            except OSError:
+                pass
+
+    def _let_go_of_terminal(self) -> None:
+        """Give up the PTY so that only the keeper gets the hang-up, not a background job."""
+        if self._master is None:
+            return
+        self._foreground(os.getpgrp())
+        try:
+            fcntl.ioctl(self._stdio[0], termios.TIOCNOTTY)
+        except OSError:
+            pass
+
+    def _say(self, message: wire.Message) -> None:
+        try:
+            wire.send(self._control, message)
+        except OSError:
+            pass  # the REPL is gone; the loop will notice

@@ -1,0 +1,88 @@
+"""How the keeper's child becomes the command: group, descriptors, limits, sandbox, folder, exec.
+
+Whatever fails on the way is told through a pipe that exec closes. Standard library only: it runs in the helper process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import NoReturn
+
+from agent.execution.process_tree import wire
+from agent.execution.process_tree.limits import RunLimits, fence
+from agent.execution.process_tree.tree import Tree
+from agent.execution.supervision import sandbox_entry
+
+IGNORED = (
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGHUP,
+    signal.SIGTERM,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)
+"""What a keeper ignores."""
+# What a program would find ignored, and so ignore: by Python, by our own parents, by the keeper. Handlers end with exec.
+_TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(IGNORED)
+
+
+def spawn(
+    request: wire.Message, stdio: list[int], tree: Tree, *, limits: RunLimits, held: tuple[str, ...]
+) -> tuple[int, wire.Message | None]:
+    """Fork and exec what a `run` request asks for; its pid, and what failed as {stage, errno, text}, or None.
+
+    `held`: the limits that a control group enforces already.
+    """
+    read_end, write_end = os.pipe()
+    pid = tree.fork()
+    if pid == 0:
+        _become_command(request, stdio, tree, limits=limits, held=held, report=write_end)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as report:
+        failure = report.read()
+    if not failure:
+        return pid, None
+    os.waitpid(pid, 0)
+    stage, number, text = failure.decode("utf-8", "replace").split(":", 2)
+    return pid, {"stage": stage, "errno": int(number), "text": text}
+
+
+def _become_command(
+    request: wire.Message, stdio: list[int], tree: Tree, *, limits: RunLimits, held: tuple[str, ...], report: int
+) -> NoReturn:
+    stage, told = "fork", ""
+    try:
+        os.setpgid(0, 0)
+        if request["tty"]:
+            os.tcsetpgrp(stdio[0], os.getpid())
+        tree.enter()
+        for target, source in enumerate(stdio):
+            os.dup2(source, target)
+        if "limits" in request:
+            stage = "limits"
+            fence(limits, held=held)
+        if "sandbox" in request:
+            stage = "sandbox"
+            try:
+                sandbox_entry.enter(request["sandbox"], report)
+            except Exception as error:
+                told = sandbox_entry.told(error)
+                raise OSError(getattr(error, "errno", 0) or 0, told) from error
+        stage = "chdir"
+        os.chdir(request["cwd"].encode("latin-1"))
+        stage = "exec"
+        signal.set_wakeup_fd(-1)
+        for number in _TO_RESET:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        # Bytes travel as latin-1, so that no locale of either side can change them.
+        argv = [word.encode("latin-1") for word in request["argv"]]
+        env = {name.encode("latin-1"): value.encode("latin-1") for name, value in request["env"].items()}
+        os.execve(argv[0], argv, env)
+    except (OSError, ValueError) as error:
+        failed = getattr(error, "errno", 0) or 0
+        os.write(report, f"{stage}:{failed}:{told}".encode("utf-8", "replace"))
+    finally:
+        os._exit(127)

@@ -1,0 +1,291 @@
+"""Asking the person at the terminal: the pre-filled, editable prompt, and the second one for the word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from agent.frontends.confirm.heading import MARKS, explanation, heading, is_previewed, word_heading, write_heading
+from agent.frontends.confirm.keys import HELP, Action, confirm_bindings
+from agent.frontends.confirm.lexer import ShellLexer
+from agent.frontends.confirm.readings import Cycle
+from agent.frontends.external_programs import copy_text, edit_text, show_long
+from agent.frontends.live_rating import Context, LiveRating, Rate, no_context
+from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
+from agent.frontends.questions import ask_line
+from agent.frontends.rule_services import RuleDesk
+from agent.frontends.screen import Screen
+from agent.frontends.shown import rows_of, shown, shown_line
+from agent.frontends.wrapping import wrapped_text
+from agent.gate.verdicts import writes
+from agent.protocol.decisions import (
+    Approved,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    Declined,
+    Level,
+    Regenerate,
+    Rehearse,
+    Remark,
+    Review,
+    Skipped,
+)
+from agent.protocol.ports import Processes
+from agent.protocol.rehearsals import Rehearsal
+
+
+@dataclass(frozen=True)
+class PromptConfirmer:
+    """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
+
+    `rate` colours the text while it is edited; the gate rates the answer again. `rules` is where "always allow" puts rules.
+    `context` is what `rate` holds a command in a folder against, for explanations. `experience` is how such commands went there, in a line.
+    """
+
+    screen: Screen
+    processes: Processes
+    environ: Mapping[str, str]
+    rate: Rate
+    edit_mode: str = "emacs"
+    rules: RuleDesk | None = None
+    context: Context = no_context
+    experience: Callable[[str, str], str] = lambda command, cwd: ""
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        """The person's answer; the end of input and a terminal that is gone cancel the goal."""
+        self.screen.discard_typed_ahead()
+        if self.screen.dumb:
+            from agent.frontends.confirm.plain_confirm import PlainConfirmer
+
+            return await PlainConfirmer(self.screen, self.rate, self.experience).confirm(request)
+        try:
+            if request.kind == "write":
+                return await self._confirm_write(request)
+            return await self._confirm_command(request)
+        except (EOFError, OSError):
+            return CancelGoal()
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        """What was typed at the second prompt, None for Ctrl-C and end of input."""
+        self.screen.discard_typed_ahead()
+        if self.screen.dumb:
+            from agent.frontends.confirm.plain_confirm import PlainConfirmer
+
+            return await PlainConfirmer(self.screen).ask_word(request)
+        try:
+            self.screen.say_all(word_heading(request, columns=self.screen.columns))
+            return await self._line([("class:high", f"{MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
+        except (EOFError, OSError):
+            return None
+
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        """What the rehearsal would change, and what the person wants done with it; a terminal that is gone cancels the goal."""
+        from agent.frontends.confirm.review import RehearsalReview
+
+        review = RehearsalReview(self.screen, self.processes, self.environ, edit_mode=self.edit_mode)
+        try:
+            return await review.ask(request, rehearsal)
+        except (EOFError, OSError):
+            return CancelGoal()
+
+    async def _confirm_command(self, request: ConfirmationRequest) -> Confirmation:
+        text = request.proposal.command if request.draft is None else request.draft
+        cursor = len(text)
+        known = self.experience(request.proposal.command, request.proposal.cwd)
+        self.screen.say_all(
+            heading(request, fits=self._fits(request, text), columns=self.screen.columns, experience=known)
+        )
+        shown_whole = ""
+        while True:
+            editor = _Editor(self, request, text, cursor)
+            action = await editor.run()
+            text, cursor = editor.buffer.text, editor.buffer.cursor_position
+            match action:
+                case Action.ACCEPT | Action.REHEARSE if not text.strip():
+                    return Skipped()
+                case Action.ACCEPT | Action.REHEARSE if text != shown_whole and not self._fits(request, text):
+                    # Nothing runs that could not have been seen: the rest of it may have stood above the editor's window.
+                    shown_whole = text
+                    await self._beside(Action.EXPLAIN, request, editor, text, cursor)
+                    what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
+                    self.screen.say(f"this was all of it; {what} it now", "class:warn")
+                case Action.ACCEPT:
+                    return Approved(command=text)
+                case Action.REHEARSE:
+                    return Rehearse(command=text)
+                case Action.CANCEL:
+                    return CancelGoal()
+                case Action.REGENERATE:
+                    return Regenerate()
+                case Action.REMARK:
+                    remark = await self._line([("class:strong", "remark to the planner "), ("class:arrow", "❯ ")])
+                    if remark and remark.strip():
+                        return Remark(text=remark.strip())
+                case _:
+                    shown_whole = text if action is Action.EXPLAIN else shown_whole
+                    text, cursor = await self._beside(action, request, editor, text, cursor)
+
+    def _fits(self, request: ConfirmationRequest, text: str) -> bool:
+        """Whether the person can see all of `text` at once in the editor, or has typed it as it is."""
+        typed = request.proposal.origin == "person" and text == request.proposal.command
+        return typed or rows_of(text, self.screen.columns) <= editor_rows(self.screen)
+
+    async def _beside(
+        self, action: Action, request: ConfirmationRequest, editor: _Editor, text: str, cursor: int
+    ) -> tuple[str, int]:
+        """What needs the terminal for itself and then comes back to the prompt."""
+        if action is Action.HELP:
+            self.screen.say(wrapped_text(HELP, self.screen.columns))
+        elif action is Action.EXPLAIN:
+            report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
+            told = explanation(text, report, self.context(text, request.proposal.cwd), columns=self.screen.columns)
+            await show_long(told, self.screen, self.processes, self.environ)
+            self.screen.discard_typed_ahead()  # keys meant for the pager
+        elif action is Action.ALLOW:
+            await self._allow(request, editor, text)
+        elif action is Action.COPY:
+            self.screen.say(await copy_text(text, self.screen, self.processes, self.environ), "class:hint")
+        elif action is Action.EDITOR:
+            text, trouble = await edit_text(text, self.processes, self.environ, name="command.sh")
+            cursor = len(text)
+            if trouble:
+                self.screen.say(trouble, "class:warn")
+            self.screen.discard_typed_ahead()
+        return text, cursor
+
+    async def _allow(self, request: ConfirmationRequest, editor: _Editor, text: str) -> None:
+        """Make a rule of what stands in the editor; the command goes on waiting."""
+        if self.rules is None:
+            self.screen.say("rules cannot be made here", "class:warn")
+            return
+        from agent.frontends.confirm.allow_rule import AllowRule
+
+        report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
+        dialogue = AllowRule(self.screen, self.rules, self.processes, self.environ, self.edit_mode)
+        await dialogue.run(request, report)
+        self.screen.discard_typed_ahead()
+
+    async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
+        self.screen.say_all(write_heading(request, columns=self.screen.columns))
+        seen = is_previewed(request.preview)
+        while True:
+            answer = await self._line([("class:strong", "write this file? [y/N, v: view all] "), ("class:arrow", "❯ ")])
+            match (answer or "").strip().lower():
+                case "v" | "view":
+                    await self._show_content(request)
+                    seen = True
+                case "y" | "yes" if not seen:
+                    await self._show_content(request)
+                    seen = True
+                    self.screen.say("this was all of it; y writes it now", "class:warn")
+                case "y" | "yes":
+                    return Approved(command=request.proposal.command)
+                case _:
+                    return CancelGoal() if answer is None else Declined()
+
+    async def _line(self, prompt: StyleAndTextTuples) -> str | None:
+        return await ask_line(self.screen, prompt, edit_mode=self.edit_mode)
+
+    async def _show_content(self, request: ConfirmationRequest) -> None:
+        await show_long(shown(request.preview), self.screen, self.processes, self.environ)
+        self.screen.discard_typed_ahead()  # keys meant for the pager
+
+
+class _Editor:
+    """One showing of the editable command."""
+
+    def __init__(self, owner: PromptConfirmer, request: ConfirmationRequest, text: str, cursor: int) -> None:
+        self._request = request
+        self._screen = owner.screen
+        self._makes_rules = owner.rules is not None
+        self._original = request.proposal.command
+        self._cycle = Cycle(request)
+        self.buffer = Buffer(
+            document=Document(text, cursor),
+            multiline=True,
+            on_text_changed=lambda _: self.rating.update(self.buffer.text),
+        )
+        from_planner = request.proposal.origin not in ("person", "replay", "alternative")
+        self.app = build_app(
+            owner.screen,
+            self.buffer,
+            prefix=self._prefix,
+            bindings=confirm_bindings(
+                self._original,
+                from_planner=from_planner,
+                rehearses=request.rehearsal != "no",
+                next_text=None if self._cycle.is_empty else self._cycle.step,
+            ),
+            toolbar=self._toolbar,
+            lexer=ShellLexer(),
+            edit_mode=owner.edit_mode,
+        )
+        self.rating = LiveRating(owner.rate, request.proposal.cwd, request.report, self.app.invalidate)
+
+    async def run(self) -> Action:
+        """Edit until a key decides."""
+        try:
+            action: Action = await self.app.run_async(
+                handle_sigint=False, pre_run=lambda: self.rating.update(self.buffer.text)
+            )
+        finally:
+            await self.rating.close()
+        return action
+
+    def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
+        if line or wrap:
+            return [("class:hint", "  · " if wrap == 0 else "    ")]
+        return [*self._badge(), ("class:arrow", " ❯ ")]
+
+    def _badge(self) -> StyleAndTextTuples:
+        """The level of exactly what stands in the editor, or that it is not known yet."""
+        text = self.buffer.text
+        level = self.rating.level(text)
+        if not text.strip():
+            badge: StyleAndTextTuples = [("class:unrated", "skip")]
+        elif level is None:
+            badge = [("class:unrated", "? not rated")]
+        else:
+            badge = [(f"class:{level.value}", f"{MARKS[level]} {level.value}")]
+        if text != self._original:
+            badge.append(("class:edited", " another" if self._cycle.words(text) else " edited"))
+        return badge
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        enter = "rehearse" if self._rehearses_first() else "run"
+        words = f" F1 keys · Enter {enter} · empty skips · Ctrl-C cancels"
+        level = self.rating.level(self.buffer.text)
+        if self._makes_rules and level is not None and level is not Level.HIGH:
+            words += " · F8 always"
+        if not self._cycle.is_empty:
+            words += " · F6 others"
+        if self._request.rehearsal in ("off", "ask") or (self._request.rehearsal == "auto" and enter == "run"):
+            words += " · F9 rehearse"
+        if self._request.safety_off:
+            words = " SAFETY OFF ·" + words
+        other = self._cycle.words(self.buffer.text)
+        which: StyleAndTextTuples = [("class:strong", f" {other} "), ("", "·")] if other else []
+        return [*which, *self._live_reason(), ("", words + vi_letter(self.app))]
+
+    def _rehearses_first(self) -> bool:
+        """Whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""
+        report = self.rating.report(self.buffer.text)
+        return self._request.rehearsal == "auto" and (report is None or writes(report))
+
+    def _live_reason(self) -> StyleAndTextTuples:
+        """Why an edited text has its level; the reasons of the original stand above the prompt."""
+        text = self.buffer.text
+        report = self.rating.report(text) if text != self._original else None
+        # The badge stands before the first row, which a long text scrolls out of sight.
+        long = rows_of(text, self._screen.columns) > editor_rows(self._screen)
+        badge: StyleAndTextTuples = [("", " "), *self._badge(), ("", " ·")] if long else []
+        if report is None or not report.findings:
+            return badge
+        level = report.level
+        mark = "" if long else f"{MARKS[level]} "
+        return [*badge, (f"class:{level.value}", f" {mark}{shown_line(report.findings[0].reason, 70)}"), ("", " ·")]

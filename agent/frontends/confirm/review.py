@@ -1,0 +1,130 @@
+"""After a rehearsal: make it real, edit the command, rehearse with the network, or throw it away. Nothing is a default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.frontends.confirm.heading import level_words
+from agent.frontends.confirm.rehearsal_view import RehearsalView
+from agent.frontends.screen import Screen
+from agent.frontends.shown import shown
+from agent.gate.rehearsal_runs import wanted_network
+from agent.policy.confining import beyond
+from agent.protocol.decisions import (
+    CancelGoal,
+    Commit,
+    ConfirmationRequest,
+    Discard,
+    EditAgain,
+    Rehearse,
+    Review,
+)
+from agent.protocol.ports import Processes
+from agent.protocol.rehearsals import Rehearsal
+
+_WORDS = {
+    "c": "commit", "e": "edit", "d": "discard", "v": "view all", "n": "again, with the network",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RehearsalReview:
+    """The dialogue at one terminal. No key, no time-out and no fault commits anything: only `c` does."""
+
+    screen: Screen
+    processes: Processes
+    environ: Mapping[str, str]
+    edit_mode: str = "emacs"
+
+    async def ask(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        """Show it and ask until there is an answer; Ctrl-C and the end of input cancel the goal, and nothing was changed."""
+        view = RehearsalView(self.screen, self.processes, self.environ)
+        self._say_command(request, rehearsal)
+        is_whole = view.show(rehearsal)
+        for line in request.note.split("\n"):
+            if line:
+                self.screen.say(shown(line), "class:warn")
+        choices = _choices(request, rehearsal)
+        if _is_kept_out(request, rehearsal):
+            self.screen.say("so it cannot be made real: a rehearsal does not widen what a command may do", "class:warn")
+        self.screen.discard_typed_ahead()
+        while True:
+            answer = await self._line(_question(choices, rehearsal, high=request.verdict.action == "type"))
+            if answer is None:
+                return CancelGoal()
+            letter = answer.strip().lower()
+            letter = next((key for key in choices if letter in (key, _WORDS[key])), letter)
+            if not letter and _is_done(rehearsal):
+                return Commit()
+            if letter == "c" and letter in choices and not is_whole:
+                await view.show_all(rehearsal)
+                is_whole = True
+                self.screen.say("this was all of it; c commits it now", "class:warn")
+                continue
+            if letter == "v":
+                await view.show_all(rehearsal)
+                is_whole = True
+                continue
+            review = _review(letter, rehearsal) if letter in choices else None
+            if review is not None:
+                return review
+            self.screen.say("a letter out of this row, then Enter; nothing has been changed", "class:warn")
+
+    def _say_command(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> None:
+        level = request.report.level
+        self.screen.say([("class:hint", "$ "), ("class:strong", shown(rehearsal.command)), ("", "  "),
+                         (f"class:{level.value}", f"[{level_words(level)}]")])  # fmt: skip
+
+    async def _line(self, question: str) -> str | None:
+        if self.screen.dumb:
+            from agent.frontends.plain_line import read_plain_line
+
+            return await read_plain_line(self.screen, question)
+        from agent.frontends.questions import ask_line
+
+        strong, arrow = ("class:strong", f"{question} "), ("class:arrow", "❯ ")
+        return await ask_line(self.screen, [strong, arrow], edit_mode=self.edit_mode)
+
+
+def _is_done(rehearsal: Rehearsal) -> bool:
+    """It changed nothing and wanted nothing that a rehearsal does not have: there is nothing to decide about files."""
+    complete = not rehearsal.obstacle and not wanted_network(rehearsal)
+    return complete and not rehearsal.changes and not rehearsal.more
+
+
+def _is_kept_out(request: ConfirmationRequest, rehearsal: Rehearsal) -> bool:
+    """It would change what confinement keeps it from: that is never made real."""
+    return not request.confining.reason and bool(beyond(request.confining, rehearsal))
+
+
+def _choices(request: ConfirmationRequest, rehearsal: Rehearsal) -> tuple[str, ...]:
+    stuck = rehearsal.obstacle or _is_kept_out(request, rehearsal)
+    keys = [] if stuck or _is_done(rehearsal) else ["c"]
+    keys += ["e", "d"]
+    if wanted_network(rehearsal):
+        keys.append("n")
+    return (*keys, "v") if rehearsal.changes else tuple(keys)
+
+
+def _question(choices: tuple[str, ...], rehearsal: Rehearsal, *, high: bool) -> str:
+    words = [f"{key} {_WORDS[key]}" for key in choices]
+    if high and choices[0] == "c":
+        words[0] += " (asks for the word)"
+    if _is_done(rehearsal):
+        kept = " and left in the shell" if rehearsal.shell else ""
+        words.insert(0, f"Enter done, with what it printed{kept}" + (" (asks for the word)" if high else ""))
+    return " · ".join(words)
+
+
+def _review(letter: str, rehearsal: Rehearsal) -> Review | None:
+    match letter:
+        case "c":
+            return Commit()
+        case "e":
+            return EditAgain()
+        case "d":
+            return Discard()
+        case "n":
+            return Rehearse(command=rehearsal.command, network=True)
+    return None

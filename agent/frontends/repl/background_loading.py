@@ -1,0 +1,83 @@
+"""What goes on while the person types the first line: loading what the first goal needs, and looking for what could be offered."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+from agent.frontends.screen import Screen
+from agent.frontends.services import Services
+from agent.frontends.session_controller import SessionDesk
+from agent.frontends.shown import shown_line
+
+
+def left_open_line(services: Services, session: str) -> str:
+    """The offer of a goal that a crash left open, once; "" where there is none."""
+    if services.settings.session_id:
+        return ""  # the person knows where they want to go on
+    found = services.left_open(session)
+    if found is None or not services.first_offer(found):
+        return ""
+    goal = shown_line(found.goal, 60)
+    return (
+        f"session {found.session_id} ended without warning in the middle of «{goal}»: :resume goes on, or ignore this"
+    )
+
+
+class BehindFirstFrame:
+    """`say_hint` shows a line above the prompt. Nothing here is waited for, but for what the first goal needs anyway."""
+
+    def __init__(self, screen: Screen, desk: SessionDesk, say_hint: Callable[[str], None]) -> None:
+        self._screen = screen
+        self._desk = desk
+        self._services = desk.services
+        self._say_hint = say_hint
+        self._warming: threading.Thread | None = None
+        self._offering: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Load what the first goal needs, and look for a local model where none was chosen, or for a goal that was left open."""
+        offer = self._offer() if self._services.first_run else self._offer_left_open()
+        self._offering = asyncio.get_running_loop().create_task(offer)
+
+        def work() -> None:
+            try:
+                import agent.frontends.confirm.confirmer  # noqa: F401  # the confirmation is what comes next
+
+                self._services.warm()
+            except Exception:  # whatever it is, it shows where it matters
+                return
+
+        self._warming = threading.Thread(target=work, name="warm", daemon=True)
+        self._warming.start()
+
+    async def warm_enough(self) -> None:
+        """The parser serves one thread at a time, so the first goal waits for the warming to end."""
+        if self._warming is not None:
+            await asyncio.to_thread(self._warming.join, 5.0)
+            self._warming = None
+
+    async def _offer(self) -> None:
+        from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+        from agent.frontends.repl.local_offer import local_offer
+
+        try:
+            text = await local_offer(self._services, self._desk.ctx.planner.name)
+        except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
+            return
+        if text:
+            await run_in_terminal(lambda: self._screen.say(text, "class:hint"))
+
+    async def _offer_left_open(self) -> None:
+        """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
+        from prompt_toolkit.application.run_in_terminal import run_in_terminal
+
+        services, session = self._services, self._desk.ctx.session_id
+        try:
+            text = await asyncio.to_thread(left_open_line, services, session)
+        except Exception:  # likewise a courtesy
+            return
+        if text:
+            await run_in_terminal(lambda: self._say_hint(text))

@@ -1,0 +1,161 @@
+"""The prompt for goals: history, suggestions, completion, a toolbar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, emacs_mode, vi_insert_mode
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+from agent.frontends.prompt_app import build_app, vi_letter
+from agent.frontends.repl.goal_completion import GoalCompleter
+from agent.frontends.screen import Screen
+
+if TYPE_CHECKING:
+    from agent.frontends.repl.history_search_view import HistorySearch
+
+Toolbar = Callable[[], str]
+Marks = Callable[[], StyleAndTextTuples]
+
+
+class GoalPrompt:
+    """Reads one line (or several, with Alt-Enter) at a time; the same buffer and history for the whole process."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        history: History,
+        *,
+        toolbar: Toolbar,
+        marks: Marks,
+        cwd: Callable[[], str],
+        edit_mode: str = "emacs",
+        after_first_render: Callable[[], None] = lambda: None,
+        search: Callable[[str], HistorySearch] | None = None,
+        models: Callable[[], tuple[str, ...]] = lambda: (),
+    ) -> None:
+        self._toolbar = toolbar
+        self._marks = marks
+        self._hint = ""
+        self._rendered = False
+        self._after_first_render = after_first_render
+        self._search = search
+        self._searching = False
+        self._list: HistorySearch | None = None
+        self._left = False
+        self._buffer = Buffer(
+            history=history,
+            completer=GoalCompleter(cwd, models),
+            complete_while_typing=Condition(lambda: self._buffer.text[:1] == ":"),
+            auto_suggest=AutoSuggestFromHistory(),
+            enable_history_search=True,
+            multiline=True,
+        )
+        self.app: Application[Any] = build_app(
+            screen,
+            self._buffer,
+            prefix=self._prefix,
+            bindings=self._bindings(),
+            toolbar=self._bar,
+            edit_mode=edit_mode,
+            for_goals=True,
+        )
+        self.app.after_render += self._on_render
+
+    async def read(self) -> str | None:
+        """The next line; None for Ctrl-D and the end of input. Raises OSError when the terminal is gone."""
+        text = ""
+        self._left = False
+        while True:
+            self._buffer.reset(Document(text))
+            self._hint = ""
+            self._searching = False
+            try:
+                line: str | None = await self.app.run_async(handle_sigint=False)
+            except EOFError:
+                return None
+            if not self._searching:
+                return line
+            text = await self._chosen(line or "")
+            if self._left:
+                return None
+
+    async def _chosen(self, text: str) -> str:
+        """What the person chose from the history, else the line as it was. It only goes into the line."""
+        assert self._search is not None
+        self.app.erase_when_done = False
+        self._list = self._search(text)
+        try:
+            chosen = await self._list.choose()
+        finally:
+            self._list = None
+        return text if chosen is None else chosen
+
+    def leave(self) -> None:
+        """End the prompt as Ctrl-D does (signals)."""
+        self._left = True
+        if self._list is not None:
+            self._list.leave()
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit(result=None)
+
+    def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
+        if line or wrap:
+            return [("class:hint", "· " if wrap == 0 else "  ")]
+        return [*self._marks(), ("class:arrow", "❯ ")]
+
+    def _bar(self) -> StyleAndTextTuples:
+        return [("", f" {self._hint or self._toolbar()}{vi_letter(self.app)}")]
+
+    def _on_render(self, _: Application[Any]) -> None:
+        if not self._rendered:
+            self._rendered = True
+            self._after_first_render()
+
+    def _bindings(self) -> KeyBindings:
+        keys = KeyBindings()
+        buffer = self._buffer
+
+        def in_goal() -> bool:
+            return self.app.layout.has_focus(buffer)
+
+        focused = Condition(in_goal)
+
+        @keys.add("enter", filter=focused)
+        def _accept(event: KeyPressEvent) -> None:
+            state = buffer.complete_state
+            if state is not None and state.current_completion is not None:
+                buffer.complete_state = None  # Enter takes the completion that is lit; the next one sends
+                return
+            buffer.append_to_history()
+            event.app.exit(result=buffer.text)
+
+        @keys.add("escape", "enter", filter=focused & emacs_mode)
+        def _newline(event: KeyPressEvent) -> None:
+            buffer.insert_text("\n")
+
+        @keys.add("c-c", filter=focused)
+        @keys.add("<sigint>", filter=focused)
+        def _clear(event: KeyPressEvent) -> None:
+            self._hint = "" if buffer.text else "Ctrl-D or exit leaves"
+            buffer.reset(Document())
+
+        @keys.add("c-r", filter=focused & Condition(lambda: self._search is not None) & (emacs_mode | vi_insert_mode))
+        def _search(event: KeyPressEvent) -> None:
+            self._searching = True
+            event.app.erase_when_done = True  # the list takes the place of the line, and the line comes back
+            event.app.exit(result=buffer.text)
+
+        @keys.add("c-d", filter=focused & Condition(lambda: not buffer.text))
+        def _end(event: KeyPressEvent) -> None:
+            event.app.exit(result=None)
+
+        return keys

@@ -1,0 +1,214 @@
+"""The REPL: read a line, do it, show it, again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from agent.config.paths import state_dir
+from agent.frontends.confirm.late_confirmer import LateConfirmer
+from agent.frontends.ending_processes import EndingProcesses
+from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
+from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
+from agent.frontends.repl.goal_history import GoalHistory
+from agent.frontends.repl.goal_prompt import GoalPrompt
+from agent.frontends.repl.history_opening import HistoryDesk
+from agent.frontends.repl.toolbar import toolbar_text
+from agent.frontends.repl.welcome import welcome
+from agent.frontends.screen import Fragments, Screen, open_screen
+from agent.frontends.services import Services
+from agent.frontends.session_controller import SessionDesk
+from agent.frontends.shown import shown
+from agent.frontends.signals import Signals
+from agent.frontends.wrapping import wrapped
+from agent.protocol.commands import IncludeFiles
+from agent.protocol.errors import CoreError
+from agent.protocol.outcomes import FrontendRequest
+
+
+async def run_repl(services: Services, screen: Screen | None = None) -> int:
+    """Run until the person leaves; the exit code (0, or 128 + the signal that ended it)."""
+    screen = screen or open_screen()
+    settings = services.settings
+    signals = Signals()
+    services = replace(services, processes=EndingProcesses(services.processes, signals))
+    named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
+    is_new = named is not None and not services.session_is_there(named)
+    desk = SessionDesk(
+        services=services,
+        ctx=services.open_context(named),
+        emitter=services.make_emitter(at_prompt=True),
+        confirmer=LateConfirmer(screen, services),
+        signals=signals,
+        tell=lambda text: screen.say(shown(text)),
+        interactive=True,
+        ask=lambda question: _ask(screen, question),
+    )
+    repl = Repl(desk, screen, named_anew=is_new)
+    with signals.installed():
+        try:
+            await repl.loop()
+        finally:
+            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await services.shutdown()
+    return signals.exit_code or 0
+
+
+async def _ask(screen: Screen, question: str) -> bool:
+    """Whether the person says yes; Enter alone is no."""
+    from agent.frontends.yes_no import ask_yes
+
+    return await ask_yes(screen, question)
+
+
+class Repl:
+    """The loop and what a line does. `named_anew`: the session that was asked for by name was not there before."""
+
+    def __init__(self, desk: SessionDesk, screen: Screen, *, named_anew: bool = False) -> None:
+        self._named_anew = named_anew
+        self._desk = desk
+        self._screen = screen
+        self._services = desk.services
+        self._environ = desk.services.loaded.environ
+        self._behind = BehindFirstFrame(screen, desk, self._say_hint)
+        self._prompt = None if screen.dumb else self._goal_prompt()
+
+    def _goal_prompt(self) -> GoalPrompt:
+        desk = self._desk
+        redact = desk.services.engine.app.redactor.redact
+        history = GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact)
+        return GoalPrompt(
+            self._screen,
+            history,
+            toolbar=lambda: toolbar_text(desk.ctx, self._environ.get("HOME", "")),
+            marks=self._marks,
+            cwd=lambda: desk.ctx.cwd,
+            edit_mode=desk.services.settings.edit_mode,
+            after_first_render=self._behind.begin,
+            search=HistoryDesk(self._screen, desk.services, history, lambda: desk.ctx.cwd).open,
+            models=lambda: desk.listed_models,
+        )
+
+    async def loop(self) -> None:
+        """Lines until the end; nothing a line does ends the loop, only the person and signals do."""
+        self._greet()
+        while self._desk.signals.ended_by is None:
+            try:
+                await self._desk.record_jobs()
+                text = await self._read()
+                self._desk.signals.line_begins()
+                if (text is None or await self._do(text)) and await self._may_leave():
+                    return
+            except CoreError as error:
+                if error.terminal_message():
+                    self._screen.say(shown(error.terminal_message()), "class:alert")
+            except OSError:
+                return  # the terminal is gone
+
+    async def _may_leave(self) -> bool:
+        """Whether nothing that still runs keeps the person here. Nobody is asked where a signal ends us: jobs are left alone."""
+        if self._desk.signals.ended_by is not None or not self._desk.jobs.running():
+            return True
+
+        async def choose(question: str) -> str | None:
+            from agent.frontends.yes_no import ask_words
+
+            return await ask_words(self._screen, question)
+
+        try:
+            return await self._desk.jobs.ask_before_leaving(choose, self._desk.tell) == "go"
+        except EOFError:
+            return True  # the terminal is gone
+
+    def _greet(self) -> None:
+        settings = self._services.settings
+        self._screen.say_all(
+            welcome(
+                first_run=self._services.first_run,
+                is_root=self._services.is_root,
+                safety_off=settings.safety_off,
+                columns=self._screen.columns,
+            )
+        )
+        warnings: list[Fragments] = [[("class:warn", shown(warning))] for warning in self._services.loaded.warnings]
+        self._screen.say_all(wrapped(warnings, self._screen.columns))
+        if settings.session_id:
+            from agent.frontends.past_words import opening_lines
+
+            past: list[Fragments] = [
+                [("class:hint", shown(line))] for line in opening_lines(self._desk.ctx, new=self._named_anew)
+            ]
+            self._screen.say_all(wrapped(past, self._screen.columns))
+        if self._prompt is None:  # else it is said when the first frame stands
+            self._say_hint(left_open_line(self._services, self._desk.ctx.session_id))
+
+    def _say_hint(self, text: str) -> None:
+        if text:
+            self._screen.say_all(wrapped([[("class:hint", shown(text))]], self._screen.columns))
+
+    async def _read(self) -> str | None:
+        if self._desk.signals.ended_by is not None:
+            return None  # it came since the last line was done
+        if self._prompt is None:
+            from agent.frontends.plain_line import read_plain_goal
+
+            return await read_plain_goal(self._screen, self._desk.signals)
+        with self._desk.signals.ending_prompt(self._prompt.leave):
+            return await self._prompt.read()
+
+    async def _do(self, text: str) -> bool:
+        """Act on a line; True where it was good-bye. Raises CoreError."""
+        line = parse_line(text)
+        await self._behind.warm_enough()
+        match line:
+            case Nothing():
+                return False
+            case Leave():
+                return True
+            case FrontendLine(command=command):
+                from agent.frontends.repl.commands import run_frontend_command
+
+                await run_frontend_command(self._desk, command, self._show)
+            case _:
+                await self._attach_files()
+                outcome = await self._desk.run(line)
+                if outcome.frontend_request is not None:
+                    await self._beside(outcome.frontend_request)
+        return False
+
+    async def _attach_files(self) -> None:
+        """`--file` belongs to the first goal."""
+        files = self._services.settings.file
+        if files and not self._desk.ctx.goals and not self._desk.ctx.pending_files:
+            await self._desk.send(None, IncludeFiles(files))
+
+    async def _show(self, text: str) -> None:
+        from agent.frontends.external_programs import show_long
+        from agent.frontends.wrapping import wrapped_text
+
+        text = wrapped_text(shown(text), self._screen.columns)
+        await show_long(text, self._screen, self._services.processes, self._environ)
+
+    async def _beside(self, request: FrontendRequest) -> None:
+        """Edit a file or copy a text, as a core command asked for."""
+        from agent.frontends.external_programs import copy_text, edit_file
+
+        said = ""
+        if request.action == "edit":
+            os.makedirs(os.path.dirname(request.argument) or ".", mode=0o700, exist_ok=True)
+            said = await edit_file(request.argument, self._services.processes, self._environ)
+        elif request.action == "copy":
+            said = await copy_text(request.argument, self._screen, self._services.processes, self._environ)
+        if said:
+            self._screen.say(shown(said), "class:hint")
+
+    def _marks(self) -> StyleAndTextTuples:
+        """What must be seen at every prompt: root, safety off."""
+        marks: StyleAndTextTuples = []
+        if self._services.is_root:
+            marks.append(("class:alert", "root "))
+        if self._desk.ctx.safety_off:
+            marks.append(("class:alert", "SAFETY OFF "))
+        return marks

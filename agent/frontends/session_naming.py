@@ -1,0 +1,173 @@
+"""Which session a person means: by id, by the beginning of it, by how recent it is, or by the path of a log."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agent.config.paths import default_session_dir
+from agent.frontends.shown import shown_line
+from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.events import Record
+from agent.recording.naming import check_id
+from agent.recording.reader import SessionFile, list_sessions
+from agent.text.sizes import counted
+
+if TYPE_CHECKING:
+    from agent.frontends.services import Services
+
+NEWEST = "last"
+HELP = "which session: its id or the beginning of it, last, -2 for the one before, or the path of a log; default: the newest"
+OWN_HELP = "of a branch only its own goals, without those that it took over; goals then count from the branch on"
+
+_MOST_CANDIDATES = 8
+
+
+def session_folder(services: Services) -> str:
+    """Where the logs are."""
+    return os.path.abspath(services.settings.session_dir or default_session_dir(services.loaded.environ))
+
+
+def find_session(services: Services, wanted: str | None, known: Sequence[SessionFile] | None = None) -> SessionFile:
+    """The session that `wanted` names: an id, the unique beginning of one (or of `DATE-ID`), `last` or `-1` for the one that was
+    written last, `-2` for the one before, or the path of a log, also outside of the session folder (`is_outside`). None: the last.
+    `known`: the sessions of the folder, where they were listed before.
+
+    Raises NotFound, InvalidRequest where several fit, IoError.
+    """
+    named, wanted = wanted is not None, wanted if wanted is not None else NEWEST
+    folder = session_folder(services)
+    if "/" in wanted or wanted.endswith(".jsonl"):
+        return _by_path(wanted, folder)
+    sessions = list_sessions(folder) if known is None else list(known)
+    if not sessions and not named:
+        raise InvalidRequest(f"nothing is recorded in {shown_line(folder)} yet")
+    if not sessions:
+        raise NotFound("session", shown_line(wanted, 80), hint=f"there are no logs in {shown_line(folder)}")
+    back = 1 if wanted == NEWEST else _place_from_end(wanted)
+    if back:
+        return _newest(sessions, back, wanted)
+    return _by_name(sessions, wanted, folder)
+
+
+def goal_number(
+    session: SessionFile, wanted: int | None, *, own: bool = False, beside: Sequence[SessionFile] | None = None
+) -> int:
+    """The number of the goal that is wanted, 0 for all; -1 is the last one. Goals that a branch took over count, unless `own`.
+
+    `beside`: the sessions of the folder where its log lies, where they were listed before. Raises NotFound, IoError.
+    """
+    if wanted is None:
+        return 0
+    from agent.recording.branching import Part, goals_in, lineage_beside
+
+    count = 0
+    for part in [Part(session, "")] if own else lineage_beside(session, beside).parts:
+        count += goals_in(part, most=max(wanted - count, 0))
+        if 0 < wanted == count:
+            return wanted
+    if wanted < 0 <= count + wanted:
+        return count + 1 + wanted
+    raise NotFound("goal", str(wanted), hint=f"the session has {counted(count, 'goal')}")
+
+
+def is_outside(services: Services, session: SessionFile) -> bool:
+    """Whether the log is not one of the session folder: it came from elsewhere, and nothing here vouches for it."""
+    return os.path.dirname(os.path.realpath(session.path)) != os.path.realpath(session_folder(services))
+
+
+def _place_from_end(wanted: str) -> int:
+    match = re.fullmatch(r"-([1-9][0-9]{0,8})", wanted, re.ASCII)
+    return int(match[1]) if match else 0
+
+
+def _newest(sessions: list[SessionFile], back: int, wanted: str) -> SessionFile:
+    if back > len(sessions):
+        count = "is only 1 session" if len(sessions) == 1 else f"are only {len(sessions):,} sessions"
+        raise NotFound("session", wanted, hint=f"there {count}")
+    return sorted(sessions, key=lambda session: session.by_writing)[-back]
+
+
+def _by_name(sessions: list[SessionFile], wanted: str, folder: str) -> SessionFile:
+    for fits in (
+        [found for found in sessions if found.session_id == wanted],
+        [found for found in sessions if _stem(found) == wanted],
+        [
+            found
+            for found in sessions
+            if wanted and (found.session_id.startswith(wanted) or _stem(found).startswith(wanted))
+        ],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise _ambiguous(wanted, fits)
+    raise NotFound(
+        "session",
+        shown_line(wanted, 80),
+        hint=f"`agent-shell sessions list` shows what there is; the logs are in {folder}",
+    )
+
+
+def _ambiguous(wanted: str, fits: list[SessionFile]) -> InvalidRequest:
+    same_id = len({found.session_id for found in fits}) < len(fits)
+    names = [_stem(found) if same_id else found.session_id for found in fits]
+    listed = ", ".join(shown_line(name, 90) for name in names[-_MOST_CANDIDATES:][::-1])
+    more = f" and {len(names) - _MOST_CANDIDATES:,} more" if len(names) > _MOST_CANDIDATES else ""
+    return InvalidRequest(
+        f"{len(fits):,} sessions begin with {shown_line(wanted, 80)}"
+        if not same_id
+        else f"{shown_line(wanted, 80)} is more than one session",
+        hint=f"say which one: {listed}{more}",
+    )
+
+
+def _stem(session: SessionFile) -> str:
+    return f"{session.date}-{session.session_id}"
+
+
+def _id_inside(path: str) -> str:
+    """The id that the first line tells, where the file's name does not; "" where that is none."""
+    from agent.recording.reader import read_log
+
+    record = next(iter(read_log(path)), None)
+    try:
+        return check_id(record.session) if isinstance(record, Record) else ""
+    except InvalidRequest:
+        return ""
+
+
+def _by_path(wanted: str, folder: str) -> SessionFile:
+    """The log at a path; one of the session folder comes with all its files."""
+    from agent.recording.naming import parse_segment, segment_paths
+
+    path = os.path.abspath(os.path.expanduser(wanted))
+    if not os.path.dirname(wanted) and not os.path.lexists(path):
+        path = os.path.join(folder, wanted)  # a file name as it stands in a listing
+    try:
+        info = os.stat(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise IoError(f"cannot read {shown_line(path)}: {reason}") from None
+    if not stat.S_ISREG(info.st_mode):
+        raise IoError(f"{shown_line(path)} is not a regular file")
+    if os.path.realpath(os.path.dirname(path)) == os.path.realpath(folder):
+        name = os.path.basename(path)
+        for found in list_sessions(folder):
+            if name in [os.path.basename(each) for each in found.files]:
+                return found
+    parsed = parse_segment(os.path.basename(path))
+    date, session_id, number = parsed or ("", "", 1)
+    paths = tuple(segment_paths(path)) if parsed and number == 1 else (path,)
+    sizes = [os.stat(each) for each in paths]
+    return SessionFile(
+        path=path,
+        session_id=session_id or _id_inside(path) or os.path.basename(path).removesuffix(".jsonl"),
+        date=date,
+        size=sum(each.st_size for each in sizes),
+        modified=max(each.st_mtime for each in sizes),
+        paths=paths,
+    )

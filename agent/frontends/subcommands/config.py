@@ -1,0 +1,101 @@
+"""`agent-shell config`: settings, where each came from, and the file to change them in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from agent.config.load import Loaded
+from agent.config.paths import config_dir
+from agent.config.private_folder import make_folder
+from agent.config.table import SETTINGS
+from agent.emitters.console import complain, complain_about, say
+from agent.protocol.errors import ConfigError, CoreError
+from agent.protocol.outcomes import ExitCode
+
+_TEMPLATE = """\
+# Settings of agent-shell; `agent-shell config show` lists them with their meaning in docs/settings.md.
+# Keys (OPENROUTER_API_KEY ...) belong into the environment or into .env in this folder, not here.
+#
+# planner = "auto"
+# approve = "ask"
+# edit_mode = "emacs"
+"""
+
+
+def config_path(loaded: Loaded) -> str:
+    """The user's settings file, there or not."""
+    return loaded.settings.config or os.path.join(config_dir(loaded.environ), "config.toml")
+
+
+def config_rows(loaded: Loaded) -> list[dict[str, Any]]:
+    """setting, value, origin for each row of the table; credentials inside URLs are left out."""
+    rows = []
+    for setting in SETTINGS:
+        value = getattr(loaded.settings, setting.name)
+        if isinstance(value, str) and "://" in value:
+            value = _without_password(value)
+        origin = loaded.origins.get(setting.name, "default")
+        rows.append({"setting": setting.name, "value": value, "from": origin})
+    for name in sorted(loaded.secrets):
+        rows.append({"setting": name, "value": "(set, not shown)", "from": ".env"})
+    return rows
+
+
+def _without_password(url: str) -> str:
+    from urllib.parse import urlsplit, urlunsplit
+
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "(not shown: not a URL)"
+    if "@" not in parts.netloc:
+        return url
+    return urlunsplit(parts._replace(netloc="…@" + parts.netloc.rpartition("@")[2]))
+
+
+async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
+    """show, path or edit; the exit code."""
+    try:
+        if action == "path":
+            say(config_path(loaded))
+            policy = os.path.join(config_dir(loaded.environ), "policy.toml")
+            if os.path.lexists(policy):
+                say(policy)
+            return ExitCode.DONE
+        if action == "edit":
+            return await _edit(loaded)
+        from agent.emitters.report import print_rows
+        from agent.emitters.streams import sink_of
+
+        print_rows(config_rows(loaded), json=json_output, out=sink_of(sys.stdout))
+        for warning in loaded.warnings:
+            complain(f"agent-shell: {warning}", style="yellow")
+        return ExitCode.DONE
+    except CoreError as error:
+        complain_about(error)
+        return error.exit_code
+
+
+async def _edit(loaded: Loaded) -> int:
+    """Open the file in the person's editor; it is created (0600) with a few commented lines."""
+    path = config_path(loaded)
+    if not sys.stdin.isatty():
+        raise ConfigError("editing needs a terminal", hint=f"the file is {path}")
+    try:
+        make_folder(os.path.dirname(path) or ".")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(_TEMPLATE)
+    except FileExistsError:
+        pass  # it is there already, which is what we want
+    except OSError as error:
+        raise ConfigError(f"cannot create {path}: {error.strerror}") from None
+    from agent.frontends.external_programs import editor_words
+
+    words = editor_words(loaded.environ)
+    if not words:
+        raise ConfigError("no editor found", hint="set EDITOR")
+    # The editor takes this process's place: there is nothing left for us to do.
+    os.execvp(words[0], (*words, path))  # noqa: S606  # no child process: the person's own editor instead of us

@@ -1,0 +1,196 @@
+"""`agent-shell plan`: ask the planner once and run nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any, BinaryIO
+
+from agent.emitters.console import complain, complain_about, say
+from agent.frontends.services import Services
+from agent.frontends.shown import shown
+from agent.protocol.errors import CoreError, InvalidRequest, IoError
+from agent.protocol.messages import GoalItem, HistoryItem
+from agent.protocol.outcomes import ExitCode
+from agent.protocol.ports import Planner
+from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
+from agent.protocol.requests import PlannerRequest
+
+_MAX_LINE = 4_000_000
+
+
+async def run_plan(services: Services, *, goal: str, batch: str | None = None) -> int:
+    """Print the plan for `goal`, or for each `{"goal": …}` line of the file `batch` (`-`: standard input). The exit code.
+
+    Without `--json`: the bare command on stdout, tool calls as JSON; a chat reply goes to stderr and stdout stays empty.
+    """
+    try:
+        if batch is not None:
+            return await _batch(services, batch)
+        if not goal.strip():
+            raise InvalidRequest(
+                "say what should be planned", hint='as in: agent-shell plan "count the lines of a.txt"'
+            )
+        planner = services.engine.app.make_planner(None, None)
+        answer = await _ask(services, planner, goal)
+        if services.settings.json:
+            say(_json(_as_object(services, goal, answer)))
+        else:
+            _print_bare(answer)
+        return ExitCode.DONE
+    except CoreError as error:
+        complain_about(error)
+        return error.exit_code
+    finally:
+        await services.shutdown()
+
+
+async def _ask(services: Services, planner: Planner, goal: str) -> PlannerReply:
+    app, settings = services.engine.app, services.settings
+    cwd = os.path.abspath(settings.cwd or os.getcwd())
+    text = app.redactor.redact(goal)
+    history: tuple[HistoryItem, ...] = (
+        GoalItem(
+            goal_id="plan", text=text, environment=await app.facts.environment(cwd), files=_files(settings.file, cwd)
+        ),
+    )
+    request = PlannerRequest(history=history, stream=False, code_only=settings.code)
+    return await planner.plan(request, _ignore)
+
+
+def _files(paths: tuple[str, ...], cwd: str) -> Any:
+    if not paths:
+        return ()
+    from agent.commands.handlers import read_file
+
+    return tuple(read_file(path, cwd) for path in paths)
+
+
+async def _ignore(text: str) -> None:
+    """Deltas are not shown."""
+
+
+def _print_bare(answer: PlannerReply) -> None:
+    match answer.reply:
+        case Command(command=command):
+            say(command if not sys.stdout.isatty() else shown(command))
+        case Plan(steps=steps):
+            for step in steps:
+                text = step.command or f"# {step.goal}"
+                say(text if not sys.stdout.isatty() else shown(text))
+        case Chat(message=message):
+            complain(shown(message))
+        case ToolCalls(calls=calls):
+            for call in calls:
+                say(_json({"name": call.name, "arguments": call.arguments}))
+
+
+def _as_object(services: Services, goal: str, answer: PlannerReply) -> dict[str, Any]:
+    """The object of docs/cli.md, without keys that do not apply."""
+    from msgspec import to_builtins
+
+    out: dict[str, Any] = {"goal": goal}
+    match answer.reply:
+        case Chat(message=message):
+            out |= {"mode": "chat", "message": message}
+        case Command() as reply:
+            out |= {"mode": "command", "command": reply.command}
+            out |= {"message": reply.reason} if reply.reason else {}
+            out |= {"risk": _risk(services, reply), **_beside(reply)}
+            out |= {"confidence": reply.confidence} if reply.confidence is not None else {}
+        case Plan() as reply:
+            out |= {"mode": "plan", "message": reply.message} if reply.message else {"mode": "plan"}
+            out["plan"] = [_step_object(services, step) for step in reply.steps]
+            out |= {"confidence": reply.confidence} if reply.confidence is not None else {}
+        case ToolCalls() as reply:
+            out["mode"] = "plan" if reply.plan else "tools"
+            out |= {"plan": reply.plan} if reply.plan else {}
+            out |= {"message": reply.text} if reply.text else {}
+            out["tool_calls"] = [to_builtins(call) for call in reply.calls]
+    return out
+
+
+def _step_object(services: Services, step: PlanStep) -> dict[str, Any]:
+    """One step of a plan: its command, with the risk as it looks before the steps before it have run, where it is known already."""
+    out: dict[str, Any] = {"goal": step.goal}
+    if step.command:
+        out |= {"command": step.command}
+        out |= {"message": step.reason} if step.reason else {}
+        out |= {"risk": _risk(services, step), **_beside(step)}
+    return out
+
+
+def _risk(services: Services, reply: Command | PlanStep) -> dict[str, Any]:
+    from agent.frontends.subcommands.risk import report_object
+    from agent.risk.analysers import opinion_findings, raised
+
+    report = services.rate(reply.command, os.path.abspath(services.settings.cwd or os.getcwd()))
+    return report_object(raised(report, opinion_findings(reply.opinion, reply.command)))
+
+
+def _beside(reply: Command | PlanStep) -> dict[str, Any]:
+    """How the goal was read, what the command leaves out of it, and what else it may mean."""
+    from msgspec import to_builtins
+
+    found = {"reading": reply.reading, "unused": reply.unused, "alternatives": reply.alternatives}
+    return {key: to_builtins(value) for key, value in found.items() if value}
+
+
+async def _batch(services: Services, path: str) -> int:
+    """One line out for each line in, in order; a bad line or a failed goal gives `{"error": …}` and exit code 2 at the end."""
+    planner = services.engine.app.make_planner(None, None)
+    bad = False
+    with _open(path) as file:
+        while True:
+            line = await asyncio.to_thread(file.readline, _MAX_LINE)
+            if not line:
+                break
+            if not line.strip():
+                continue
+            try:
+                given = _goal_of(line)
+                answer = await _ask(services, planner, given["goal"])
+                out = given | _as_object(services, given["goal"], answer)
+            except CoreError as error:
+                bad = True
+                out = {"error": error.message}
+            say(_json(out))
+    return ExitCode.USAGE if bad else ExitCode.DONE
+
+
+def _goal_of(line: bytes) -> dict[str, Any]:
+    import json
+
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InvalidRequest("not a JSON object") from None
+    if not isinstance(given, dict) or not isinstance(given.get("goal"), str) or not given["goal"].strip():
+        raise InvalidRequest('expected an object with a text "goal"')
+    return given
+
+
+def _open(path: str) -> Any:
+    from contextlib import nullcontext
+
+    if path == "-":
+        stdin: BinaryIO = sys.stdin.buffer
+        return nullcontext(stdin)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise IoError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _json(value: Any) -> str:
+    import json
+
+    from agent.text.inert_json import inert_json
+
+    try:
+        text = inert_json(json.dumps(value, ensure_ascii=False))
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # lone surrogates
+        return json.dumps(value)
+    return text

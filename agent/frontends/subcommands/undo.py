@@ -1,0 +1,83 @@
+"""`agent-shell undo`: list what can be taken back, and take it back."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from agent.emitters.console import complain, complain_about
+from agent.emitters.report import print_rows
+from agent.emitters.streams import sink_of
+from agent.engine.plain_emitters import NullEmitter
+from agent.frontends.one_shot import open_desk
+from agent.frontends.services import Services
+from agent.frontends.session_controller import SessionDesk
+from agent.frontends.shown import shown
+from agent.frontends.undo_controller import UndoDesk, conflict_text, find, rows
+from agent.frontends.undo_questions import asking_at
+from agent.protocol.errors import InvalidRequest, UndoConflict
+from agent.protocol.outcomes import ExitCode
+from agent.protocol.ports import Emitter, UndoStore
+from agent.protocol.rehearsals import Undone
+
+_COLUMNS = ("id", "time", "state", "changes", "held_bytes", "command")
+
+
+async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool) -> int:
+    """The exit code: 0 done, 1 not possible, 2 no such id, 6 not wanted or nobody to ask. Raises CoreError."""
+    store = services.undo()
+    entries = await asyncio.to_thread(store.entries)
+    for text in store.resumed:
+        complain(f"agent-shell: {shown(text)}", style="yellow")
+    as_json = services.settings.json
+    if listing:
+        print_rows(rows(entries), json=as_json, out=sink_of(sys.stdout), columns=_COLUMNS)
+        return ExitCode.DONE
+    if store.resumed and sure:  # an answer that was given before this was known does not count for what comes next
+        complain("agent-shell: that was brought to its end first; ask again to take back more")
+        return ExitCode.DONE
+    try:
+        find(entries, wanted)  # a wrong id opens no session
+    except InvalidRequest as error:
+        complain_about(error)
+        return ExitCode.USAGE
+    emitter: Emitter | None = NullEmitter() if as_json else None
+    async with open_desk(services, emitter=emitter) as desk:
+        return await _undo(desk, store, wanted, sure=sure)
+
+
+async def _undo(desk: SessionDesk, store: UndoStore, wanted: str, *, sure: bool) -> int:
+    ask, choose = (None, None) if sure else asking_at(desk.confirmer)
+    if not sure and ask is None:
+        desk.tell("agent-shell: nobody is there to ask; --yes takes it back without asking")
+        return ExitCode.DECLINED
+    undo = UndoDesk(
+        store,
+        desk.record,
+        tell=lambda text: complain(shown(text)),
+        ask=ask,
+        choose=choose,
+    )
+    try:
+        done = await undo.undo(wanted, sure=sure)
+    except UndoConflict as error:
+        complain_about(error)
+        complain(conflict_text(error))
+        return ExitCode.FAILED
+    if done is None:
+        desk.tell("nothing was taken back")
+        return ExitCode.DECLINED
+    if desk.services.settings.json:
+        print_rows([_object(done)], json=True, out=sink_of(sys.stdout))
+    return ExitCode.DONE
+
+
+def _object(done: Undone) -> dict[str, Any]:
+    return {
+        "undo_id": done.undo_id,
+        "state": done.state,
+        "restored": done.restored,
+        "skipped": [{"path": conflict.path, "reason": conflict.reason} for conflict in done.skipped],
+        "notes": list(done.notes),
+    }

@@ -1,0 +1,138 @@
+"""What is recorded of a command's fate, and what the history keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from agent.gate.output_record import OutputLog
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.decisions import Proposal, RiskReport
+from agent.protocol.errors import RecordingError
+from agent.protocol.events import CommandConfirmed, CommandStarted
+from agent.protocol.messages import CommandItem, CommandOutcome
+from agent.protocol.outcomes import CapturedStream, ExecutionResult, joined
+from agent.protocol.ports import EventSink
+from agent.redaction.cuts import without_halves
+
+
+async def settle(
+    events: EventSink,
+    proposal: Proposal,
+    decision: str,
+    *,
+    by: str,
+    command: str = "",
+    remark: str = "",
+    word_typed: bool = False,
+    safety_off: bool = False,
+) -> None:
+    """Record what was decided. Raises RecordingError, and then nothing may run."""
+    await events.send(
+        CommandConfirmed(
+            command_id=proposal.command_id,
+            decision=decision,
+            by=by,
+            command=command,
+            remark=remark,
+            word_typed=word_typed,
+            safety_off=safety_off,
+        )
+    )
+
+
+async def begin(
+    events: EventSink,
+    proposal: Proposal,
+    approved: ApprovedCommand,
+    started: CommandStarted,
+    *,
+    remark: str = "",
+    safety_off: bool = False,
+) -> None:
+    """Record the consent, and that it starts. Raises RecordingError, and then nothing may run."""
+    consent = approved.consent
+    await settle(
+        events,
+        proposal,
+        "edited" if consent.edited else "approved",
+        by=consent.by,
+        command=approved.command,
+        remark=remark,
+        word_typed=consent.word_typed,
+        safety_off=safety_off,
+    )
+    await events.send(started)
+
+
+def ended_unrecorded(what: str, trouble: RecordingError) -> RecordingError:
+    """The fault of a log that broke after something had begun: that nothing runs unrecorded is true of what comes next only."""
+    return RecordingError(f"{what}, but its ending is in no log: {trouble.message}", hint=trouble.hint)
+
+
+def item_of(
+    proposal: Proposal,
+    report: RiskReport,
+    outcome: CommandOutcome,
+    *,
+    run: str = "",
+    remark: str = "",
+    rehearsal: str = "",
+) -> CommandItem:
+    """The history's item for a command that did not run (or, with `ran`, for one that did)."""
+    return CommandItem(
+        command_id=proposal.command_id,
+        proposed=proposal.command,
+        run=run,
+        outcome=outcome,
+        origin=proposal.origin,
+        cwd=proposal.cwd,
+        cwd_after=proposal.cwd,
+        level=report.level.value,
+        remark=remark,
+        reason=proposal.reason,
+        call_id=proposal.call_id,
+        rehearsal=rehearsal,
+    )
+
+
+def ran(item: CommandItem, cwd: str, result: ExecutionResult, redact: Callable[[str], str]) -> CommandItem:
+    """`item` with what running left behind: outputs redacted, no half a secret at a cut."""
+    stdout, stderr = without_halves(result.stdout), without_halves(result.stderr)
+    return replace(
+        item,
+        cwd=cwd,
+        cwd_after=result.cwd_after or cwd,
+        exit_code=result.exit_code,
+        stdout=redact(joined(stdout)),
+        stderr=redact(joined(stderr)),
+        stdout_dropped=stdout.dropped_bytes,
+        stderr_dropped=stderr.dropped_bytes,
+        duration=result.duration,
+        timed_out=result.timed_out,
+        interrupted=result.interrupted,
+        job=result.job,
+        refused=result.refused,
+    )
+
+
+def kept_result(result: ExecutionResult, log: OutputLog) -> ExecutionResult:
+    """What `command.finished` keeps of a result after its `log` was stopped: not what stands in `command.output` already."""
+    return replace(
+        result,
+        stdout=_after_head(result.stdout, log.left_over("stdout")),
+        stderr=_after_head(result.stderr, log.left_over("stderr")),
+    )
+
+
+def failed_to(what: str, error: Exception) -> ExecutionResult:
+    """The result of a command that could not be run for a fault of ours, or of the system."""
+    text = f"agent-shell: the command could not be {what}: {error or type(error).__name__}\n"
+    return ExecutionResult(exit_code=126, stderr=CapturedStream(head=text, total_bytes=len(text)))
+
+
+def _after_head(stream: CapturedStream, left_over: str) -> CapturedStream:
+    """Not the head, but what could not be cut off from the tail."""
+    stream = without_halves(stream)
+    return replace(stream, head="", tail=stream.tail if stream.dropped_bytes else left_over + stream.tail)

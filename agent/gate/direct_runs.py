@@ -1,0 +1,144 @@
+"""A direct run of an approved command: the pre-image before it, the record around it, and what takes it back after it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.gate.command_record import begin, ended_unrecorded, failed_to, item_of, kept_result, ran
+from agent.gate.output_record import OutputLog
+from agent.gate.verdicts import Judges, Rated, writes
+from agent.protocol.approvals import ApprovedCommand
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Proposal
+from agent.protocol.events import CommandFinished, CommandStarted, Warned
+from agent.protocol.messages import CommandItem
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import Checkpoint, Checkpoints, EventSink, Executor
+from agent.protocol.rehearsals import Conflict, UndoPlan
+from agent.text.sizes import size_words
+
+_SHOWN_NAMES = 2
+_SHOWN_REASONS = 4
+
+
+@dataclass(frozen=True)
+class DirectRun:
+    """Runs approved commands for real. `checkpoints` keeps pre-images; without it nothing can be taken back."""
+
+    judges: Judges
+    events: EventSink
+    cancel: CancellationToken
+    executor: Executor
+    checkpoints: Checkpoints | None = None
+    session: str = ""
+    safety_off: bool = False
+
+    async def plan(self, rated: Rated) -> UndoPlan | None:
+        """What could be kept of the files that the command names; None where there is nothing to say: it only looks."""
+        if self.checkpoints is None or not writes(rated.report):
+            return None
+        try:
+            return await asyncio.to_thread(self.checkpoints.plan, rated.report, self.executor.cwd)
+        except Exception as error:  # an undo that cannot be planned is no undo, and no reason not to ask
+            return UndoPlan(not_kept=(Conflict(path="", reason=f"{error or type(error).__name__}"),))
+
+    async def checkpoint(self, plan: UndoPlan | None, command: ApprovedCommand) -> Checkpoint | str | None:
+        """The pre-image of what is planned, None where nothing is to be kept; in words why it could not be taken."""
+        if plan is None or self.checkpoints is None or not plan.kept:
+            return None
+        keep, cwd = self.checkpoints.take, self.executor.cwd
+        try:
+            return await asyncio.to_thread(keep, plan, command, cwd=cwd, session=self.session)
+        except Exception as error:  # whatever it is, the person hears of it before anything runs
+            return f"{error or type(error).__name__}"
+
+    async def run(
+        self,
+        proposal: Proposal,
+        approved: ApprovedCommand,
+        checkpoint: Checkpoint | None = None,
+        *,
+        remark: str = "",
+    ) -> CommandItem:
+        """Record the consent, run, record the ending. Never raises for what a command does; raises RecordingError."""
+        cwd = self.executor.cwd
+        started = CommandStarted(
+            command_id=proposal.command_id,
+            command=approved.command,
+            cwd=cwd,
+            timeout=approved.timeout,
+            confine=approved.confine,
+        )
+        try:
+            await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
+        except BaseException:
+            if checkpoint is not None:
+                checkpoint.drop()
+            raise
+        log = OutputLog(self.events, proposal.command_id, self.judges.open_stream_redaction)
+        log.start()
+        try:
+            result = await self.executor.execute(approved, log.feed, self.cancel)
+        except Exception as error:  # an executor fault is a failed command, and its ending is recorded
+            result = failed_to("run", error)
+        except BaseException:
+            gone = ExecutionResult(exit_code=130, interrupted=True)
+            undo_id, _ = _finish(checkpoint)
+            await self._end(proposal, gone, log, undo_id)
+            raise
+        undo_id, trouble = await asyncio.to_thread(_finish, checkpoint)
+        if undo_id and result.job:
+            trouble = (*trouble, "it goes on in the background: what it changes from now on is not part of the undo")
+        await self._end(proposal, result, log, undo_id)
+        for note in (*result.notes, *trouble):
+            await self.events.send(Warned(text=note))  # not a notice: stdout is the command's
+        item = item_of(proposal, approved.report, "ran", run=approved.command)
+        return ran(item, cwd, result, self.judges.redactor.redact)
+
+    async def _end(self, proposal: Proposal, result: ExecutionResult, log: OutputLog, undo_id: str) -> None:
+        """Record the ending. A log that breaks here still shows the ending on the screen before it is reported."""
+        log.make_up(result)
+        trouble = await log.stop()
+        kept = kept_result(result, log)
+        event = CommandFinished(
+            command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
+        )
+        trouble = await self.events.send_if_possible(event) or trouble
+        if trouble is not None:
+            raise ended_unrecorded("the command ran", trouble)
+
+
+def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:
+    """Whether a run in `cwd` could be taken back, for the person, before it; "" where nothing is changed."""
+    if plan is None:
+        return ""
+    reasons = "; ".join(dict.fromkeys(_reason(conflict, cwd) for conflict in plan.not_kept[:_SHOWN_REASONS]))
+    if len(plan.not_kept) > _SHOWN_REASONS:
+        reasons += f"; and {len(plan.not_kept) - _SHOWN_REASONS:,} more"
+    if not plan.kept:
+        return f"cannot be undone: {reasons or 'what it changes is only known when it runs'}"
+    names = [_name(path, cwd) for path in plan.kept]
+    what = " and ".join(names) if len(names) <= _SHOWN_NAMES else f"{len(names):,} files and folders"
+    words = f"undo: keeps {what}" + (f" ({size_words(plan.size)})" if plan.size else "")
+    return f"{words}; cannot take back: {reasons}" if reasons else words
+
+
+def _reason(conflict: Conflict, cwd: str) -> str:
+    told = not conflict.path or conflict.reason.endswith(conflict.path)
+    return conflict.reason if told else f"{_name(conflict.path, cwd)}: {conflict.reason}"
+
+
+def _name(path: str, cwd: str) -> str:
+    below = cwd.rstrip("/") + "/"
+    return path[len(below) :] if cwd and path.startswith(below) and len(path) > len(below) else path
+
+
+def _finish(checkpoint: Checkpoint | None) -> tuple[str, tuple[str, ...]]:
+    """The id that takes the run back, and what has to be said about that."""
+    if checkpoint is None:
+        return "", ()
+    try:
+        return checkpoint.finish(), ()
+    except Exception as error:  # the command has run; that it cannot be taken back must be said, and no more
+        return "", (f"this run cannot be undone after all: {error or type(error).__name__}",)

@@ -1,0 +1,233 @@
+"""The one gate: classify, policy, confirm, classify again, record, rehearse or execute.
+
+Nothing else hands commands to an executor. Any doubt ends in asking or refusing, never in running.
+"""
+
+from __future__ import annotations
+
+from agent.gate.command_record import item_of
+from agent.gate.confirmation import Asking, Attempt
+from agent.gate.direct_runs import DirectRun, undo_words
+from agent.gate.file_writes import WriteGate
+from agent.gate.held_rights import held_words
+from agent.gate.rating import Rater
+from agent.gate.rehearsal_runs import Rehearsals
+from agent.gate.rehearsals import RehearsalFlow
+from agent.gate.verdicts import Judges, Rated, allowed_by, refusal, told, unattended
+from agent.protocol.approvals import Consent
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Approved, Proposal, Rehearse, Skipped
+from agent.protocol.events import CommandProposed, Warned
+from agent.protocol.messages import CommandItem
+from agent.protocol.ports import Checkpoint, Checkpoints, Confirmer, EventSink, Executor, Rehearser
+from agent.protocol.requests import Approval
+
+_NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
+_WAY_OUT = "free some space there, or run it with --no-persist, which keeps nothing"
+
+
+class Gate:
+    """One goal's gate. `ports.Shell` for tools; `run` never raises for what a command or a person does.
+
+    `rehearser` runs commands over an overlay, `checkpoints` keeps what a direct run would change; `session` is the log's id.
+    Raises RecordingError (nothing ran, or its ending could not be kept) and Cancelled.
+    """
+
+    def __init__(
+        self,
+        judges: Judges,
+        *,
+        executor: Executor | None,
+        confirmer: Confirmer,
+        events: EventSink,
+        approval: Approval,
+        cancel: CancellationToken,
+        max_chars: int = 100_000,
+        rehearser: Rehearser | None = None,
+        checkpoints: Checkpoints | None = None,
+        session: str = "",
+    ) -> None:
+        self._executor = executor
+        self._events = events
+        self._approval = approval
+        self._max_chars = max_chars
+        off = approval.safety_off
+        self._rater = Rater(judges, events, approval, executor)
+        self._writes = WriteGate(
+            judges, self._rater, confirmer=confirmer, events=events, approval=approval, cancel=cancel
+        )
+        rehearsals = (
+            Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
+        )
+        self._direct = (
+            DirectRun(judges, events, cancel, executor, checkpoints, session, safety_off=off) if executor else None
+        )
+        can = rehearsals is not None
+        hidden = getattr(judges.redactor, "redact_command", judges.redactor.redact)
+        self._asking = Asking(
+            confirmer, events, approval, cancel, is_root=judges.is_root, can_rehearse=can, hidden=hidden
+        )
+        self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a command may take from now on."""
+        return self._asking.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._asking.timeout = seconds
+
+    async def run(self, proposal: Proposal) -> CommandItem:
+        """Take a proposal all the way; the item says what became of it."""
+        await self._events.send(
+            CommandProposed(
+                command_id=proposal.command_id,
+                command=proposal.command,
+                origin=proposal.origin,
+                reason=proposal.reason,
+                cwd=proposal.cwd,
+                reading=proposal.reading,
+                unused=proposal.unused,
+                alternatives=proposal.alternatives,
+            )
+        )
+        attempt = Attempt(proposal, await self._rater.rate(proposal, proposal.command, "proposed"))
+        refused = await self._refused(attempt)
+        if refused is not None:
+            return refused
+        if self._approval.dry_run:
+            await self._asking.settled(attempt, "dry-run", by="policy", remark="dry run")
+            return item_of(proposal, attempt.rated.report, "skipped", remark="dry run")
+        mode, verdict = self._approval.rehearse, attempt.rated.verdict
+        attempt.unasked = verdict.action == "allow" and mode != "only"
+        if self._asking.rehearsed_first(attempt) and (attempt.unasked or mode in ("always", "only")):
+            return await self._rehearse_at_once(attempt)
+        if attempt.unasked:
+            return await self._run_unasked(attempt)
+        if not self._approval.interactive:
+            return await self._asking.ended(attempt, "declined", by="nobody", remark=unattended(verdict))
+        return await self._ask(attempt)
+
+    async def authorize_write(self, path: str, content: str, *, call_id: str = "") -> bool:
+        """Policy and person on a tool that wants to write a file; recorded like a command."""
+        return await self._writes.authorize(path, content, call_id=call_id)
+
+    async def _refused(self, attempt: Attempt) -> CommandItem | None:
+        """The item of a command that may neither run nor be rehearsed; None where it may."""
+        blocked = self._blocked(attempt.rated)
+        if not blocked:
+            return None
+        run = attempt.command if attempt.edited else ""
+        return await self._asking.ended(attempt, "refused", by="policy", run=run, remark=blocked)
+
+    def _blocked(self, rated: Rated) -> str:
+        if rated.verdict.action == "refuse":
+            return refusal(rated.verdict)
+        if len(rated.command) > self._max_chars:
+            return f"a command of {len(rated.command):,} characters is longer than anybody could check"
+        if self._executor is None:
+            return "this session cannot run commands"
+        return ""
+
+    async def _ask(self, attempt: Attempt) -> CommandItem:
+        """The prompt, until the command has run, was rehearsed and decided on, or was given up."""
+        while True:
+            refused = await self._refused(attempt)
+            if refused is not None:
+                return refused
+            undo = "" if self._asking.rehearsed_first(attempt) else await self._undo_words(attempt)
+            answer = await self._asking.confirm(attempt, undo=undo)
+            attempt.note = ""
+            if not isinstance(answer, (Approved, Rehearse)):
+                return await self._asking.not_approved(attempt, answer)
+            if not answer.command.strip():
+                return await self._asking.not_approved(attempt, Skipped())
+            if answer.command != attempt.command:
+                attempt.becomes(await self._rater.rate(attempt.proposal, answer.command, "edited"))
+                refused = await self._refused(attempt)
+                if refused is not None:
+                    return refused
+            if isinstance(answer, Rehearse) or self._asking.rehearsed_first(attempt):
+                network = isinstance(answer, Rehearse) and answer.network
+                item = await self._flow.take(attempt, cwd=self._cwd, network=network)
+            else:
+                item = await self._run_confirmed(attempt, promised=undo)
+            if item is not None:
+                return item
+
+    async def _rehearse_at_once(self, attempt: Attempt) -> CommandItem:
+        """Without a prompt before it: what needs no asking, and what a person typed in order to have it rehearsed."""
+        item = await self._flow.take(attempt, cwd=self._cwd, network=self._approval.network)
+        if item is not None:
+            return item
+        if not self._approval.interactive or self._approval.rehearse == "only":
+            return await self._asking.ended(attempt, "declined", by="nobody", remark=attempt.note)
+        attempt.unasked = False
+        return await self._ask(attempt)
+
+    async def _run_unasked(self, attempt: Attempt) -> CommandItem:
+        """Run what nobody has to be asked about; where what it changes was to be kept and cannot be, that is asked for after all."""
+        direct, verdict = self._run_direct, attempt.rated.verdict
+        approved = self._asking.approved(attempt, Consent(by=allowed_by(verdict)))
+        checkpoint = await direct.checkpoint(await direct.plan(attempt.rated), approved)
+        if isinstance(checkpoint, str):
+            attempt.without_undo = True
+            attempt.note = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same"
+            return await self._ask_after_all(attempt, f"{_NOT_KEPT}: {checkpoint}; {_WAY_OUT}")
+        if await self._stale(attempt, checkpoint):
+            return await self._ask_after_all(attempt, attempt.note)
+        item = await direct.run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        if not item.refused:
+            return item
+        attempt.becomes(await self._rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
+        attempt.note = f"it ran unasked and was ended: {held_words(item.refused)}"
+        return await self._ask_after_all(attempt, attempt.note)
+
+    async def _ask_after_all(self, attempt: Attempt, remark: str) -> CommandItem:
+        """The prompt for what nobody had to be asked about; where nobody is there, `remark` says why it did not run."""
+        if not self._approval.interactive:
+            return await self._asking.ended(attempt, "declined", by="nobody", remark=remark)
+        attempt.unasked = False
+        return await self._ask(attempt)
+
+    async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
+        """Whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
+        again = await self._rater.again(attempt.proposal, attempt.rated)
+        if again is None:
+            return False
+        if checkpoint is not None:
+            checkpoint.drop()
+        attempt.becomes(again)
+        return True
+
+    async def _run_confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
+        """Run what the person agreed to. None where it is not any more what they agreed to: nothing ran, and they are asked again."""
+        consent = await self._asking.consent(attempt)
+        if consent is None:
+            return await self._asking.word_missing(attempt)
+        direct, approved = self._run_direct, self._asking.approved(attempt, consent)
+        plan = await direct.plan(attempt.rated)
+        checkpoint = await direct.checkpoint(plan, approved)
+        if isinstance(checkpoint, str):
+            if not attempt.without_undo:
+                attempt.note, attempt.without_undo = f"{_NOT_KEPT}: {checkpoint}; Enter runs it all the same", True
+                return None
+            checkpoint = None
+        elif plan is not None and plan.not_kept and undo_words(plan, self._cwd) != promised:  # an edit: not said so far
+            await self._events.send(Warned(text=undo_words(plan, self._cwd)))
+        if await self._stale(attempt, checkpoint):
+            return None
+        return await direct.run(attempt.proposal, approved, checkpoint)
+
+    async def _undo_words(self, attempt: Attempt) -> str:
+        return undo_words(await self._run_direct.plan(attempt.rated), self._cwd)
+
+    @property
+    def _run_direct(self) -> DirectRun:
+        assert self._direct is not None  # `_blocked` refuses without an executor
+        return self._direct
+
+    @property
+    def _cwd(self) -> str:
+        return self._run_direct.executor.cwd

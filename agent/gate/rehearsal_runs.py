@@ -1,0 +1,214 @@
+"""Rehearsing a command and making real what it showed, recorded from start to end. Asks nobody: the gate does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from agent.gate.command_record import begin, ended_unrecorded, item_of, kept_result, ran
+from agent.gate.output_record import OutputLog
+from agent.gate.verdicts import Judges
+from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
+from agent.protocol.cancel import CancellationToken
+from agent.protocol.decisions import Proposal
+from agent.protocol.errors import CoreError, RehearsalConflict, RehearsalUnavailable
+from agent.protocol.events import CommandFinished, CommandStarted, RehearsalFinished, RehearsalStarted, Warned
+from agent.protocol.messages import CommandItem
+from agent.protocol.outcomes import ExecutionResult
+from agent.protocol.ports import EventSink, Rehearser
+from agent.protocol.rehearsals import Change, Conflict, Rehearsal
+from agent.recording.rehearsal_words import rehearsal_words
+
+_MOST_DIFF = 1_000_000
+"""Characters of diffs that one event may hold; what is beyond is in no log."""
+_SHOWN_CONFLICTS = 10
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """A rehearsal with what its ending keeps of the output, and what the planner may be told of it.
+
+    `rehearsal` is None where it could not be done; then `trouble` says why. It says, too, why a rehearsal cannot be made real.
+    """
+
+    rehearsal: Rehearsal | None
+    kept: ExecutionResult
+    told: str
+    trouble: str = ""
+
+    @property
+    def interrupted(self) -> bool:
+        """The person stopped it, so nothing is known about how it would have gone."""
+        return self.rehearsal is not None and self.rehearsal.result.interrupted
+
+    @property
+    def wanted_network(self) -> bool:
+        """Something was refused the network, so this is not how the command would have gone."""
+        return self.rehearsal is not None and wanted_network(self.rehearsal)
+
+
+@dataclass(frozen=True)
+class Rehearsals:
+    """Runs commands over an overlay, and commits. `safety_off` is recorded with each consent."""
+
+    judges: Judges
+    events: EventSink
+    cancel: CancellationToken
+    rehearser: Rehearser
+    session: str = ""
+    safety_off: bool = False
+
+    async def run(self, proposal: Proposal, approved: ApprovedRehearsal, cwd: str) -> Rehearsed:
+        """Rehearse it; what it would change is recorded before anybody decides. Raises RecordingError and Cancelled."""
+        key = approved.command_id
+        started = RehearsalStarted(command_id=key, command=approved.command, cwd=cwd, network=approved.network)
+        await self.events.send(started)
+        log = OutputLog(self.events, key, self.judges.open_stream_redaction)
+        log.start()
+        rehearsal: Rehearsal | None = None
+        failure: CoreError | None = None
+        try:
+            rehearsal = await self.rehearser.rehearse(approved, log.feed, self.cancel)
+        except CoreError as error:
+            failure = error
+        except Exception as error:  # a fault of the rehearser is a rehearsal that could not be done
+            failure = CoreError(f"the rehearsal failed: {type(error).__name__}: {error}")
+        except BaseException:
+            await log.stop()
+            await self.events.send_if_possible(RehearsalFinished(command_id=key, outcome="interrupted"))
+            raise
+        try:
+            return await self._finished(key, rehearsal, failure, log)
+        except BaseException:
+            if rehearsal is not None:
+                await self.discard(rehearsal)
+            raise
+
+    async def _finished(
+        self, key: str, rehearsal: Rehearsal | None, failure: CoreError | None, log: OutputLog
+    ) -> Rehearsed:
+        result = rehearsal.result if rehearsal is not None else ExecutionResult(exit_code=126)
+        if rehearsal is not None:
+            log.make_up(result)
+        trouble = await log.stop()
+        kept = kept_result(result, log)
+        event = _event(key, rehearsal, failure)
+        trouble = await self.events.send_if_possible(event) or trouble
+        if trouble is not None:
+            raise trouble
+        return Rehearsed(rehearsal, kept, self.judges.redactor.redact(rehearsal_words(event)), trouble=event.reason)
+
+    async def discard(self, rehearsal: Rehearsal) -> None:
+        """Free what it holds. What goes wrong with that is said, and is no reason to stop."""
+        try:
+            await self.rehearser.discard(rehearsal)
+        except Exception as error:  # whatever it is, nothing was changed
+            text = f"what the rehearsal left on disk could not be removed: {error or type(error).__name__}"
+            await self.events.send_if_possible(Warned(text=text))
+
+    async def commit(
+        self, proposal: Proposal, rehearsed: Rehearsed, approved: ApprovedCommand, *, remark: str = ""
+    ) -> CommandItem | str:
+        """Make it real: the history's item, as of a run. Or, where files were changed since, which: then nothing was done."""
+        rehearsal = rehearsed.rehearsal
+        assert rehearsal is not None
+        started = CommandStarted(
+            command_id=proposal.command_id,
+            command=approved.command,
+            cwd=rehearsal.cwd,
+            timeout=approved.timeout,
+            via="rehearsal",
+        )
+        await begin(self.events, proposal, approved, started, remark=remark, safety_off=self.safety_off)
+        result, kept = rehearsal.result, rehearsed.kept
+        undo_id, notes = "", rehearsal.result.notes
+        try:
+            committed = await self.rehearser.commit(rehearsal, approved, session=self.session)
+            undo_id, notes = committed.undo_id, (*notes, *committed.notes)
+        except RehearsalConflict as error:
+            await self._conflict(proposal)
+            return conflict_words(error.conflicts) or error.message
+        except Exception as error:  # said, recorded, and told to the planner: it may have been done in part
+            text = f"agent-shell: the commit failed: {error or type(error).__name__}\n"
+            result, kept = _with_error(result, text), _with_error(kept, text)
+            notes = (*notes, text.strip().removeprefix("agent-shell: "))
+            if isinstance(error, CoreError) and error.hint:
+                notes = (*notes, error.hint)
+        except BaseException:
+            gone = ExecutionResult(exit_code=130, interrupted=True)
+            event = CommandFinished(command_id=proposal.command_id, exit_code=130, result=gone)
+            await self.events.send_if_possible(event)
+            raise
+        event = CommandFinished(
+            command_id=proposal.command_id, exit_code=result.exit_code, result=kept, undo_id=undo_id
+        )
+        trouble = await self.events.send_if_possible(event)
+        if trouble is not None:
+            raise ended_unrecorded("what was rehearsed was made real", trouble)
+        for note in notes:
+            await self.events.send(Warned(text=note))
+        item = item_of(proposal, approved.report, "ran", run=approved.command)
+        return ran(item, rehearsal.cwd, result, self.judges.redactor.redact)
+
+    async def _conflict(self, proposal: Proposal) -> None:
+        nothing = ExecutionResult(exit_code=126)
+        event = CommandFinished(command_id=proposal.command_id, exit_code=126, result=nothing, conflict=True)
+        trouble = await self.events.send_if_possible(event)
+        if trouble is not None:
+            raise trouble
+
+
+def wanted_network(rehearsal: Rehearsal) -> bool:
+    """Whether a program in it was refused the network."""
+    return any(text.startswith("network") for text in rehearsal.not_shown)
+
+
+def conflict_words(conflicts: tuple[Conflict, ...]) -> str:
+    """Paths that were changed by somebody else, one a line, with what happened to them."""
+    lines = [f"{conflict.path}: {conflict.reason}" for conflict in conflicts[:_SHOWN_CONFLICTS]]
+    if len(conflicts) > _SHOWN_CONFLICTS:
+        lines.append(f"and {len(conflicts) - _SHOWN_CONFLICTS:,} more")
+    return "\n".join(lines)
+
+
+def _event(key: str, rehearsal: Rehearsal | None, failure: CoreError | None) -> RehearsalFinished:
+    if rehearsal is None:
+        assert failure is not None
+        outcome = "unavailable" if isinstance(failure, RehearsalUnavailable) else "failed"
+        reason = f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+        return RehearsalFinished(command_id=key, outcome=outcome, reason=reason)
+    reason = rehearsal.obstacle
+    interrupted = rehearsal.result.interrupted
+    if interrupted and not reason:
+        reason = "it was interrupted"
+    elif rehearsal.result.timed_out and not reason:
+        reason = "it was stopped at its time limit"
+    return RehearsalFinished(
+        command_id=key,
+        outcome="interrupted" if interrupted else "failed" if reason else "finished",
+        exit_code=rehearsal.result.exit_code,
+        changes=_bounded(rehearsal.changes),
+        totals=rehearsal.totals,
+        more=rehearsal.more,
+        not_shown=rehearsal.not_shown,
+        reason=reason,
+        shell=rehearsal.shell,
+    )
+
+
+def _bounded(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The changes with no more of their diffs than a log should hold."""
+    room = _MOST_DIFF
+    bounded = []
+    for change in changes:
+        room -= len(change.diff)
+        kept = change if room >= 0 or not change.diff else replace(change, diff="[… not recorded: too much in all …]")
+        bounded.append(kept)
+    return tuple(bounded)
+
+
+def _with_error(result: ExecutionResult, text: str) -> ExecutionResult:
+    """The output of the rehearsal, and behind it why it was not made real."""
+    stderr = replace(result.stderr, tail=result.stderr.tail + text, total_bytes=result.stderr.total_bytes + len(text))
+    return replace(result, exit_code=126, stderr=stderr)

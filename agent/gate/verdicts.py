@@ -1,0 +1,164 @@
+"""What decides about a command: its rating, what policy says of it, and the words for that. Nothing here asks or runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec.structs import replace
+
+from agent.gate.changed_facts import change_words
+from agent.policy.model import Policy
+from agent.policy.shown_once import Showing
+from agent.protocol.decisions import Confining, Finding, Level, RiskContext, RiskReport, Verdict
+from agent.protocol.events import Known
+from agent.protocol.outcomes import NO_TERMINAL
+from agent.protocol.ports import Executor, Facts, Redactor, RiskClassifier, StreamRedaction
+from agent.protocol.requests import Approval
+from agent.protocol.rights import Rights
+
+DecideFunction = Callable[[RiskReport, Approval, str, Policy], Verdict]
+Changed = Callable[[RiskClassifier, Facts, RiskReport, RiskContext, Executor | None], str]
+
+_CHANGES_NOTHING = frozenset({"read", "secret", "receive", "send", "send-secret", "power", "kill", "kill-wide", "none"})
+"""Effects that leave no trace in any file: there is nothing to rehearse about them, and nothing to keep."""
+
+
+def _no_policy(cwd: str) -> Policy:
+    return Policy()
+
+
+@dataclass(frozen=True)
+class Judges:
+    """What decides: how to rate, what policy says, what is known about the system.
+
+    `policy(cwd)` is what the policy files say now, for a command in that folder; asked anew at every decision. `rules_due(cwd)` is what
+    the person has to see before it counts, `rules_seen` is told when it stood on the screen. `changed` looks again right before a run.
+    """
+
+    classify: RiskClassifier
+    decide: DecideFunction
+    facts: Facts
+    redactor: Redactor
+    open_stream_redaction: Callable[[], StreamRedaction]
+    is_root: bool = False
+    policy: Callable[[str], Policy] = _no_policy
+    rules_due: Callable[[str], Showing | None] = lambda cwd: None
+    rules_seen: Callable[[Showing], None] = lambda showing: None
+    changed: Changed = lambda *given: what_changed(*given)  # noqa: PLW0108 - defined further down
+
+
+FREE = Confining()
+"""Nothing is asked for, so nothing is denied."""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """One text with its rating, what that was held against, what policy says of it, and how it would be confined.
+
+    `changed`: what was not any more as an earlier rating of the same text had found it. `rights`: to which it is held
+    where it runs unasked, None where nothing holds it.
+    """
+
+    command: str
+    report: RiskReport
+    verdict: Verdict
+    confining: Confining = FREE
+    context: RiskContext | None = None
+    changed: str = ""
+    rights: Rights | None = None
+
+
+def with_session(context: RiskContext, executor: Executor | None) -> RiskContext:
+    """`context` with what earlier commands left in the executor's shell: what they redefined means something else now."""
+    if executor is None:
+        return context
+    return replace(context, functions=executor.functions, aliases=executor.aliases, exports=executor.exports)
+
+
+def rate(
+    judges: Judges, command: str, cwd: str, executor: Executor | None = None
+) -> tuple[RiskReport, RiskContext | None]:
+    """Rate `command` as `executor` would run it now, and what that was held against; a classifier that crashes rates it high."""
+    context = None
+    try:
+        context = with_session(judges.facts.risk_context(command, cwd), executor)
+        return judges.classify(command, context), context
+    except Exception as error:  # fail closed, whatever went wrong
+        reason = f"the classifier failed ({type(error).__name__}), so nothing is known about this command"
+        finding = Finding(rule="classifier.failed", level=Level.HIGH, reason=reason, span=(0, len(command)))
+        return RiskReport(command=command, level=Level.HIGH, parse="failed", findings=(finding,)), context
+
+
+def what_changed(
+    classify: RiskClassifier, facts: Facts, report: RiskReport, then: RiskContext, executor: Executor | None
+) -> str:
+    """What of all that `report` was held against is not as it was `then`, in words; "" for nothing that matters to it."""
+    try:
+        now = with_session(facts.risk_context(report.command, then.cwd), executor)
+        words = change_words(then, now)
+        if not words and now.facts != then.facts and classify(report.command, now).level.rank > report.level.rank:
+            words = "there is more to lose"
+    except Exception as error:  # fail closed, whatever went wrong
+        return f"what it stands on could not be looked at again ({type(error).__name__})"
+    return words
+
+
+_MOST_SESSION_TEXT = 8_192
+"""Characters of functions, aliases and variables that a record of a rating keeps."""
+
+
+def known(context: RiskContext | None) -> Known | None:
+    """The context as the log keeps it, None where there was none."""
+    if context is None:
+        return None
+    exports = sum(len(name) + len(value) for name, value in context.exports.items())
+    partial = len(context.functions) + len(context.aliases) + exports > _MOST_SESSION_TEXT
+    return Known(
+        cwd=context.cwd,
+        home=context.home,
+        workspace=context.workspace,
+        is_root=context.is_root,
+        facts=context.facts,
+        functions="" if partial else context.functions,
+        aliases="" if partial else context.aliases,
+        exports={} if partial else context.exports,
+        partial=partial,
+    )
+
+
+def writes(report: RiskReport) -> bool:
+    """Whether the report says, or leaves open, that files would be changed: what is not understood may change anything."""
+    if report.parse != "ok" or report.cut:
+        return True
+    effects = [finding.effect for finding in report.findings]
+    return any(
+        (effect is None or effect.kind not in _CHANGES_NOTHING) and not _into_nothing(effect) for effect in effects
+    )
+
+
+def _into_nothing(effect: object) -> bool:
+    return getattr(effect, "scope", "") == "null"
+
+
+def allowed_by(verdict: Verdict) -> Literal["approve-mode", "policy"]:
+    """Who let a command run unasked."""
+    return "approve-mode" if verdict.rule.startswith("approve-") else "policy"
+
+
+def told(verdict: Verdict) -> str:
+    """Which rule let a command run, for log and screen; "" for the approve mode."""
+    return "" if allowed_by(verdict) == "approve-mode" else f"allowed by {verdict.rule}"
+
+
+def unattended(verdict: Verdict) -> str:
+    """Nobody was there; and who wanted somebody, where it was not just the level under the approve mode."""
+    by_level = verdict.rule in ("", "default") or verdict.rule.startswith("level-")
+    return NO_TERMINAL + ("" if by_level else f": {verdict.reason} [{verdict.rule}]")
+
+
+def refusal(verdict: Verdict) -> str:
+    """Why policy refuses, with the rule's name."""
+    reason = verdict.reason or "refused by policy"
+    return f"{reason} [{verdict.rule}]" if verdict.rule not in ("", "default") else reason

@@ -1,0 +1,370 @@
+"""What the paths that a command names are right now: kind, where links lead, mounts, size of what would go, work that would be lost.
+
+Which paths those are, and what would happen to them, is asked of the classifier itself, without facts. All of it is bounded in number
+and time, only reads metadata (and, of a repository, its index), and starts nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable
+
+from agent.planner.facts import mounts as mount_table
+from agent.planner.facts.folder_code import code_of_folder
+from agent.planner.facts.git_facts import repository_of
+from agent.planner.facts.git_work import stashes, uncommitted
+from agent.planner.facts.tree_size import Size, repositories_below, size_of
+from agent.protocol.decisions import Effect, RiskContext, RiskReport
+
+MAX_PATHS = 64
+MAX_COMMAND_CHARS = 20_000
+MAX_SECONDS = 0.015
+MANY_ENTRIES = 1_000
+MANY_BYTES = 100_000_000
+_MAX_MATCHES = 2_000
+_MAX_NAMES = 20_000
+_UNREAD = "…"  # stands for names that were not looked at
+_GLOB = "*?["
+_WILD = frozenset(_GLOB)
+_MAGIC = re.compile(r"^\s*(?:\||\+?[<>])|\|\s*$")  # names that perl runs or writes where it opens them
+_GONE = frozenset(("delete", "shred", "truncate", "discard", "discard-one"))
+_REPLACED = frozenset(("write", "copy-to", "move", "truncate", "modify", "append"))
+_BELOW = frozenset(("delete", "shred", "truncate", "move", "modify", "chmod", "chown", "permission-wide"))
+_OTHERS_WRITE = 0o002
+Facts = dict[str, tuple[str, ...]]
+
+
+class Watch:
+    """Says when the time is up."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def spent(self) -> bool:
+        return self._clock() >= self._end
+
+
+def without_facts(command: str, context: RiskContext) -> RiskReport:
+    """The rating by the text alone, which says what there is to look at."""
+    from agent.risk.classifier import classify
+
+    return classify(command[:MAX_COMMAND_CHARS], context)
+
+
+def path_facts(command: str, context: RiskContext, *, watch: Watch | None = None) -> Facts:
+    """Facts by absolute path as the classifier resolves it; see `RiskContext`. Never raises."""
+    return facts_of(without_facts(command, context), context, watch=watch)
+
+
+def facts_of(report: RiskReport, context: RiskContext, *, watch: Watch | None = None) -> Facts:
+    """Like `path_facts`, of a rating by the text alone."""
+    collector = _Collector(context, watch or Watch(MAX_SECONDS))
+    try:
+        collector.collect(report)
+    except Exception:  # noqa: S110 - a path that no system call takes, or an odd folder: what was found until then counts
+        pass
+    return collector.facts
+
+
+class _Collector:
+    def __init__(self, context: RiskContext, watch: Watch) -> None:
+        self.context = context
+        self.watch = watch
+        self.facts: Facts = {}
+        self._mounted: list[mount_table.Mount] | None = None
+        self._roots = _real_roots(context)
+        self._dashed: dict[str, list[str]] = {}  # odd names, by folder
+
+    def collect(self, report: RiskReport) -> None:
+        """First what is quick, for every path; then what takes time, for what would be lost."""
+        effects = self._effects(report)
+        named = [(text, folder) for text, folder, _, _ in effects]
+        for run in report.programs:
+            if not run.remote:
+                first = 0 if "/" in "".join(run.words[:1]) else 1  # a bare name is looked for elsewhere
+                named += [(_value(word), run.cwd) for word in run.words[first:]]
+        for text, folder in named:
+            key = self._key(text, folder)
+            if key and key not in self.facts and len(self.facts) < MAX_PATHS:
+                found = self._kinds(key, trailing=text.endswith("/"))
+                if found:
+                    self.facts[key] = found
+        self._wildcards(named)
+        self._magic(report)
+        self._folders(report)
+        for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
+            if self.watch.spent():
+                return
+            key = self._key(text.removesuffix("/…") or "/", folder)  # what find matches there is not known
+            if key and (key in self.facts or len(self.facts) < MAX_PATHS) and (held := self._repositories(key)):
+                self._add(key, held)
+        for text, folder, effect, deep in effects:
+            if self.watch.spent():
+                return
+            key = self._key(text, folder)
+            if key and key in self.facts:
+                self._add(key, self._losses(key, effect, deep=deep))
+
+    def _folders(self, report: RiskReport) -> None:
+        """What folders have programs run."""
+        for run in report.programs[:MAX_PATHS]:
+            folder, facts = code_of_folder(run)
+            if facts:
+                self._add(folder, facts)
+
+    def _effects(self, report: RiskReport) -> list[tuple[str, str, Effect, bool]]:
+        """Each target on this machine with the folder it is relative to, what happens to it, and whether to all below it."""
+        folders = sorted({run.cwd for run in report.programs if not run.remote} | {self.context.cwd})
+        effects: list[tuple[str, str, Effect, bool]] = []
+        for finding in report.findings:
+            run = report.programs[finding.program] if finding.program >= 0 else None
+            effect = finding.effect
+            if effect is None or effect.scope == "remote" or (run is not None and run.remote):
+                continue
+            deep = finding.rule.endswith((".recursive", ".sync", ".clean")) or bool(effect.whole)
+            for folder in (run.cwd,) if run is not None else folders:
+                effects += [(text, folder, effect, deep) for text in effect.targets]
+                if effect.kind in ("discard", "discard-one"):
+                    effects.append((".", folder, effect, False))
+        return effects
+
+    def _key(self, text: str, folder: str) -> str:
+        """The path as the classifier names it, "" for what is no path that can be looked up."""
+        from agent.risk.tables.scopes import absolute
+
+        if not text or text[0] == "-" or "…" in text or "\0" in text or "\n" in text or not folder.startswith("/"):
+            return ""
+        if text == "~" or text.startswith("~/"):
+            text = self.context.home + text[1:]
+        return absolute(text, folder)
+
+    def _add(self, key: str, more: list[str]) -> None:
+        known = self.facts.get(key, ())
+        self.facts[key] = known + tuple(fact for fact in more if fact not in known)
+
+    # --- quick ---
+
+    def _wildcards(self, named: list[tuple[str, str]]) -> None:
+        """Names beginning with a dash that a pattern matches: in front of it stands no folder, so that they look like options."""
+        for text, folder in [one for one in named if one[0][:1] in tuple(_GLOB) and "/" not in one[0]][:MAX_PATHS]:
+            key = self._key(text, folder)
+            if not key:
+                continue
+            names = [name for name in self._odd(folder) if name == _UNREAD or (name[0] == "-" and _fits(name, text))]
+            self._add(key, [f"option={name}" for name in names])
+
+    def _magic(self, report: RiskReport) -> None:
+        """Names that a pattern given to perl matches and perl's open would run or write."""
+        runs = [run for run in report.programs[:MAX_PATHS] if not run.remote and "perl" in "".join(run.words[:1])]
+        for text, folder in [(word, run.cwd) for run in runs for word in run.words[1:] if not _WILD.isdisjoint(word)][
+            :MAX_PATHS
+        ]:
+            key, (above, slash, last) = self._key(text, folder), text.rpartition("/")
+            if key and _WILD.isdisjoint(above):
+                names = [
+                    above + slash + name for name in self._odd(self._key(above or ".", folder)) if _fits(name, last)
+                ]
+                self._add(key, [f"magic={name}" for name in names if _MAGIC.search(name)])
+
+    def _odd(self, folder: str) -> list[str]:
+        if folder not in self._dashed:
+            self._dashed[folder] = _odd_names(folder)
+        return self._dashed[folder]
+
+    def _kinds(self, path: str, *, trailing: bool) -> tuple[str, ...]:
+        facts: list[str] = []
+        if any(char in path for char in _GLOB) and not os.path.lexists(path):
+            folder = path.rpartition("/")[0]
+            if any(char in folder for char in _GLOB):
+                return ()
+            if self._is_mounted_folder(folder):  # all that is in it may be all of a volume
+                self._add(folder, ["dir", "mount"])
+            facts += self._leads(path, folder)
+            return tuple(facts) or ("pattern",)
+        try:
+            found = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return ("missing", *self._leads(path, os.path.dirname(path)))
+        except (OSError, ValueError):
+            return ()
+        kind = stat.S_IFMT(found.st_mode)
+        facts.append({stat.S_IFLNK: "link", stat.S_IFDIR: "dir", stat.S_IFREG: "file"}.get(kind, "other"))
+        facts += self._leads(path, os.path.dirname(path))
+        if kind == stat.S_IFLNK:
+            target = self._nominal(os.path.realpath(path))
+            facts.append(f"to={target}")
+            if path.startswith("/dev/"):  # /dev/disk/by-id/…: what is written goes to the disk
+                facts += mount_table.device_facts(path)
+            if trailing:
+                facts.append(f"at={target}")
+        elif kind == stat.S_IFDIR and self._is_mount(path, found):
+            facts.append("mount")
+        elif kind == stat.S_IFBLK:
+            facts += mount_table.device_facts(path)
+        if kind in (stat.S_IFREG, stat.S_IFDIR) and found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
+            facts.append("open")
+        return tuple(facts)
+
+    def _is_mounted_folder(self, folder: str) -> bool:
+        try:
+            found = os.lstat(folder or "/")
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISDIR(found.st_mode) and self._is_mount(folder or "/", found)
+
+    def _leads(self, path: str, folder: str) -> list[str]:
+        """Where a path really lies, if a folder above it is a link."""
+        real = self._nominal(os.path.realpath(folder))
+        if real == folder:
+            return []
+        return [f"at={real.rstrip('/')}/{path.rpartition('/')[2]}"]
+
+    def _nominal(self, path: str) -> str:
+        """A real path as the context would call it: home and workspace may themselves stand behind links."""
+        for real, name in self._roots:
+            if path == real or path.startswith(real + "/"):
+                return name + path[len(real) :]
+        return path
+
+    def _is_mount(self, path: str, found: os.stat_result) -> bool:
+        try:
+            above = os.lstat(os.path.dirname(path))
+        except OSError:
+            return False
+        if found.st_dev != above.st_dev or found.st_ino == above.st_ino:
+            return True
+        return any(mount.point == path for mount in self._mounts())
+
+    def _mounts(self) -> list[mount_table.Mount]:
+        if self._mounted is None:
+            self._mounted = mount_table.mounts()
+        return self._mounted
+
+    # --- what takes time ---
+
+    def _losses(self, key: str, effect: Effect, *, deep: bool) -> list[str]:
+        kinds = self.facts[key]
+        facts: list[str] = []
+        if effect.kind in ("discard", "discard-one"):
+            return self._work(key)
+        if effect.kind == "mount" and "dir" in kinds and _is_filled(key):
+            return ["filled"]
+        if effect.kind in _GONE and not {"missing", "link"}.intersection(kinds):
+            paths = _matches(key) if "pattern" in kinds or any(char in key for char in _GLOB) else [key]
+            if deep and any(
+                mount.point.startswith(f"{path.rstrip('/')}/") for mount in self._mounts() for path in paths
+            ):
+                facts.append("mount-below")
+            if deep:
+                facts += [fact for path in paths[:8] for fact in self._work(path) if fact != "repository"]
+            facts += _size_words(size_of(paths, deep=deep, spent=self.watch.spent), paths)
+        elif effect.kind in _REPLACED and "file" in kinds:
+            facts += _size_words(size_of([key], deep=False, spent=self.watch.spent), [key])
+        return facts
+
+    def _repositories(self, key: str) -> list[str]:
+        """Repositories in and below a folder, or what a pattern matches, as "holds=sub/.git"."""
+        paths = _matches(key)[:8] if any(char in key for char in _GLOB) and not os.path.lexists(key) else [key]
+        found = [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
+        return [f"holds={at}" for at in found]
+
+    def _work(self, path: str) -> list[str]:
+        """Work in or below `path` that no commit holds."""
+        own = os.path.isdir(path) and os.path.lexists(os.path.join(path, ".git"))
+        top = path if own else repository_of(path if os.path.isdir(path) else os.path.dirname(path))
+        if not top:
+            return []
+        real = os.path.realpath(path)
+        prefix = "" if own or path == self.context.cwd else os.path.relpath(real, top)
+        work = uncommitted(top, "" if prefix == "." else prefix, spent=self.watch.spent)
+        facts = ["repository"] if own else []
+        if work.changed:
+            facts += ["dirty", f"changed={work.changed}"]
+        if work.staged and not prefix:
+            facts += ["dirty", "staged"]
+        if not prefix and (count := stashes(top)):
+            facts.append(f"stashes={count}")
+        return facts
+
+
+def _is_filled(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as listing:
+            return next(listing, None) is not None
+    except OSError:
+        return False
+
+
+def _real_roots(context: RiskContext) -> list[tuple[str, str]]:
+    """Real path and name of workspace, home and folder, where they differ."""
+    names = dict.fromkeys(filter(None, (context.workspace, context.cwd, context.home)))
+    pairs = [(os.path.realpath(name), name) for name in names]
+    return sorted((pair for pair in pairs if pair[0] != pair[1]), key=lambda pair: -len(pair[0]))
+
+
+def _value(word: str) -> str:
+    """`--file=x`, `of=/dev/y`: the part that may be a path."""
+    name, equals, value = word.partition("=")
+    return value if equals and "/" not in name else word
+
+
+def _matches(pattern: str) -> list[str]:
+    """What a pattern in the last part of a path matches, hidden names only where it says so."""
+    import fnmatch
+
+    folder, _, last = pattern.rpartition("/")
+    found = []
+    try:
+        with os.scandir(folder or "/") as listing:
+            for entry in listing:
+                if (entry.name[0] != "." or last[:1] == ".") and fnmatch.fnmatchcase(entry.name, last):
+                    found.append(entry.path)
+                    if len(found) >= _MAX_MATCHES:
+                        break
+    except OSError:
+        return []
+    return found
+
+
+def _fits(name: str, pattern: str) -> bool:
+    import fnmatch
+
+    return fnmatch.fnmatchcase(name, pattern.replace("[^", "[!"))
+
+
+def _odd_names(folder: str) -> list[str]:
+    """The names in a folder that look like options or that perl would run or write; behind them, where there are more, what says so."""
+    found: list[str] = []
+    try:
+        with os.scandir(folder) as listing:
+            for index, entry in enumerate(listing):
+                if index >= _MAX_NAMES or len(found) >= MAX_PATHS:
+                    return [*found, _UNREAD]
+                if (entry.name[0] == "-" and len(entry.name) > 1) or _MAGIC.search(entry.name):
+                    found.append(entry.name)
+    except OSError:
+        return found
+    return found
+
+
+def _size_words(size: Size, paths: list[str]) -> list[str]:
+    """A size as facts: "entries=1204", "bytes=3100", "more", and "many" where it is a lot that no tool makes again."""
+    facts = [f"entries={size.entries}", f"bytes={size.size}"] + ["more"] * size.more
+    many = size.entries >= MANY_ENTRIES or size.size >= MANY_BYTES
+    if many and not (paths and all(map(_made_by_tool, paths))):
+        facts.append("many")
+    return facts
+
+
+def _made_by_tool(path: str) -> bool:
+    """Whether a folder says of itself that a tool made it and can make it again."""
+    name = os.path.basename(path)
+    if name == "node_modules":
+        return os.path.lexists(os.path.join(os.path.dirname(path), "package.json"))
+    if name == "__pycache__":
+        return True
+    return any(os.path.lexists(os.path.join(path, mark)) for mark in ("CACHEDIR.TAG", "pyvenv.cfg"))

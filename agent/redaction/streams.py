@@ -1,0 +1,133 @@
+"""Redaction of text that comes in pieces: a secret cut in two by a chunk's end is still caught."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from agent.redaction.detector_table import KEY_BEGIN, KEY_END, KEY_LINES
+from agent.redaction.redactor import SecretRedactor
+
+HELD = 4096
+"""Characters of an unfinished line that are held back at most; longer tokens than that are no secrets."""
+
+_KEY_HELD = 8000
+
+
+@cache
+def _open_key() -> re.Pattern[str]:
+    """A private key that reaches to the end of the text and has not ended there, half an end marker included."""
+    unfinished = r"(?:-{1,5}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4})?|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
+    return re.compile(rf"{KEY_BEGIN}{KEY_LINES}(?:\s|\\[nr]?){{0,4}}{unfinished}\Z")
+
+
+@cache
+def _whole_key() -> re.Pattern[str]:
+    return re.compile(rf"{KEY_BEGIN}(?s:.){{0,8000}}?{KEY_END}")
+
+
+@cache
+def _key_line() -> re.Pattern[str]:
+    return re.compile(r"[ \t]*(?:[A-Za-z0-9+/=]{16,200}|[A-Za-z0-9+/]{1,15}={1,2}|-----END [A-Z0-9 ]{0,50}-----|)\r?\n")
+
+
+class StreamRedactor:
+    """Feed text as it comes, get redacted text that is safe to keep; `close` gives the rest.
+
+    Whole lines go through at once; the last unfinished line waits for its end, at most HELD characters of it. What was fed
+    comes out complete and in order.
+    """
+
+    def __init__(self, redactor: SecretRedactor) -> None:
+        self._redactor = redactor
+        self._pending = ""
+        self._in_key = False
+
+    def feed(self, text: str) -> str:
+        """Take a piece; return what is settled by now, perhaps nothing."""
+        self._pending += text
+        if self._in_key:
+            self._skip_key_lines()
+        cut = self._settled()
+        ready, self._pending = self._pending[:cut], self._pending[cut:]
+        return self._redactor.redact(ready) if ready else ""
+
+    def close(self) -> str:
+        """The rest, when no more comes."""
+        if self._in_key:
+            self._skip_key_lines()
+        ready, self._pending = self._pending, ""
+        return self._redactor.redact(ready) if ready else ""
+
+    def _settled(self) -> int:
+        """How much of the pending text can no longer become part of a secret."""
+        text = self._pending
+        cut = text.rfind("\n") + 1
+        if len(text) - cut > HELD:
+            cut = _word_end(text, len(text) - HELD // 2)
+        cut = self._before_known(self._before_seam(cut))
+        if "-----BEGIN " in text and (begun := _open_key().search(text)):
+            if len(text) - begun.start() < _KEY_HELD:
+                return min(cut, begun.start())
+            self._in_key = (
+                True  # no key is this long: what was seen becomes a label, what looks like more of it goes too
+            )
+            return text.rfind("\n") + 1 or len(text)
+        if "-----BEGIN " in text:
+            cut = min(
+                [key.start() for key in _whole_key().finditer(text) if key.start() < cut < key.end()], default=cut
+            )
+        return cut
+
+    def _before_seam(self, cut: int) -> int:
+        """Whole lines that go on in the next one wait for it: continued ones, and base64 where values are known."""
+        text = self._pending
+        start = cut
+        while start > 0 and cut - start <= HELD:
+            line_start = text.rfind("\n", 0, start - 1) + 1
+            continued = text.endswith("\\\n", 0, start)
+            if not continued and not (self._redactor.knows_values and _long_line().match(text, line_start, start)):
+                return start
+            start = line_start
+        if cut - start <= HELD:
+            return start
+        keep = text.rfind("\n", 0, cut - HELD // 2) + 1 or cut
+        begin = max(0, keep - HELD)
+        crossing = [hit[0] for hit in self._redactor.find(text[begin:cut]) if begin + hit[0] < keep < begin + hit[1]]
+        return text.rfind("\n", 0, begin + min(crossing)) + 1 if crossing else keep
+
+    def _before_known(self, cut: int) -> int:
+        """Move the cut in front of a known value that it would split (values may span lines)."""
+        longest = self._redactor.longest_known
+        if not longest or cut == 0:
+            return cut
+        around = self._pending[max(0, cut - longest) :]
+        base = cut - min(cut, longest)
+        for form in self._redactor.known_forms:
+            if "\n" not in form and len(form) <= HELD // 2:
+                continue  # stands within one line, which is never cut there
+            for size in range(min(len(form) - 1, cut - base), 0, -1):
+                place = cut - base - size
+                if around.startswith(form[:size], place) and form.startswith(around[place : place + len(form)]):
+                    cut = base + place
+                    break
+        return cut
+
+    def _skip_key_lines(self) -> None:
+        while match := _key_line().match(self._pending):
+            self._pending = self._pending[match.end() :]
+        self._in_key = "\n" not in self._pending and len(self._pending) < HELD
+
+
+@cache
+def _long_line() -> re.Pattern[str]:
+    """A line as encoders wrap them."""
+    return re.compile(r"[ \t>+|]{0,8}[A-Za-z0-9+/=_-]{40,}\r?\n\Z")
+
+
+def _word_end(text: str, wanted: int) -> int:
+    """A place to cut at or before `wanted`: after white space if there is some near, else exactly there."""
+    for at in range(wanted, max(wanted - HELD // 2, 0), -1):
+        if text[at - 1].isspace():
+            return at
+    return wanted

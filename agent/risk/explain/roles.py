@@ -1,0 +1,139 @@
+"""What happens to an operand, and where it lies, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.risk.explain.parts import one_line
+from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.tables.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
+
+_NO_FACTS: Mapping[str, tuple[str, ...]] = {}
+UNKNOWN_SHOWN = "…"  # how reports write what is not known before a command runs
+
+_ROLES = {
+    "read": "is read",
+    "secret": "is shown, though usually secret",
+    "create": "is made, if it is not there",
+    "write": "is written, replacing what is there",
+    "append": "is added to, at its end",
+    "modify": "is changed in place",
+    "copy-to": "gets the copy, replacing what is there",
+    "move": "is moved or renamed",
+    "link": "is the link's name",
+    "extract": "is unpacked",
+    "delete": "is deleted",
+    "sync": "gets what the source has, and loses the rest",
+    "delete-empty": "is removed, if it is empty",
+    "shred": "has its contents destroyed",
+    "truncate": "is cut off",
+    "chmod": "gets other permissions",
+    "chown": "gets another owner",
+    "permission-wide": "is opened to everyone",
+    "setuid": "runs with its owner's rights from now on",
+    "device-write": "is written to as a whole",
+    "format": "gets a new file system, or other partitions",
+    "kill": "is ended",
+    "kill-wide": "is ended, with all that match",
+    "send": "goes over the network",
+    "receive": "is fetched from the network",
+    "download": "is fetched to a file",
+    "run": "is run",
+    "run-unknown": "is run",
+    "run-remote": "is fetched and run",
+    "erase-log": "is erased",
+    "discard": "loses uncommitted changes",
+    "discard-one": "loses uncommitted changes",
+    "remote-change": "is changed on a server",
+    "remote-destroy": "is deleted on a server",
+}
+_PATH_ROLES = frozenset(
+    (
+        "read",
+        "secret",
+        "create",
+        "write",
+        "append",
+        "modify",
+        "copy-to",
+        "move",
+        "link",
+        "extract",
+        "delete",
+        "delete-empty",
+        "shred",
+        "truncate",
+        "chmod",
+        "chown",
+        "permission-wide",
+        "setuid",
+        "device-write",
+        "format",
+        "erase-log",
+        "run",
+    )
+)
+_PLACES = {
+    "temp": "in a folder for temporary files",
+    "temp-all": "all temporary files",
+    "home": "in your home folder",
+    "home-all": "your whole home folder",
+    "workspace-all": "the whole folder",
+    "outside-all": "everything in a folder above",
+    "config": "settings of yours",
+    "secrets": "usually secret",
+    "account": "decides who may log in",
+    "account-secret": "holds passwords",
+    "history": "a history of commands",
+    "schedule": "runs by itself",
+    "vcs": "the repository's own records",
+    "users": "belongs to another user",
+    "system": "a part of the system",
+    "device": "a device",
+    "remote": "on another machine",
+    "outside": "outside the workspace",
+    "everything": "the whole system",
+    "null": "a device that holds no data",
+}
+
+
+def role_phrase(role: str) -> str:
+    """What happens to an operand of this role, "" where there is nothing to say."""
+    return _ROLES.get(role, "")
+
+
+def place_phrase(
+    word: Word, role: str, scopes: Scopes, cwd: str, facts: Mapping[str, tuple[str, ...]] = _NO_FACTS
+) -> str:
+    """Where the path lies, what it resolves to and what is known of it; "" for what is no path or lies where one would think."""
+    text = word.text
+    if role not in _PATH_ROLES or text.startswith("/dev/fd/"):
+        return ""
+    if not text.strip(UNKNOWN_SHOWN):
+        return "known only when it runs"
+    if text == "~" or text.startswith("~/"):
+        text = scopes.home + text[1:]
+    word = Word(text.replace(UNKNOWN_SHOWN, UNKNOWN), word.start, word.end, glob=word.glob)
+    scope = scopes.of(word, cwd or scopes.cwd)
+    told = [_PLACES.get(scope, "") if word.known or not scope.endswith("-all") else ""]
+    if word.glob and word.known:
+        told.insert(0, "all names that match")
+    full = absolute(text, cwd or scopes.cwd)
+    moved = cwd not in ("", scopes.cwd) or text.startswith("..") or "/../" in text
+    if (
+        moved
+        and text != full
+        and UNKNOWN not in full
+        and not word.glob
+        and PSEUDO_HOME not in full
+        and PSEUDO_CWD not in full
+    ):
+        told.insert(0, one_line(full))
+    told += _known(facts.get(full, ()))
+    return ", ".join(phrase for phrase in told if phrase)
+
+
+def _known(facts: tuple[str, ...]) -> list[str]:
+    """What is at the path right now."""
+    told = ["does not exist now"] if "missing" in facts else []
+    return told + [f"a link to {one_line(fact[3:])}" for fact in facts if fact.startswith("to=")]

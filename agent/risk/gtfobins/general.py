@@ -1,0 +1,197 @@
+"""Kinds of ways out that many programs share: text for a shell, a program, a file of code, a library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.tables.scopes import absolute
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+Kind = Callable[["Walker", Invocation, Word], None]
+"""What judges the value of an option of one kind."""
+
+
+def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    name = invocation.words[0].text.rpartition("/")[2]
+    walker.add("run", [word], invocation.place, reason=f"has {name} run {{targets}}", rule="escape.run")
+
+
+def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text.strip():
+        walker.script(word.text, invocation.place, invocation)
+        runs(walker, invocation, word)
+
+
+def argv(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A program with its words; a plain `ssh` is what such options are for."""
+    pieces = word.text.replace(",", " ").split()
+    if not pieces or pieces[0].rpartition("/")[2] in (
+        "ssh",
+        "rsync",
+        "vim",
+        "vi",
+        "nano",
+        "emacs",
+        "gzip",
+        "python3",
+        "python",
+    ):
+        return
+    walker.script(word.text.replace(",", " "), invocation.place, invocation)
+    apart = [word.part(piece) for piece in word.text.split(",")]
+    if any(" " in piece.text for piece in apart[1:]):  # `gcc -wrapper sh,-c,'code of several words'`
+        walker.dispatch(invocation.inner(apart, invocation.words[0].text))
+    runs(walker, invocation, word)
+
+
+def rest(walker: Walker, invocation: Invocation, word: Word) -> None:
+    texts = [other.text for other in invocation.words]
+    rest = invocation.words[texts.index(word.text) :] if word.text in texts else []
+    while rest and rest[0].text.startswith("-"):
+        rest = rest[1:]
+    if rest:
+        walker.dispatch(invocation.inner(rest, invocation.words[0].text))
+        runs(walker, invocation, rest[0])
+
+
+def file(walker: Walker, invocation: Invocation, word: Word) -> None:
+    from agent.risk.invocations.interpreters import program_file
+
+    if word.text and word.text not in ("NONE", "/dev/null"):
+        program_file(walker, invocation, word)
+
+
+def path(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A name is one of the program's own; a path is a file of code."""
+    if "/" in word.text or not word.known:
+        file(walker, invocation, word)
+
+
+def library(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Machine code or a module from a file; a bare name is looked up where such things are installed."""
+    if "/" in word.text or word.text.endswith((".so", ".dylib")) or not word.known:
+        from agent.risk.gtfobins.loaders import load
+
+        load(walker, invocation, word)
+
+
+def shell(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("shell-escape", [], invocation.place)
+
+
+def bang(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Commands of ftp and its like: `!command` runs it here."""
+    for command in word.text.replace(";", "\n").splitlines():
+        if command.strip().startswith("!"):
+            shell_text(walker, invocation, word.part(command.strip()[1:]))
+
+
+def listen(walker: Walker, invocation: Invocation, word: Word) -> None:
+    reason = "gives a shell or program on this machine to the network"
+    walker.add("reverse-shell", [word], invocation.place, reason=reason, rule="reverse-shell.program")
+
+
+def typed(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Code on standard input of something that compiles or interprets it."""
+    text, taint = invocation.stdin or ("", "")
+    if text and text.strip(UNKNOWN + " \n"):
+        from agent.risk.inline import code as inline_code
+
+        inline_code.judge(walker, invocation, text, word.text.rpartition("/")[2], taint)
+
+
+def saved(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text:
+        walker.downloads.add(absolute(word.text, invocation.cwd))
+
+
+def saves(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """The names under which a downloader keeps what it fetches."""
+    for other in invocation.words[1:]:
+        if not other.text.startswith("-"):
+            name = other.text.partition("?")[0].rstrip("/")
+            walker.downloads.add(absolute(name.rpartition("/")[2] if "://" in name else name, invocation.cwd))
+
+
+def opened(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
+
+
+def shell_of_its_own(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`screen`, `tmux`, `script file`: without a command they open the person's shell."""
+    words = invocation.words[1:]
+    if word.text.rpartition("/")[2] == "script":
+        plain = not any(re.match(r"-\w*c|--command|--version|--help|-V|-h$", other.text) for other in words)
+    else:
+        plain = not words or (len(words) == 2 and words[0].text in ("-S", "-L"))
+    if plain:
+        opened(walker, invocation, word)
+
+
+def typed_bangs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Lines on standard input of programs that run `!command`; in those of an editor, `w file` writes."""
+    text, _ = invocation.stdin or ("", "")
+    for line in (text or "").splitlines()[:200]:
+        found = re.match(r"\s*[:%\d,$.]*\s*(?:r|w|e|read|write|shell|platform shell)?\s*!\s*(\S.*)", line)
+        if found:
+            shell_text(walker, invocation, word.part(found.group(1)))
+        elif (saved := re.match(r"\s*[:%\d,$.]*\s*w[q!]?\s+([/~.\w][^\s!]*)\s*$", line)) and word.text.rpartition("/")[
+            2
+        ] in ("ed", "red", "ex"):
+            walker.add(
+                "write", [word.part(saved.group(1))], invocation.place, invocation=invocation, rule="editor.write"
+            )
+
+
+def piped(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`-o '|command'`: where a file is expected, a command may stand."""
+    if word.text.lstrip()[:1] in ("|", "!"):
+        shell_text(walker, invocation, word.part(word.text.lstrip()[1:]))
+
+
+def settings(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`@file`: more options stand there, such as one that loads a plugin."""
+    walker.add(
+        "run", [word], invocation.place, reason="takes options that are not seen from {targets}", rule="escape.options"
+    )
+
+
+def read_first(walker: Walker, invocation: Invocation, word: Word) -> None:
+    operands = [other for other in invocation.words[1:] if not other.text.startswith("-")]
+    walker.add("read", operands[:1], invocation.place, invocation=invocation)
+
+
+def written(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text not in ("", "-"):
+        walker.add("write", [word], invocation.place, invocation=invocation)
+
+
+GENERAL: dict[str, Kind] = {
+    "sh": shell_text,
+    "argv": argv,
+    "rest": rest,
+    "file": file,
+    "path": path,
+    "lib": library,
+    "shell": shell,
+    "bang": bang,
+    "listen": listen,
+    "saved": saved,
+    "saves": saves,
+    "inner": shell_text,
+    "opened": opened,
+    "shell-of-its-own": shell_of_its_own,
+    "typed-bangs": typed_bangs,
+    "written": written,
+    "read-first": read_first,
+    "run": runs,
+    "settings": settings,
+    "piped": piped,
+    "typed": typed,
+}

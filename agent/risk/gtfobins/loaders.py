@@ -1,0 +1,153 @@
+"""Kinds of ways out that load: code from a file or a folder, settings that can run things, other machines, options not known."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.gtfobins.general import Kind, library, runs, shell_text
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.shell.environment import from_elsewhere, is_trusted
+from agent.risk.shell.words import Word
+from agent.risk.tables.options import split_args
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_DATA = (".yml", ".yaml", ".ini", ".json", ".toml", ".cfg")
+
+
+def load(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Code from a file or a folder: high where others could have put it there."""
+    if word.text and not is_trusted(walker, word.text):
+        _loaded(walker, invocation, word, "loads code from {targets}")
+
+
+def own(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Settings that can name programs to run: fine where they are the system's or the person's own."""
+    text = re.sub(r"^(?:sql|dbm|file):", "", word.text)
+    word = word.part(f"{walker.rater.scopes.home}{text[1:]}" if text.startswith("~/") else text)
+    if word.text.lower() not in ("", "none") and not is_trusted(walker, word.text):
+        where = absolute(word.text, walker.state.cwd)
+        in_temp = not word.taint and walker.rater.scopes.public(where) and where not in walker.downloads
+        _loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
+
+
+def _loaded(walker: Walker, invocation: Invocation, word: Word, reason: str, *, in_temp: bool = False) -> None:
+    level = Level.HIGH if from_elsewhere(walker, word, [word.text]) and not in_temp else None
+    walker.add("run", [word], invocation.place, level=level, reason=reason, rule="escape.load")
+
+
+def does(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """An option that has no value and makes the program run things by itself."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    reason = f"lets {name} run what its files or settings say"
+    walker.add("run", [], invocation.place, reason=reason, rule="escape.run")
+
+
+def listens(walker: Walker, invocation: Invocation, word: Word) -> None:
+    reason = "takes commands from whoever reaches it"
+    walker.add("serve", [], invocation.place, reason=reason, rule="escape.listen")
+
+
+def elsewhere(walker: Walker, invocation: Invocation, word: Word) -> None:
+    walker.add("remote-shell", [word], invocation.place, reason="runs on another machine: {targets}")
+
+
+def read(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text not in ("", "-"):
+        walker.add("read", [word], invocation.place, invocation=invocation)
+
+
+def pipes(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`sox '|command' …`: a command where a file is expected."""
+    for other in invocation.words[1:]:
+        if other.text.lstrip().startswith("|"):
+            shell_text(walker, invocation, other.part(other.text.lstrip()[1:]))
+
+
+def paths(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Plug-ins named as operands: by a path they are loaded, by a name they are the system's."""
+    for other in invocation.words[1:]:
+        if not other.text.startswith("-") and not other.text.endswith(".json"):
+            library(walker, invocation, other)
+
+
+def evaluated(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Files whose macros run commands while they are only read."""
+    operands = [other for other in invocation.words[1:] if not other.text.startswith("-")]
+    if operands:
+        walker.add("run", operands, invocation.place, reason="runs commands that {targets} may hold", rule="escape.run")
+
+
+def inventory(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Hosts of ansible: a list with a comma, a file of data, or a program that tells them."""
+    text = word.text
+    if text and "," not in text and not text.endswith(_DATA) and text.rstrip("/").rpartition("/")[2] not in _HOSTS:
+        load(walker, invocation, word)
+
+
+_HOSTS = ("hosts", "inventory", "inventories")
+
+
+def format_file(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A format of pandoc: its own by a name, somebody's program by a path or as Lua."""
+    if "/" in word.text or re.search(r"\.lua\b", word.text) or not word.known:
+        load(walker, invocation, word)
+
+
+def hypervisor(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Addresses of libvirt: `+ext` and `command=` name a program, `+ssh` another machine."""
+    if "+ext" in word.text or "command=" in word.text or not word.known:
+        runs(walker, invocation, word)
+    elif re.match(r"\w+\+(?:lib)?ssh2?:", word.text):
+        elsewhere(walker, invocation, word)
+
+
+def interface(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Ways to steer vlc: others than its windows take commands from a script or from the network."""
+    if word.text not in ("dummy", "qt", "ncurses", "macosx", "skins2"):
+        listens(walker, invocation, word)
+
+
+def judge_unlisted(
+    walker: Walker, invocation: Invocation, table: Program | None, ways: tuple[tuple[str, str], ...]
+) -> None:
+    """At least medium for options that are not known to be harmless, of programs with many that run something."""
+    known = {option for option, _ in ways}
+    for name in split_args(invocation.words[1:], with_values(table or Program(""), ways)).names:
+        if name in known or (name[:2] == "--" and any(option.startswith(name) for option in known)):
+            continue
+        program = invocation.words[0].text.rpartition("/")[2]
+        reason = f"may run or write something: {program} has many options that do, and {name[:30]} is not known"
+        walker.add("run", [], invocation.place, reason=reason, rule="run.option")
+
+
+def with_values(table: Program, ways: tuple[tuple[str, str], ...]) -> Program:
+    """The table, knowing that the options of `ways` take values."""
+    from msgspec.structs import replace
+
+    given = {option for option, kind in ways if kind not in VALUELESS and option[:1] in "-+" and option[1:]}
+    return replace(table, value=table.value | given)
+
+
+VALUELESS = ("does", "listens", "known")
+LOADERS: dict[str, Kind] = {
+    "load": load,
+    "own": own,
+    "does": does,
+    "listens": listens,
+    "elsewhere": elsewhere,
+    "read": read,
+    "pipes": pipes,
+    "paths": paths,
+    "evaluated": evaluated,
+    "inventory": inventory,
+    "format-file": format_file,
+    "hypervisor": hypervisor,
+    "interface": interface,
+    "known": runs,
+}

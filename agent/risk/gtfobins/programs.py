@@ -1,0 +1,221 @@
+"""Ways out in a language or notation of one program: macros of rpm, TeX, git-like settings, debuggers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.gtfobins.general import Kind, file, library, runs, shell, shell_text
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.shell.words import Word
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+_APT_MANNER = re.compile(
+    r"(?:APT::(?:Install-|Get::|Color|Cache::|Architecture|Default-Release|Sandbox::User|Immediate|Status-Fd)|Acquire::(?:Retries|Check-|Languages|ForceIPv[46]|"
+    r"https?::(?:Proxy=|Timeout|No-Cache)|AllowReleaseInfoChange|Queue-Mode|PDiffs|GzipIndexes)|DPkg::(?:Use-Pty|Progress-Fancy|Lock::|Options::=--force-conf)"
+    r"|Debug::|quiet|Dpkg::Options::=--force-conf|APT::Periodic)",
+    re.I,
+)
+
+
+def hg(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Settings of Mercurial: few are known to say only how, the others may name programs and extensions."""
+    name, _, value = word.text.partition("=")
+    if not re.match(
+        r"(?:ui\.(?:username|verbose|quiet|color|interactive|paginate|merge)|color\.|diff\.|phases\.|progress\.|defaults\.)",
+        name,
+    ):
+        shell_text(walker, invocation, word.part(value.lstrip("!")))
+        runs(walker, invocation, word)
+
+
+def svn(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`FILE:SECTION:NAME=VALUE`: tunnels and helpers are commands."""
+    name, _, value = word.text.partition("=")
+    if re.search(r":tunnels:|:helpers:|-cmd$|-program$|:hooks-env", name):
+        shell_text(walker, invocation, word.part(value.lstrip("$")))
+    runs(walker, invocation, word)
+
+
+def apt(walker: Walker, invocation: Invocation, word: Word) -> None:
+    found = re.match(r"(?:APT|DPkg|Dir::Bin|Acquire)::[\w:-]*(?:Invoke\w*|Pager|Pkgs|ProxyAutoDetect|Tools|Options|Bin[\w:]*)[:]*=(.*)",
+                     word.text, re.I | re.S)  # fmt: skip
+    if found or word.text.lower().startswith("dir::bin"):
+        shell_text(walker, invocation, word.part(word.text.partition("=")[2]))
+    elif not _APT_MANNER.match(word.text):
+        runs(walker, invocation, word)
+
+
+def ssh(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`-o ProxyCommand=…` and the like, for the programs whose handlers do not look at them."""
+    if re.match(r"\s*(?:Include|Match)[\s=]", word.text, re.I):
+        runs(walker, invocation, word)
+    found = re.match(
+        r"\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand|ssh_command|PKCS11Provider|SecurityKeyProvider|XAuthLocation)[\s=]+(.*)",
+        word.text,
+        re.I | re.S,
+    )
+    if found and found.group(1).strip().lower() != "none":
+        shell_text(walker, invocation, word.part(found.group(1).lstrip(";& ")))
+
+
+def unixexec(walker: Walker, invocation: Invocation, word: Word) -> None:
+    fields = [part.partition("=")[2] for part in word.text.split(",")]
+    words = [word.part(field) for field in fields if field]
+    if words:
+        walker.dispatch(invocation.inner(words, "busctl"))
+        runs(walker, invocation, word)
+
+
+def rpm(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Macros: `%(command)` and `%{lua:code}`."""
+    from agent.risk.inline import code as inline_code
+
+    for found in re.finditer(r"%\((.*)\)|%\{lua:(.*)\}", word.text, re.S):
+        if found.group(1):
+            shell_text(walker, invocation, word.part(found.group(1)))
+        elif found.group(2):
+            inline_code.judge(walker, invocation, found.group(2), "lua", word.taint)
+
+
+def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """TeX on the command line: \\write18, \\input|, \\directlua, and what allows them."""
+    from agent.risk.inline import code as inline_code
+
+    for other in invocation.words[1:]:
+        if re.fullmatch(r"--?(?:shell-escape|enable-write18|shell-restricted=no)", other.text):
+            reason = "lets the document run any command"
+            walker.add("run", [other], invocation.place, reason=reason, rule="escape.document")
+        for found in re.finditer(
+            r"\\write18\s*\{([^}]*)\}|\\input\s*\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)", other.text
+        ):
+            shell_text(walker, invocation, other.part(next(group for group in found.groups() if group is not None)))
+        for found in re.finditer(r"\\directlua\s*\{(.*)\}", other.text, re.S):
+            inline_code.judge(walker, invocation, found.group(1), "lua", other.taint)
+
+
+def m4(walker: Walker, invocation: Invocation, word: Word) -> None:
+    text = (invocation.stdin[0] if invocation.stdin else "") or ""
+    for found in re.finditer(r"e?syscmd\((.*)\)", text):
+        shell_text(walker, invocation, word.part(found.group(1).strip("`'\" ")))
+
+
+def nse(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if re.search(r"[/$\0]|\.nse\b|tmp", word.text):
+        file(walker, invocation, word)
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        from agent.risk.inline import code as inline_code
+
+        inline_code.judge(walker, invocation, written[0] or "", "lua", written[1])
+    if "exec" in word.text or "http-put" in word.text:
+        walker.add("send", [word], invocation.place)
+
+
+def wireshark(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text.startswith("lua_script"):
+        file(walker, invocation, word.part(word.text.partition(":")[2]))
+
+
+def run_parts(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if any("regex" in other.text for other in invocation.words) or any(
+        walker.rater.scopes.of(other, invocation.cwd) != "system" for other in invocation.words[-1:]
+    ):
+        runs(walker, invocation, invocation.words[-1])
+    if any(re.search(r"\b(?:ba|da|z|k)?sh\b", other.text) for other in invocation.words[1:]):
+        shell(walker, invocation, word)
+
+
+def service(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`service ../../bin/sh`: a name with a slash leaves the folder of services."""
+    for other in invocation.words[1:2]:
+        if "/" in other.text:
+            path = other.part("/" + other.text.rpartition("..")[2].lstrip("/")) if ".." in other.text else other
+            walker.dispatch(invocation.inner([path, *invocation.words[2:]], "service"))
+            runs(walker, invocation, other)
+
+
+def host(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if word.text == "1" or word.text.startswith(("/proc/1/", "ns/")) or "/proc/1/" in word.text:
+        reason = "enters the namespaces of the host's first process"
+        walker.add("container-host", [], invocation.place, reason=reason, rule="container.host-namespace")
+
+
+def capsh(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`capsh … -- words` gives the words to a shell."""
+    texts = [other.text for other in invocation.words]
+    cut = next((texts.index(mark) for mark in ("--", "==") if mark in texts), -1)
+    if cut < 0:
+        return
+    if cut + 1 < len(texts):
+        walker.dispatch(invocation.inner([word.part("bash"), *invocation.words[cut + 1 :]], "capsh"))
+    else:
+        walker.add("elevate-shell", [], invocation.place, reason="opens a shell with the rights it was told to keep")
+
+
+def gdb(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Commands of a debugger: a shell's, or Python's."""
+    from agent.risk.inline import code as inline_code
+
+    text = word.text.strip()
+    shell = re.match(r"(?:!|shell\s+|platform shell\s+|make\s+)(.+)|(?:shell|sh)$", text, re.S)
+    if shell:
+        shell_text(walker, invocation, word.part(shell.group(1) or "sh"))
+    elif code := re.match(r"(?:python|py|script|python-interactive|pi)\s+(.*)", text, re.S):
+        inline_code.judge(walker, invocation, code.group(1), "python", word.taint)
+        runs(walker, invocation, word)
+    for called in re.finditer(r"\b(?:system|execl?p?)\s*\(\s*\"([^\"]*)\"", text):
+        shell_text(walker, invocation, word.part(called.group(1)))
+
+
+def installs(walker: Walker, invocation: Invocation, word: Word) -> None:
+    asks = re.compile(r"-[ACDJLOVXahlrv]$|--(?:info|look|version|help|details)")
+    if any(not other.text.startswith("-") for other in invocation.words[1:]) and not any(
+        asks.match(other.text) for other in invocation.words[1:]
+    ):
+        walker.add("package-install", invocation.words[1:], invocation.place)
+
+
+def module(walker: Walker, invocation: Invocation, word: Word) -> None:
+    for found in re.finditer(r"load_module\s+([^;\s]+)", word.text):
+        library(walker, invocation, word.part(found.group(1)))
+
+
+def setting(walker: Walker, invocation: Invocation, word: Word) -> None:
+    name, _, value = word.text.partition("=")
+    if name in ("extension", "zend_extension"):
+        library(walker, invocation, word.part(value))
+    elif name in ("auto_prepend_file", "auto_append_file") and value:
+        file(walker, invocation, word.part(value))
+
+
+def form(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`json_pp -f eval`: takes its input for Perl."""
+    if word.text == "eval":
+        runs(walker, invocation, word)
+
+
+PROGRAMS: dict[str, Kind] = {
+    "hg": hg,
+    "svn": svn,
+    "apt": apt,
+    "ssh": ssh,
+    "unixexec": unixexec,
+    "rpm": rpm,
+    "tex": tex,
+    "m4": m4,
+    "nse": nse,
+    "wlua": wireshark,
+    "runparts": run_parts,
+    "service": service,
+    "host": host,
+    "capsh": capsh,
+    "gdb": gdb,
+    "installs": installs,
+    "module": module,
+    "setting": setting,
+    "format": form,
+}

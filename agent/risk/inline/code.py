@@ -1,0 +1,157 @@
+"""Rate code of other languages given on a command line: shell-outs, deletions, writes, network, hidden code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files
+from agent.risk.inline.limits import first
+from agent.risk.inline.patterns import patterns
+from agent.risk.inline.programs import starts_programs, suspect_text
+from agent.risk.inline.readers import read
+from agent.risk.inline.suspects import judge_suspects
+from agent.risk.inline.texts import home_named
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.budget import SCRIPT
+from agent.risk.reader.expansions import decode_ansi_c
+from agent.risk.shell.words import UNKNOWN, Word, is_name
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+_NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
+
+
+def judge(walker: Walker, invocation: Invocation, code: str, language: str, taint: str) -> None:
+    """Findings for `code`; none for code that only computes, reads and prints."""
+    place = invocation.place
+    if len(code) > 60_000:
+        walker.add("run-opaque", [], place, reason="is given more inline code than can be looked through")
+        return
+    if "net" in taint:
+        walker.add("run-remote", [], place)
+        return
+    if "opaque" in taint:
+        walker.add("run-decoded", [], place)
+    if UNKNOWN in code and "cmd" in taint:
+        walker.add("run-opaque", [], place)
+    elif UNKNOWN in code or is_name(taint):
+        walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
+    walker.work.spend(SCRIPT + len(code) / 4)
+    reading = read(code, language)
+    before = len(walker.findings)
+    if reading is None or not reading.harmless or taint or UNKNOWN in code:
+        _scan(walker, invocation, code, language)
+    if reading is None or not reading.harmless:
+        judge_suspects(walker, invocation, code)
+    if reading is not None:
+        judge_deeds(walker, invocation, reading, before)
+        if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):
+            reason = f"has {language} do more than is known to be harmless: {{targets}}"
+            walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
+
+
+def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
+    """Findings for what gives itself away in `code`, whatever it is that is written there."""
+    place = invocation.place
+    code = home_named(code)
+    signs = patterns()
+    runs = bool(signs["runs"].search(code) or signs["pipes"].search(code)) or (
+        language in ("ruby", "perl", "php", "julia", "Rscript") and "`" in code
+    )
+    network = bool(signs["network"].search(code))
+    if network and signs["reverse"].search(code) and (runs or "dup2" in code or "sh" in code):
+        walker.add("reverse-shell", [], place)
+    if signs["setuid"].search(code):
+        reason = "takes the rights of another user from inline code"
+        walker.add("elevate", [], place, level=Level.HIGH, reason=reason, rule="inline.setuid")
+    if signs["library"].search(code):
+        walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")
+    if signs["fork"].search(code):
+        walker.add("fork-bomb", [], place)
+    if signs["hidden"].search(code) and (signs["eval"].search(code) or runs):
+        walker.add("run-decoded", [], place)
+    if runs:
+        starts_programs(walker, invocation, code, language)
+        if (network or _NET_MODULE.search(code)) and language not in ("awk",):
+            walker.add(
+                "run-remote", [], place, reason="talks to the network and starts programs", rule="inline.network-runs"
+            )
+    if signs["dynamic"].search(code):
+        walker.add(
+            "run-opaque",
+            [],
+            place,
+            reason="looks its functions up by name, which hides what it does",
+            rule="inline.dynamic",
+        )
+    for match in signs["path_method"].finditer(code):
+        walker.add("delete", [Word(match.group("s"), *place)], place, invocation=invocation, rule="inline.delete")
+    judge_deletions(walker, invocation, code)
+    judge_files(walker, invocation, code, network)
+    if network:
+        walker.add(
+            "send" if signs["send"].search(code) else "receive", [], place, level=Level.MEDIUM, rule="inline.network"
+        )
+        if re.search(
+            r"\b(?:exec|eval|iex|Invoke-Expression|loadstring|load|instance_eval|vm\.run\w+)\b\s*[\s(]"
+            r"|[(,]\s*(?:eval|exec|loadstring|Function)\s*[,)]",  # handed on as a function: `.then(eval)`
+            code,
+            re.I,
+        ):
+            walker.add("run-remote", [], place)
+    _runs_input(walker, invocation, code, language)
+    if signs["eval"].search(code):
+        _evaluated(walker, invocation, code, language)
+    if signs["kill"].search(code):
+        walker.add("kill", [], place)
+    if signs["sql"].search(code):
+        walker.add("db-destroy", [], place)
+    _built(walker, invocation, code, "" if runs else language)
+
+
+def _built(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """`eval` of what is put together while the code runs; nothing without a language, where more is known than that."""
+    if (
+        language not in ("", "awk")
+        and patterns()["eval"].search(code)
+        and "compile(" not in code
+        and "re.compile" not in code
+    ):
+        place = invocation.place
+        walker.add("run", [Word("code built while it runs", *place)], place, rule="inline.eval")
+
+
+_RUNS_INPUT = (
+    r"\b(?:eval|exec|system|popen|execSync|shell_exec|passthru|instance_eval|loadstring|load|compile|Function)\b\s*[(\s]"
+    r"[^;\n]{0,40}?(?:\b(?:raw_)?input\s*\(|stdin|STDIN|\bgets\b|open\s*\(\s*0|readFileSync\s*\(\s*0)"
+)
+
+
+def _runs_input(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """`eval(input())`: what comes in is code, of this language or of the shell."""
+    from agent.risk.invocations.interpreters import feed_findings
+
+    if invocation.stdin is None or re.search(_RUNS_INPUT, code) is None:
+        return
+    text, taint = invocation.stdin
+    feed_findings(walker, invocation, text, taint)
+    if text and text != code:
+        walker.work.enter()
+        suspect_text(walker, invocation, text)
+        judge(walker, invocation, text, language, taint)
+        walker.work.leave()
+
+
+def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """Code in strings of code that evaluates strings."""
+    walker.work.enter()
+    for match in first(walker, invocation, patterns()["string"].finditer(code)):
+        inner = decode_ansi_c(match.group("s"))
+        if "(" in inner and len(inner) < len(code):
+            walker.work.spend(10 + 2 * len(inner))
+            judge(walker, invocation, inner, language, "")
+    walker.work.leave()

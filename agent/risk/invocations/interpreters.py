@@ -1,0 +1,323 @@
+"""Shells and other interpreters: what code they are given, and by which way."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.invocations.wildcard_options import matched_names
+from agent.risk.shell.builtins import judge_code
+from agent.risk.shell.words import UNKNOWN, Word, join_taint
+from agent.risk.tables.options import Args
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.store import Program
+from agent.risk.tables.store import program as find_program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """bash, sh, zsh, dash …: -c text, a script file, or code on stdin."""
+    if len(invocation.words) == 2 and invocation.stdin is None and invocation.words[1].text in ("--version", "--help"):
+        return None, ""
+    if invocation.words[0].text.rpartition("/")[2] in ("pwsh", "powershell", "pwsh-preview"):
+        from agent.risk.programs.powershell import powershell
+
+        return powershell(walker, invocation)
+    for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
+        if word.text != "/dev/null":
+            script_file(walker, invocation, word)
+    for word in args.values("--command", "-C", "--init-command"):  # of fish
+        judge_code(walker, invocation, word.text, word.taint)
+        walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
+    if args.has("--command"):
+        return None, ""
+    if args.has("-c"):
+        words = args.operands
+        if not words:
+            return None, ""
+        judge_code(walker, invocation, words[0].text, words[0].taint)
+        saved = walker.state.positional, walker.state.shell_name, walker.state.exports_all
+        walker.state.exports_all |= args.has("-a") or any(word.text == "allexport" for word in args.values("-o"))
+        walker.state.positional = words[2:]
+        walker.state.shell_name = words[1].text if len(words) > 1 else "bash"
+        result = walker.script(words[0].text, invocation.place, invocation.inner([], table.name), invocation.stdin)
+        walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
+        return result
+    if args.has("-n") and args.operands and not args.has("-s", "+n"):
+        return None, ""
+    if args.operands and not args.has("-s"):
+        return script_file(walker, invocation, args.operands[0])
+    return feed_shell(walker, invocation)
+
+
+def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
+    """Whether this very command downloads the file it runs."""
+    return bool(walker.downloads) and absolute(word.text, invocation.cwd) in walker.downloads
+
+
+def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
+    """A file of code: the project's own, or something that came from elsewhere, or was written by this very command."""
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        feed_findings(walker, invocation, *written)
+        walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
+    if "net" in word.taint or word.text.startswith(("http://", "https://")) or fetched(walker, invocation, word):
+        walker.add("run-remote", [word], invocation.place)
+    elif "opaque" in word.taint:
+        walker.add("run-decoded", [word], invocation.place)
+    elif "proc" in word.taint or word.text in ("/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0"):
+        return feed_shell(walker, invocation) if "proc" not in word.taint else _opaque(walker, invocation, word)
+    else:
+        walker.add("run", [word], invocation.place, rule="run.script")
+    return None, ""
+
+
+def program_file(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A file of code for something that is no shell, such as `sed -f`: from standard input it is not shell text."""
+    if word.text not in ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0") and "proc" not in word.taint:
+        script_file(walker, invocation, word)
+    elif "net" in (invocation.stdin or ("", ""))[1] or "net" in word.taint:
+        walker.add("run-remote", [word], invocation.place)
+    else:
+        walker.add("run", [word], invocation.place, reason="runs the output of another command", rule="run.script")
+
+
+def _opaque(walker: Walker, invocation: Invocation, word: Word) -> Output:
+    if "secret" not in word.taint and "cmd" not in word.taint:
+        walker.add("run", [word], invocation.place, reason="runs the output of another command")
+    else:
+        walker.add("run-opaque", [word], invocation.place)
+    return None, ""
+
+
+def feed_shell(walker: Walker, invocation: Invocation) -> Output:
+    """Code on standard input."""
+    stdin = invocation.stdin
+    if any(target.word.text.startswith(("/dev/tcp/", "/dev/udp/")) for target in invocation.redirects):
+        walker.add("reverse-shell", [], invocation.place)
+        return None, "shell"
+    if stdin is None:
+        open_shell(walker, invocation)
+        return None, "shell"
+    text, taint = stdin
+    feed_findings(walker, invocation, text, taint)
+    if text and text.strip(UNKNOWN + " \n"):
+        return walker.script(text, invocation.place, invocation.inner([], "stdin"))
+    return None, join_taint(taint, "shell")
+
+
+# These run what they are told to, a shell like anything else. Whatever else opens a shell is not meant for it.
+_CARRIERS = (
+    "wrappers:",
+    "invocations.interpreters:shell",
+    "handlers_elsewhere:",
+    "handlers_containers:",
+    "programs.system:secret_store",
+    "programs.network:behind_options",
+)
+
+
+def open_shell(walker: Walker, invocation: Invocation) -> None:
+    """A shell that takes what is typed. Nothing of that is seen, so what counts is whose it is and how it is come by."""
+    if invocation.elevated:
+        walker.add("elevate-shell", [], invocation.place)
+    elif any(re.fullmatch(r"-[a-z]{0,3}p[a-z]{0,3}", word.text) for word in invocation.words[1:]):
+        reason = "opens a shell that keeps the rights of a set-uid program"
+        walker.add("elevate-shell", [], invocation.place, reason=reason, rule="elevate-shell.kept")
+    elif (carrier := _odd_carrier(walker)) and not walker.suspecting:
+        reason = f"has {carrier} open a shell, in which nothing is checked"
+        walker.add("shell-escape", [], invocation.place, reason=reason)
+    else:
+        walker.add("run", [], invocation.place, reason="opens a shell of its own", rule="run.shell")
+
+
+def _odd_carrier(walker: Walker) -> str:
+    """The program around this one that is no wrapper, if there is one: an editor, a pager, an archiver, an interpreter."""
+    for outer in walker.programs.around():
+        name = outer.words[0].text.rpartition("/")[2]
+        table = find_program(name)
+        if table is not None and table.handler and not table.handler.startswith(_CARRIERS):
+            return name
+    return ""
+
+
+def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:
+    """Where does code on stdin come from?"""
+    if "socket" in taint:
+        walker.add("reverse-shell", [], invocation.place)
+    elif "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif text is None or UNKNOWN in text:
+        if "file" in taint:
+            walker.add("run", [Word("code from a file", *invocation.place)], invocation.place, rule="run.stdin")
+        else:
+            walker.add("run-opaque", [], invocation.place)
+
+
+def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """python, perl, ruby, node, php, lua …: code given inline is scanned, files are run."""
+    from agent.risk.inline import code as inline_code
+
+    if table.name == "python":
+        _judge_shadows(walker, invocation, args)
+    module = args.value("-m") if table.name == "python" else None
+    coded = not args.names.isdisjoint(table.script) and bool(args.values(*table.script))
+    if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
+        from agent.risk.invocations.python_modules import run_module
+
+        return run_module(walker, invocation, module)
+    if coded:
+        return _given(walker, invocation, table, args)
+    if _only_shows(invocation, table, args):
+        return None, ""
+    if args.operands and args.operands[0].text != "-":
+        checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
+        if args.names and args.names <= checks:  # with any other option, it may load something first
+            return None, ""
+        return script_file(walker, invocation, args.operands[0])
+    if invocation.stdin is None:
+        walker.add(
+            "run", [Word(f"an interactive {table.name}", *invocation.place)], invocation.place, rule="run.interactive"
+        )
+        return None, ""
+    text, taint = invocation.stdin
+    feed_findings(walker, invocation, text, taint)
+    if text:
+        inline_code.judge(walker, invocation, text, _language(table, invocation), taint)
+    return None, taint
+
+
+def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """Code in the words of the command; further operands are files that it reads, or changes with `perl -i`."""
+    from agent.risk.inline import code as inline_code
+
+    place = invocation.place
+    loaded = _loaded(walker, invocation, table, args)
+    snippets = args.values(*table.script)
+    if table.name in ("perl", "ruby"):  # one program of several lines
+        taint = " ".join(word.taint for word in snippets).strip()
+        snippets = [Word("\n".join(word.text for word in snippets), *place, taint=taint)]
+    for word in snippets:
+        inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
+    if table.name == "perl" and any(name.startswith("-i") for name in args.names):
+        walker.add("modify", args.operands, place, invocation=invocation)
+    else:
+        for word in args.operands:
+            walker.add("read", [word], place, invocation=invocation)
+    _opened_names(walker, invocation, table, args)
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+def _first(args: Args, names: frozenset[str], other: str) -> bool:
+    """Whether one of `names` is given before `other`."""
+    return next(name in names for name, _ in args.options if name in names or name == other)
+
+
+_LOADING = {"perl": ("-M", "-m"), "ruby": ("-r", "--require"), "node": ("-r", "--require", "--import"), "lua": ("-l",)}
+_LOADS = {"ruby": "require '{}';", "node": "require('{}');", "lua": "require '{}';"}
+_IMPORTS = re.compile(r"-W[^:]*:[^:]*:[^:]*\.|-Xpresite")
+_MORE = {  # options that load or run something besides the code
+    "python": ("-i",), "perl": ("-I", "-d", "-x"), "ruby": ("-I", "-x"), "php": ("-F", "-S", "-d", "-c", "-z", "-t"), "lua": ("-i",),
+    "erl": ("-s", "-run", "-pa", "-pz", "-config", "-boot"),
+    "node": ("-i", "--interactive", "--loader", "--experimental-loader", "--env-file", "--inspect", "--inspect-brk", "--test"),
+}  # fmt: skip
+
+
+def _language(table: Program, invocation: Invocation) -> str:
+    """The language of the code: the table's, or that of the program where one table has those of several."""
+    return invocation.words[0].text.rpartition("/")[2] if table.name == "Rscript" else table.name
+
+
+def _judge_shadows(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Modules of the folder that hide those of the library: with -c, -m and code on standard input the folder comes first."""
+    if args.has("-I", "-P") or UNKNOWN in invocation.cwd:
+        return
+    known = walker.rater.context.facts.get(invocation.cwd, ())
+    hidden = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("shadows=")]
+    if hidden:
+        reason = "would load {targets} of this folder in the place of a module of Python's own"
+        walker.add("run", hidden, invocation.place, reason=reason, rule="run.shadow")
+
+
+def _loaded(walker: Walker, invocation: Invocation, table: Program, args: Args) -> str:
+    """Code for the modules that options load. Options that load or run something else are told."""
+    more = [name for name in _MORE.get(table.name, ()) if name in args.names]
+    if table.name == "python":  # -W ignore::module.Class and -X presite=module import
+        more += [name for name, word in args.options if word is not None and _IMPORTS.match(name + word.text)]
+    if more:
+        words = [Word(name, *invocation.place) for name in more]
+        reason = "loads or runs something besides the code it is given: {targets}"
+        walker.add("run", words, invocation.place, reason=reason, rule="run.option")
+    modules = [word.text for word in args.values(*_LOADING.get(table.name, ()))]
+    if table.name != "perl":
+        return "".join(_LOADS[table.name].format(text) for text in modules)
+    uses = [
+        re.sub(r"=(.*)", lambda names: f" qw({names[1]})", text, flags=re.S) for text in modules
+    ]  # -MList::Util=sum,max
+    code = "".join(f"no {text[1:]};" if text[:1] == "-" else f"use {text};" for text in uses)
+    pattern = args.value("-F")
+    if pattern is not None:  # perl writes it into its code as it is given
+        code += f"split({pattern.text});" if pattern.text[:1] in ("/", "'", '"') else f"m\1{pattern.text}\1;"
+    return code + ("<>;" if args.has("-n", "-p") else "")
+
+
+def _only_shows(invocation: Invocation, table: Program, args: Args) -> bool:
+    """`python3 --version`, `php -i`: nothing beside it, which could be loaded or read all the same."""
+    if invocation.stdin is not None:
+        return False
+    words = invocation.words[1:]
+    if len(words) == 1 and words[0].text in ("--version", "--help", "-version", "-help", "-V", "-h", "-v"):
+        return words[0].text != "-v" or table.name != "python"  # there it tells what is loaded, and goes on
+    return bool(args.names) and args.names <= table.dry and not args.operands
+
+
+def javascript(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """deno, bun: code behind `eval` or `-e`; the table says what the rest does."""
+    from agent.risk.inline import code as inline_code
+
+    snippets = args.values(*table.script)
+    if table.name == "deno" and args.operands and args.operands[0].text == "eval":
+        snippets += args.operands[1:2]
+    for word in snippets:
+        inline_code.judge(walker, invocation, word.text, "node", word.taint)
+    words = [word.text for word in args.operands if not word.text.startswith("-") or word.text == "-"]
+    if invocation.stdin is not None and not snippets and words in ([], ["-"], ["run"], ["run", "-"], ["repl"]):
+        text, taint = invocation.stdin
+        feed_findings(walker, invocation, text, taint)
+        if text:
+            inline_code.judge(walker, invocation, text, "node", taint)
+
+
+_NAMES_FROM = frozenset(("all", "listed", "file", "input", "net", "opaque"))
+
+
+def _opened_names(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """Perl's `<>`, and so -n and -p, opens an operand `command|` as a pipe from that command."""
+    if table.name != "perl":
+        return
+    opens = args.has("-n", "-p") or any(
+        "<>" in word.text or "<ARGV>" in word.text for word in args.values(*table.script)
+    )
+    for word in args.operands:
+        if opens and not _NAMES_FROM.isdisjoint(word.taint.split()):
+            reason = "has perl open {targets} by names that nobody has seen, and one that ends in | is run"
+            walker.add("run", [word], invocation.place, reason=reason, rule="perl.open")
+        names = [word, *matched_names(walker, word, invocation.cwd, "magic")] if opens else [word]
+        for name in names:
+            _open_magic(walker, invocation, name, opens=opens)
+
+
+def _open_magic(walker: Walker, invocation: Invocation, name: Word, *, opens: bool) -> None:
+    """A name as perl opens it: `command |` and `| command` are run, `> file` is written."""
+    text = name.text.strip()
+    if text.endswith("|") or text.startswith("|"):
+        walker.script(text.strip("| "), invocation.place, invocation)
+        reason = "has perl run what is named as a file: {targets}"
+        walker.add("run", [name], invocation.place, reason=reason, rule="perl.open")
+    elif opens and text.startswith((">", "+>", "+<")):
+        walker.add("write", [name.part(text.lstrip("+<>& "))], invocation.place, invocation=invocation)

@@ -1,0 +1,326 @@
+"""Judge one invocation: peel its wrappers in a loop, then apply its program's handler and table."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agent.protocol.decisions import Finding, Level
+from agent.risk.gtfobins.options import judge_ways_out
+from agent.risk.invocations.folder_files import judge_folder_files
+from agent.risk.invocations.given_names import NAMING, keep_names, real_program
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
+from agent.risk.invocations.named_destruction import judge_named_destruction
+from agent.risk.invocations.shown_secrets import judge_shown_files
+from agent.risk.reader.budget import WRAPPER
+from agent.risk.shell import builtins as shell_builtins
+from agent.risk.shell.lists import judge_lists
+from agent.risk.shell.number_outputs import as_numbers
+from agent.risk.shell.outputs import output_of
+from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.tables.dry_options import leave_own, runs_to_tell
+from agent.risk.tables.effects import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
+from agent.risk.tables.options import Args, split_args
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.standard_folders import STANDARD_FOLDERS, opens_in_front
+from agent.risk.tables.store import Program
+from agent.risk.tables.store import program as find_program
+from agent.risk.tables.sub_command_readings import without_first_options
+from agent.risk.tables.telling_options import judge_telling_options
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+MAX_WRAPPERS = 5_000
+_LOOKS_AT_WORDS = frozenset(
+    ("xargs", "parallel", "ssh", "watch", "find", "git", "env")
+)  # these read all words of what they wrap
+_ELEVATES = frozenset(("invocations.wrappers:elevate", "invocations.wrappers:su"))
+Handler = Callable[["Walker", Invocation, Program, Args], "Output | Invocation | None"]
+_handlers: dict[str, Handler] = {}
+
+
+def handler(path: str) -> Handler:
+    """The function `module:name` of this package, imported when first met."""
+    found = _handlers.get(path)
+    if found is None:
+        module, _, name = path.partition(":")
+        found = _handlers[path] = getattr(importlib.import_module(f"agent.risk.{module}"), name)
+    return found
+
+
+def judge(walker: Walker, invocation: Invocation) -> Output:
+    """Everything about one program; its output, as far as it is known."""
+    outer = walker.programs.current
+    walker.work.enter()
+    try:
+        return peel(walker, invocation)
+    finally:
+        walker.work.leave()
+        walker.programs.current = outer
+
+
+def peel(walker: Walker, invocation: Invocation) -> Output:
+    """`judge`, for a program and each one that it wraps."""
+    begin = len(walker.findings)
+    for _ in range(MAX_WRAPPERS):
+        if walker.state.variables:
+            walker.work.spend(len(walker.state.variables) / 8)
+        walker.programs.begin(invocation, walker.state.variables)
+        invocation = real_program(walker, invocation) if walker.names else invocation
+        name = program_name(walker, invocation)
+        if name is None:
+            return None, invocation.words[0].taint or "cmd"
+        walker.reading.given(name, invocation)
+        result = shell_builtins.run_builtin(walker, name, invocation)
+        if result is not None:
+            return result
+        judge_surroundings(walker, name, invocation)
+        judge_ways_out(walker, name, invocation)
+        table = find_program(name)
+        judge_leaks(walker, name, invocation, table)
+        if table is None:
+            if walker.session is not None:
+                walker.session.unknown(walker, invocation)
+            before = len(walker.findings)
+            unknown_program(walker, invocation)
+            nothing_known = Program(name)
+            judge_telling_options(walker, invocation, nothing_known, split_args(invocation.words[1:], nothing_known))
+            judge_named_destruction(walker, invocation, walker.findings[before:])
+            return None, invocation.stdin[1] if invocation.stdin else ""
+        before, walker.reads = len(walker.findings), False
+        inner = apply(walker, invocation, table)
+        if table.name in NAMING:
+            keep_names(walker, invocation, table)
+        if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
+            judge_named_secrets(walker, name, invocation)
+            judge_shown_files(walker, name, invocation, table)
+        if not isinstance(inner, Invocation):
+            judge_named_destruction(walker, invocation, walker.findings[before:])
+            if invocation.elevated and (table.reader or walker.reads):
+                read_elevated(walker, begin)
+            return as_numbers(name, invocation, inner)
+        if not inner.words:
+            return None, ""
+        invocation = inner
+        walker.work.spend(WRAPPER)
+    walker.add("run-opaque", [], invocation.place, reason="is wrapped more often than can be followed")
+    return None, ""
+
+
+def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> None:
+    """What a program finds: what earlier commands left, variables that were set for it, and files that it takes for options."""
+    if walker.session is not None:
+        walker.session.judge_program(walker, name, invocation)
+    if invocation.environment or walker.state.exported:
+        from agent.risk.invocations.obeyed_variables import judge_started
+
+        judge_started(walker, name, invocation)
+    if walker.rater.context.facts:
+        judge_folder_files(walker, name, invocation)
+    if walker.rater.context.facts and any(word.glob for word in invocation.words):
+        from agent.risk.invocations.wildcard_options import judge_wildcard_options
+
+        judge_wildcard_options(walker, name, invocation)
+
+
+def read_elevated(walker: Walker, begin: int) -> None:
+    """With more rights is no worse than without where it only reads: then what says so is kept at low."""
+    found = walker.findings[begin:]
+    if any(finding.level is not Level.LOW and finding.rule != "elevate.sudo" for finding in found):
+        return
+    for index, finding in enumerate(found, begin):
+        if finding.rule == "elevate.sudo":
+            walker.findings[index] = replace(finding, level=Level.LOW)
+
+
+def program_name(walker: Walker, invocation: Invocation) -> str | None:
+    """The name to look up; None where the program cannot be known (a finding has been added)."""
+    word = invocation.words[0]
+    text = word.text
+    if UNKNOWN in text:
+        judge_unknown_name(walker, invocation, word)
+        return None
+    if "all" in word.taint.split():  # below find's folder: not the folder, but whatever lies there
+        walker.add("run", [word], word_place(word, invocation), reason="runs whatever files are found below {targets}")
+        return None
+    base = text
+    if "/" in text:
+        folder, _, base = text.rpartition("/")
+        if word.glob:
+            walker.add(
+                "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
+            )
+            base = _guess(base) or base
+        elif folder not in STANDARD_FOLDERS:
+            fetched = absolute(text, invocation.cwd) in walker.downloads
+            walker.add(
+                "run-remote" if fetched else "run-unknown",
+                [word],
+                word_place(word, invocation),
+                rule="run.fetched" if fetched else "run.path",
+                reason="" if fetched else "runs the file {targets}",
+            )
+            written = walker.files.read(word, invocation.cwd)
+            if written is not None:
+                from agent.risk.invocations.interpreters import feed_findings
+
+                feed_findings(walker, invocation, *written)
+                walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
+            if find_program(base) is None:
+                suspect_words(walker, invocation)
+                return None
+    elif word.glob:
+        walker.add(
+            "run-opaque", [word], word_place(word, invocation), reason="names its program by a wildcard: {targets}"
+        )
+        return None
+    elif (
+        walker.state.finds_elsewhere(walker.programs.inherited.get("PATH"), walker.rater.scopes, text)
+        and text not in shell_builtins._BUILTINS
+    ):
+        if any(path.endswith(f"/{text}") for path in walker.downloads):
+            walker.add("run-remote", [word], word_place(word, invocation), rule="run.fetched")
+        _judge_found(walker, invocation)
+    if find_program(base) is None and base.lower() != base and find_program(base.lower()) is not None:
+        walker.add(
+            "run-unknown",
+            [word],
+            word_place(word, invocation),
+            reason="runs {targets}, which is not the usual spelling",
+        )
+        return base.lower()
+    return base
+
+
+def _judge_found(walker: Walker, invocation: Invocation) -> None:
+    """A plain name that PATH may make another program's: high where that could be put there, or be given a password, by others."""
+    word = invocation.words[0]
+    known = find_program(word.text)
+    reason = ""
+    if known is not None and known.handler in _ELEVATES:
+        reason = "may run another {targets} than the system's, which would be given the password"
+    elif _found_in_the_open(walker, invocation):
+        reason = "may run a {targets} that others could have put into a temporary folder"
+    level = Level.HIGH if reason else None
+    place = word_place(word, invocation)
+    walker.add("run-unknown", [word], place, level=level, reason=reason, rule="run.path-changed")
+
+
+def _found_in_the_open(walker: Walker, invocation: Invocation) -> bool:
+    """Whether the PATH that this command has set begins in a folder where everybody may put programs."""
+    value = walker.state.variables.get("PATH")
+    texts = [word.text for name, word in invocation.environment if name == "PATH"]
+    if value is not None and value is not walker.programs.inherited.get("PATH"):
+        texts += value.texts
+    return any(opens_in_front(text, walker.rater.scopes, invocation.cwd) for text in texts)
+
+
+def _guess(pattern: str) -> str | None:
+    """A dangerous program that a globbed name could mean."""
+    import fnmatch
+
+    for name in ("rm", "dd", "sh", "bash", "cat", "nc", "chmod", "mv", "python3", "curl", "wget"):
+        if fnmatch.fnmatchcase(name, pattern):
+            return name
+    return None
+
+
+def judge_unknown_name(walker: Walker, invocation: Invocation, word: Word) -> None:
+    if "net" in word.taint:
+        walker.add("run-remote", [word], invocation.place)
+    elif "opaque" in word.taint:
+        walker.add("run-decoded", [word], invocation.place)
+    else:
+        walker.add(
+            "run-opaque", [word], invocation.place, reason="runs a program whose name is not known before it runs"
+        )
+    for index, following in enumerate(invocation.words[1:], 1):  # `$x rm -rf /`: the rest may be the command
+        if find_program(following.text) is not None and index < 4 and following.text not in ("test", "install", "set"):
+            judge(walker, invocation.inner(invocation.words[index:], "unknown"))
+            break
+
+
+def word_place(word: Word, invocation: Invocation) -> tuple[int, int]:
+    return (word.start, word.end) if word.end > word.start else invocation.place
+
+
+def unknown_program(walker: Walker, invocation: Invocation) -> None:
+    word = invocation.words[0]
+    kind = "run" if "/" in word.text else "run-unknown"
+    walker.add(kind, [word], word_place(word, invocation), rule="run.unknown")
+    suspect_words(walker, invocation)
+    if invocation.stdin is not None or any(" " in given.text for given in invocation.words[1:]):
+        from agent.risk.inline.suspects import judge_given_texts
+
+        judge_given_texts(walker, invocation)
+
+
+def suspect_words(walker: Walker, invocation: Invocation) -> None:
+    """What an unknown program is given may be a command for it to run: `./wrapper rm -rf /`, the loader and its program."""
+    for index in range(1, min(len(invocation.words) - 1, 6)):
+        if may_be_command(invocation.words[index]):
+            walker.suspect(invocation.words[index:], invocation)
+            break
+
+
+def apply(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
+    """A known program. What stands in front of its sub-command may be an option with a value: the worse reading counts."""
+    other = without_first_options(invocation, table)
+    if other is None:
+        return apply_as_read(walker, invocation, table)
+    before = len(walker.findings)
+    judge(walker, other)
+    middle, walker.reads = len(walker.findings), False
+    output = apply_as_read(walker, invocation, table)
+    if isinstance(output, Invocation):
+        output = judge(walker, output)
+    told = walker.findings[middle:]
+    least = 0 if invocation.words[1].text.startswith("--") else 1  # a letter is often a switch: then only high counts
+    if _worst(walker.findings[before:middle]) > max(_worst(told), least):
+        del walker.findings[middle:]
+    else:
+        walker.findings[before:] = told
+    return output
+
+
+def _worst(findings: list[Finding]) -> int:
+    return max((finding.level.rank for finding in findings), default=-1)
+
+
+def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
+    """Help and dry runs, then the program's handler, its cases, its operands."""
+    words = invocation.words[1:]
+    walker.work.spend(len(words) * (1 if table.name in _LOOKS_AT_WORDS else 0.005 if table.style == "posix" else 0.4))
+    args = split_args(words, table)
+    name = invocation.words[0].text.rpartition("/")[2]
+    if words and not table.wrap and asks_for_help(words, table):
+        if name in table.loads and runs_to_tell({words[-1].text}, name, table):
+            judge_evaluation(walker, invocation)
+        return None, ""
+    if args.names:
+        leave_own(args, words, name, table)
+    before = len(walker.findings)
+    if any(word.glob or word.taint for word in words):
+        judge_lists(walker, invocation, table, args)
+    if args.options:
+        judge_telling_options(walker, invocation, table, args)
+    if table.handler:
+        result = handler(table.handler)(walker, invocation, table, args)
+        if result is not None:
+            secrets_stored(walker, invocation, table, before)
+            return result
+    if table.dry and not args.names.isdisjoint(table.dry):
+        if runs_to_tell(args.names, name, table):
+            judge_evaluation(walker, invocation)
+        walker.reads = True
+        return output_of(walker, invocation, table, args)
+    apply_table(walker, invocation, table, args)
+    if len(walker.findings) > before:
+        judge_sources(walker, invocation, walker.findings[before:])
+    secrets_stored(walker, invocation, table, before)
+    return output_of(walker, invocation, table, args)

@@ -1,0 +1,255 @@
+"""What leaves the machine by programs that send, serve, look up or copy: secrets in their words and in their input."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.shell.words import Word
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_NETWORKED = frozenset(
+    (
+        "ping",
+        "dig",
+        "traceroute",
+        "whois",
+        "telnet",
+        "rsh",
+        "lftp",
+        "wget2",
+        "wormhole",
+        "ssh",
+        "http",
+        "aria2c",
+        "mosquitto_pub",
+        "nmap",
+        "wget",
+        "curl",
+        "nc",
+        "scp",
+        "socat",
+        "mail",
+        "mosquitto_sub",
+    )
+)
+_BY_NAME = frozenset(("getent", "xdg-open", "open", "gio-open", "firefox", "chromium", "google-chrome", "w3m", "lynx", "links", "elinks",
+                      "browsh", "git", "ssh-keyscan", "finger", "whois", "resolvectl", "systemd-resolve"))  # fmt: skip
+_COPIERS = frozenset(("cp", "mv", "tar", "zip", "install", "rsync", "dd", "cpio", "ffmpeg"))
+_SENDERS = frozenset(
+    ("gsutil", "gcloud", "az", "azcopy", "s3cmd", "s5cmd", "s4cmd", "b2", "mc", "rclone", "gh", "glab", "hub", "ftp", "sftp",
+     "lftp", "tftp", "ncftpput", "ncftp", "smbclient", "mutt", "neomutt", "swaks", "sendemail", "telnet", "finger", "whois",
+     "pastebinit", "pbpst", "wgetpaste", "gist", "termbin", "wormhole", "croc", "ffsend", "transfer", "ipfs", "gdrive", "dropbox",
+     "telegram-send", "slack", "slackcat", "http", "https", "httpie", "xh", "xhs", "curlie", "oci", "aliyun", "ossutil", "coscmd",
+     "megaput", "mega-put", "onedrive", "syncthing", "udp-sender", "bbcp", "uucp", "uux", "socat", "websocat", "mosquitto_pub",
+     "kafkacat", "kcat", "msmtp", "sendmail", "mailx", "s-nail", "mpack")
+)  # fmt: skip
+_ASKERS = frozenset(("dig", "ping", "traceroute", "whois", "nmap"))  # the names they ask for may stand in a file
+_SERVERS = frozenset(
+    ("httpd", "http-server", "serve", "live-server", "webfsd", "darkhttpd", "miniserve", "dufs", "twistd", "thttpd", "mini_httpd",
+     "simple-http-server", "gohttpserver", "uftpd")
+)  # fmt: skip
+_FETCHERS = frozenset(
+    ("curl", "wget", "http", "https", "xh", "xhs", "curlie", "aria2c", "lynx", "w3m", "links", "nc", "fetch", "GET")
+)  # fmt: skip
+_LOGGED_IN = frozenset(("curl", "wget", "http", "ssh", "git", "lftp"))  # these judge for themselves what is sent
+_METADATA = LazyPattern(
+    r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|100\.100\.100\.200|metadata\.google\.internal|metadata\.goog"
+    r"|\[?fd00:ec2::254\]?)(?![\w.])"
+)
+_SURE = LazyPattern(
+    r"/etc/(?:g?shadow|master\.passwd|spwd\.db|security/opasswd)-?(?![\w.])|/\.ssh/id_\w+(?!\.pub)\b(?!\.pub)|/proc/(?:\d+|self|\*)/environ"
+    r"|/\.aws/credentials|/\.git-credentials|/\.gnupg/private-keys|/serviceaccount/token"
+)
+_LOOKS_ONLY = frozenset(
+    ("ls", "stat", "test", "[", "chmod", "chown", "chgrp", "touch", "mkdir", "ln", "realpath", "readlink", "dirname", "basename",
+     "echo", "printf", "which", "type", "file", "find", "du", "eza", "exa", "lsd", "lsattr", "getfacl", "namei", "tree", "git",
+     "ssh-keygen", "ssh-add", "ssh", "ssh-copy-id", "cd", "sha256sum", "sha1sum", "md5sum", "sha512sum", "cksum", "b2sum", "wc",
+     "true", "false", ":", "locate", "dpkg", "rpm", "pwck")
+)  # fmt: skip
+# What follows these is what a program logs in or is set up with, not what it sends.
+_LOGS_IN = LazyPattern(
+    r"-i$|-c$|-K$|--?[\w-]*(?:key|cert|identity|config|cred|token|profile|password|auth|netrc|cacert|rc)[\w-]*(?:=|$)"
+)
+
+
+def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
+    """Secrets that `name` would send, serve or tell."""
+    if name in _SENDERS or (table is not None and table.name in _ASKERS):
+        _judge_sender(walker, invocation)
+    if (
+        invocation.stdin is not None
+        and "shell" in invocation.stdin[1].split()
+        and _reaches_out(name, invocation, table)
+    ):
+        walker.add("reverse-shell", [], invocation.place)
+    if name == "httpd" and "busybox" in invocation.via:  # its -h names the folder
+        walker.add("serve", [], invocation.place)
+    if name in _SERVERS:
+        judge_served(walker, invocation, _served_folder(invocation))
+    if name in _FETCHERS:
+        judge_metadata(walker, invocation)
+    if (table is not None and table.name in _NETWORKED) or name in _BY_NAME:
+        _judge_told_words(walker, name, invocation)
+
+
+def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> None:
+    """Whatever a program is for: one that is given the password file or a private key most likely shows it."""
+    if name in _LOOKS_ONLY:
+        return
+    texts = invocation.words[1:]
+    if invocation.stdin is not None and invocation.stdin[0] and len(invocation.stdin[0]) < 1_000:
+        texts = [*texts, invocation.words[0].part(invocation.stdin[0])]
+    told = [word for word in texts if "/" in word.text and _SURE.search(word.text)]
+    if told:
+        walker.add("secret", told, invocation.place, invocation=invocation, rule="secret.named")
+
+
+def _reaches_out(name: str, invocation: Invocation, table: Program | None) -> bool:
+    """Whether a program hands what it reads to another machine."""
+    if name == "openssl":
+        return any(word.text in ("s_client", "s_server") for word in invocation.words[1:3])
+    return (table is not None and table.name in ("telnet", "socat", "nc", "curl", "ssh")) or name in (
+        "websocat",
+        "stunnel",
+        "cryptcat",
+    )
+
+
+def metadata(word: Word) -> bool:
+    """Whether `word` is an address of a cloud's metadata service."""
+    return _METADATA.match(word.text) is not None
+
+
+def judge_metadata(walker: Walker, invocation: Invocation) -> None:
+    """Addresses inside a cloud that hand out credentials to whoever asks."""
+    asked = [word for word in invocation.words[1:] if metadata(word)]
+    if asked:
+        reason = "asks the cloud's metadata service, which hands out credentials"
+        walker.add("secret", asked, invocation.place, reason=reason, rule="secret.metadata")
+
+
+def _judge_sender(walker: Walker, invocation: Invocation) -> None:
+    """A program that uploads: is a secret among its words, in what it reads, or in the commands it reads?"""
+    text, taint = invocation.stdin or ("", "")
+    if confides(taint):
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+        return
+    walker.work.spend(len(invocation.words) * 2)
+    named = _paths(invocation.words[1:])
+    told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
+    for found in re.finditer(r"(?:^|[\n;])\s*m?(?:put|reput|send|append)\s+(?:-\w+\s+)*(\S+)", "\n".join(told)):
+        named.append(invocation.words[0].part(found.group(1)))
+    secret = [word for word in named if "secret" in word.taint or is_kept(walker, invocation, word)]
+    if secret:
+        reason = "sends {targets}, which is secret, over the network"
+        walker.add("send-secret", secret, invocation.place, reason=reason, invocation=invocation)
+
+
+def _paths(words: list[Word]) -> list[Word]:
+    """Words that may name what is sent: not what a program logs in with, and without `@`, `name=` and the like."""
+    found: list[Word] = []
+    skip = False
+    for word in words:
+        text = word.text
+        if skip or _LOGS_IN.match(text):
+            skip = not skip and "=" not in text
+            continue
+        pieces = (
+            text,
+            text.partition("=")[2],
+            text.rpartition("@")[2],
+            text.rpartition("<")[2],
+            text.partition(":")[2],
+            *text.split()[1:],
+        )
+        for piece in dict.fromkeys(pieces):
+            if piece and ("/" in piece or "." in piece):
+                found.append(word.part(piece))
+    return found
+
+
+def confides(taint: str) -> bool:
+    """Whether data of that origin is secret, or a variable of the environment whose name says so."""
+    return "secret" in taint or "credential" in taint
+
+
+def is_kept(walker: Walker, invocation: Invocation, word: Word) -> bool:
+    """Whether `word` names a file or folder whose content is secret."""
+    return walker.rater.scopes.of(word, invocation.cwd) in ("secrets", "account-secret", "history")
+
+
+def judge_served(walker: Walker, invocation: Invocation, folder: Word) -> None:
+    """A folder opened to the network: whose secrets are below it?"""
+    scope = walker.rater.scopes.of(folder, invocation.cwd, recursive=True)
+    if scope in ("secrets", "account", "account-secret", "history", "home-all", "everything", "config", "vcs") or (
+        scope == "system" and not folder.text.startswith(("/var/www", "/srv", "/usr/share"))
+    ):
+        reason = "lets the network read {targets}, secrets and all"
+        walker.add("send-secret", [folder], invocation.place, reason=reason, rule="secret.served")
+
+
+def _served_folder(invocation: Invocation) -> Word:
+    words = invocation.words[1:]
+    for word, following in pairwise(words):
+        if word.text in ("-h", "-d", "-t", "--directory", "--root", "--dir", "-r", "--path"):
+            return following
+    for word in words:
+        if "=" in word.text and word.text.startswith(("--directory", "--root", "--dir", "--path")):
+            return word.part(word.text.partition("=")[2])
+    operands = [
+        word
+        for before, word in pairwise(invocation.words)
+        if not (word.text.startswith("-") or before.text.startswith("-"))
+    ]
+    return operands[-1] if operands else Word(invocation.cwd, *invocation.place)
+
+
+def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> None:
+    """Data in an address or a name leaves the machine when it is looked up: `dig $(cat f).example.org`."""
+    words = invocation.words[1:]
+    if program == "git":  # its other words stay here
+        words = [word for word in words if "://" in word.text]
+    if any("secret" in word.taint or (program not in _LOGGED_IN and confides(word.taint)) for word in words):
+        walker.add("send-secret", [], invocation.place, invocation=invocation)
+        return
+    told = [word for word in words if _tells(word)]
+    if told:
+        reason = "tells the network what it read here, as a part of {targets}"
+        walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
+
+
+def _tells(word: Word) -> bool:
+    """Whether a word that goes to the network holds what a command printed: of a file, or built into a name or address."""
+    taints = word.taint.split()
+    if "file" in taints:
+        return True
+    if word.known or not {"cmd", "input", "found", "listed"}.intersection(taints):
+        return False
+    return re.search(r"\0[\w-]*\.[\w.-]*[A-Za-z]|://[^\0]*/[^\0]*\0|://\0\.", word.text) is not None
+
+
+def secrets_stored(walker: Walker, invocation: Invocation, table: Program, before: int) -> None:
+    """A copy of a secret in a place that others read is a secret given away."""
+    if table.name not in _COPIERS:
+        return
+    effects = [finding.effect for finding in walker.findings[before:] if finding.effect is not None]
+    if not any(effect.kind == "secret" for effect in effects):
+        return
+    for effect in effects:
+        if effect.kind not in ("write", "copy-to"):
+            continue
+        scopes = walker.rater.scopes
+        shared = any(scopes.public(absolute(text, invocation.cwd)) for text in effect.targets)
+        if shared or effect.scope in ("temp", "outside", "users", "system", "remote"):
+            targets = [Word(text, *invocation.place) for text in effect.targets]
+            reason = "stores secrets in {targets}"
+            walker.add("send-secret", targets, invocation.place, reason=reason, rule="secret.stored")
+            return

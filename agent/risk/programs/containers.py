@@ -1,0 +1,154 @@
+"""Containers and clusters: host rights, and the command inside."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.words import Word
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_HOST_PATHS = re.compile(
+    r"^(?:/|/etc|/var/run/docker\.sock|/root|/home|/proc|/sys|/dev|/boot|/usr|/var|/bin|/lib|/run)(?:/|$|:)|docker\.sock"
+)
+
+
+def gives_host(path: str) -> bool:
+    """Whether a container that gets `path` gets the host."""
+    return _HOST_PATHS.match(path) is not None
+
+
+def _unshared(walker: Walker, invocation: Invocation, table: Program, words: list[Word]) -> Output | Invocation:
+    """`podman unshare`: as root of one's own namespace a program, or a shell."""
+    if words:
+        return invocation.inner(invocation.words[invocation.words.index(words[0]) :], table.name)
+    from agent.risk.invocations.interpreters import feed_shell
+
+    return feed_shell(walker, invocation)
+
+
+def container(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | Invocation | None:
+    """docker/podman run and exec: host mounts and rights, then the command inside."""
+    verbs = [word.text for word in args.operands]
+    if not verbs:
+        return None
+    if verbs[0] == "compose":  # a program of its own, with options of its own
+        words = invocation.words[invocation.words.index(args.operands[0]) :]
+        return invocation.inner([words[0].part("docker-compose"), *words[1:]], table.name)
+    if table.name == "docker-compose" and invocation.words[1].text.startswith("-"):
+        return invocation.inner([invocation.words[0], *_from_verb(invocation.words[1:], table)], table.name)
+    offset = 1 if verbs[0] == "container" and len(verbs) > 1 else 0
+    verb = verbs[offset]
+    if verb == "unshare" and not args.has("--help", "-h"):
+        return _unshared(walker, invocation, table, args.operands[offset + 1 :])
+    bulk = verb in ("rm", "kill", "rmi") and any(
+        "cmd" in word.taint.split() for word in args.operands[offset + 1 :] if not word.known
+    )
+    if bulk and args.has("-f", "--force", "-fv", "-v"):
+        reason = "removes every container or image that another command lists"
+        walker.add("container-destroy", [], invocation.place, reason=reason, rule="container-destroy.bulk")
+    if verb not in ("run", "exec", "create"):
+        return None
+    place = invocation.place
+    text_words = [word.text for word in invocation.words]
+    if text_words[text_words.index(verb) + 1 :] == ["--help"]:
+        return None, ""
+    wide = (_given(args, "--privileged") or args.has("--cap-add")) or any(
+        w.text in ("host",) for w in args.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")
+    )
+    for word in args.values("-v", "--volume", "--mount", "--device"):
+        source = re.sub(r"^.*(?:source|src)=", "", word.text).split(",")[0] if "=" in word.text else word.text
+        wide = wide or bool(_HOST_PATHS.match(source)) or source.split(":")[0] in (walker.state.home, "~")
+    if wide:
+        walker.add("container-host", [], place)
+    position = text_words.index(verb)
+    words = invocation.words[position + 1 :]
+    index = 0
+    while index < len(words) and words[index].text.startswith("-"):
+        name = words[index].text
+        if re.fullmatch(r"-[itdqP]+", name):
+            index += 1
+            continue
+        takes = name in table.value or (
+            re.fullmatch(r"-[a-zA-Z]{2,}", name) is not None and "-" + name[-1] in table.value
+        )
+        index += 2 if takes and "=" not in name else 1
+    walker.add("container-run", words[index : index + 1], place, rule=f"container.{verb}")
+    command = words[index + 1 :]
+    if command and not command[0].text.startswith("-"):
+        inner = invocation.inner(command, table.name)
+        inner.remote = True
+        walker.dispatch(inner)
+    return None, ""
+
+
+def _from_verb(words: list[Word], table: Program) -> list[Word]:
+    """What stands behind the options of the program itself, whose letters mean something else behind its verbs."""
+    index = 0
+    while index < len(words) and words[index].text.startswith("-"):
+        index += 2 if words[index].text in table.value else 1
+    return words[index:]
+
+
+def _given(args: Args, name: str) -> bool:
+    """Whether a switch is on: `--privileged=false` is not."""
+    return args.has(name) and not any(word.text in ("false", "0") for word in args.values(name))
+
+
+def kube_exec(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """kubectl exec POD -- command; `--dry-run=none` is not dry."""
+    if any(word.text in ("none", "false") for word in args.values("--dry-run")):
+        args.names.discard("--dry-run")
+    verbs = [word.text for word in args.operands]
+    if args.has("--help") and len(verbs) == 1:
+        return None, ""
+    texts = [word.text for word in invocation.words]
+    if verbs[:1] in (["run"], ["debug"]) and reaches_the_node(verbs, args):
+        walker.add("container-host", args.operands[1:2], invocation.place, rule="container-host.cluster")
+    if "exec" in verbs[:3] or (verbs[:1] == ["run"] and "--" in texts) or verbs[:1] == ["debug"]:
+        walker.add("container-run", args.operands[1:2], invocation.place, rule="cluster.exec")
+        command = args.operands[2:] if verbs[0] == "exec" else []
+        if "--" in texts:
+            command = invocation.words[texts.index("--") + 1 :]
+        if command:
+            inner = invocation.inner(command, table.name)
+            inner.remote = True
+            walker.dispatch(inner)
+        return None, ""
+    return None
+
+
+_NODE_RIGHTS = re.compile(
+    r"privileged\"?\s*:\s*true|host(?:PID|IPC|Network)\"?\s*:\s*true|hostPath|allowPrivilegeEscalation\"?\s*:\s*true"
+)
+
+
+def reaches_the_node(verbs: list[str], args: Args) -> bool:
+    """Whether a new pod gets the rights of the machine that it runs on, or its files."""
+    return (
+        _given(args, "--privileged")
+        or any(word.text == "sysadmin" for word in args.values("--profile"))
+        or any(_NODE_RIGHTS.search(word.text) for word in args.values("--overrides"))
+        or (verbs[0] == "debug" and any(verb.startswith(("node/", "nodes/")) for verb in verbs[1:]))
+    )
+
+
+def inside(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`ddev exec COMMAND`, `lando ssh -c COMMAND`: the command runs in a container."""
+    if not args.operands or args.operands[0].text not in ("exec", "run"):
+        return None
+    texts = [word.text for word in invocation.words]
+    position = texts.index(args.operands[0].text) + 1
+    while position < len(texts) and texts[position].startswith("-"):
+        position += 2 if texts[position] in table.value else 1
+    walker.add("container-run", [], invocation.place, rule="container.exec")
+    if position < len(texts):
+        inner = invocation.inner(invocation.words[position:], table.name)
+        inner.remote = True
+        walker.dispatch(inner)
+    return None, ""

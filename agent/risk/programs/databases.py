@@ -1,0 +1,240 @@
+"""Database clients: statements on the line or on standard input."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.inline.texts import joined
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
+from agent.risk.shell.words import UNKNOWN, Word, unseen
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_SQL_DESTROY = re.compile(
+    r"\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA|USER|ROLE|INDEX|VIEW|COLLECTION|KEYSPACE|EXTENSION|OWNED|COLUMN|PARTITION|TABLESPACE|TRIGGER|FUNCTION|SEQUENCE|TYPE|POLICY|PUBLICATION|SUBSCRIPTION|"
+    r"MEASUREMENT|SERIES|RETENTION\s+POLICY|SHARD|MATERIALIZED|CONSTRAINT|GRAPH|WAREHOUSE|STAGE|STREAM|TASK|DICTIONARY|NODE|CATALOG|SERVER)"
+    r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY|DETACH\s+DELETE)", re.I | re.S
+)  # fmt: skip
+_SQL_EXPLAINED = re.compile(r"(?:(?<=;)|\A)\s*EXPLAIN\b[^;\\]*", re.I)  # the plan of a statement, which is not run
+_SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
+_SQL_CHANGE = re.compile(
+    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE\s+INTO|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
+    re.I,
+)
+_SQL_SHELL = re.compile(
+    r"\\!\s*([^\n]+)|(?:^|[\n;])\s*\.(?:she?l?l?|sys?t?e?m?)\s+([^\n]+)|(?:^|[\n;])\s*(?:system|host|!!)\s+([^\n]+)"
+    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|]*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
+    r"|(?:^|[\n;])\s*\\[A-Za-z]\w*[^\n`]*`([^`\n]*)`|(?:^|[\n;])\s*(?:pager|\\P)\s+([^\n;]+)", re.I
+)  # fmt: skip
+_SQL_PROGRAM = re.compile(
+    r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
+    re.I | re.S,
+)
+_SQL_WRITES = re.compile(r"\b(?:writefile\s*\(|lo_export\s*\([^,')]*,|COPY\b[^;\n]*\bTO)\s*'([^']+)'", re.I)
+_SQL_FILE = re.compile(
+    r"(?:^|[\n;])\s*(?:source|\\ir?|\\include(?:_relative)?|\\\.|\.read|\.restore|\.import|:r|@@?)\s+([^\s|]+)", re.I
+)
+_SQL_OUTPUT = re.compile(
+    r"(?:(?:^|[\n;])\s*(?:\.(?:out(?:put)?|once|backup|save|clone|log|trace|open)(?:\s+-\w+)*|tee|\\T|spool|:out)|\\(?:o|out|gx?|w|write|s))"
+    r"[ \t]+(?!-|off\b|on\b|stdout\b|stderr\b)([^\s;|]+)",
+    re.I,
+)
+_MONGO_DESTROY = re.compile(
+    r"\.(?:drop|dropDatabase|dropIndexes|dropUser|shutdownServer)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|"
+    r"dropDatabase|dropAllUsers|rs\.(?:remove|stepDown|reconfig)\s*\("
+)
+_MONGO_CHANGE = re.compile(
+    r"\.(?:remove|findOneAnd\w+|bulkWrite|insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\("
+)
+
+
+_KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dump holds, packed or not
+
+
+def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """SQL and other clients: statements on the line or on stdin."""
+    texts = [(word.text, word.taint) for word in args.values(*table.script)]
+    if table.operands:  # statements as operands, behind the database or alone
+        texts += [(word.text, word.taint) for word in args.operands[len(table.operands) - 1 :]]
+    if invocation.stdin is not None and invocation.stdin[0] is not None:
+        texts.append((invocation.stdin[0], invocation.stdin[1]))
+    for text, taint in texts:
+        judge_sql(walker, invocation, text, taint)
+    if not texts and invocation.stdin is not None:
+        made = not _KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
+        reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
+        walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
+    elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
+        walker.add(
+            "db-change",
+            args.values("-f", "--file", "-i"),
+            invocation.place,
+            reason="runs the statements in {targets}",
+            rule="db.file",
+        )
+    elif not texts and not (table.dry & args.names):
+        walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
+    for word in args.values("-o", "--output", "--tee"):
+        walker.add("write", [word], invocation.place, invocation=invocation)
+    for name, given in args.options:
+        if given is not None and name in table.roles:
+            walker.add(table.roles[name], [given], invocation.place, invocation=invocation)
+    return None, ""
+
+
+def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
+    """Findings for one or more statements."""
+    place = invocation.place
+    before = len(walker.findings)
+    bare = " ; ".join(bare_statements(text))
+    if "delimiter" not in bare.lower():
+        bare = _SQL_EXPLAINED.sub(lambda match: match[0] if "ANALY" in match[0].upper() else " ", bare)
+    _client_commands(walker, invocation, text)
+    if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text):
+        walker.add("db-destroy", [], place)
+        return
+    for match in _SQL_DELETE.finditer(bare):
+        where = re.search(r"\bWHERE\b(.*)", match.group("rest"), re.I | re.S)
+        if where is None or re.fullmatch(r"\s*(?:1\s*=\s*1|true|1)\s*", where.group(1), re.I):
+            walker.add("db-destroy", [], place, reason="changes or deletes every row", rule="db-destroy.all-rows")
+            return
+    only_shows = re.match(r"\s*(?:EXPLAIN|SHOW|DESCRIBE)\b(?!\s+ANALYZE)", bare, re.I)
+    if (_SQL_CHANGE.search(bare) and not only_shows) or _MONGO_CHANGE.search(text):
+        walker.add("db-change", [], place)
+    if len(walker.findings) == before:
+        client = invocation.words[0].text.rpartition("/")[2]
+        unread = mongo_not_understood(text) if client in ("mongosh", "mongo") else not_understood(text)
+        if unread:
+            reason = f"runs {unread!r} in a database, and what that changes is not known here".replace(UNKNOWN, "…")
+            walker.add("db-change", [], place, reason=reason, rule="db.unread")
+        elif unseen(text, taint):
+            walker.add("db-change", [], place, reason="runs statements with unknown parts", rule="db.unknown")
+
+
+def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
+    """What a client does by itself: commands of the shell, other files of statements, files that it writes."""
+    place = invocation.place
+    for match in _SQL_SHELL.finditer(text):
+        walker.script(next(g for g in match.groups() if g), place, invocation)
+        walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
+    for match in _SQL_PROGRAM.finditer(text):
+        if match.group(1):
+            walker.script(match.group(1), place, invocation)
+        walker.add(
+            "run-opaque", [], place, reason="has the database server run programs or write files", rule="db.program"
+        )
+    for match in _SQL_WRITES.finditer(text):
+        walker.add("write", [Word(match.group(1), *place)], place, invocation=invocation, rule="db.writefile")
+    for match in _SQL_FILE.finditer(text):
+        walker.add("db-change", [], place, reason=f"runs the statements in {match.group(1)[:60]!r}", rule="db.file")
+    for match in _SQL_OUTPUT.finditer(text):
+        walker.add("write", [Word(match.group(1).strip("'\""), *place)], place, invocation=invocation)
+
+
+def versioned(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`dolt sql -q STATEMENTS`; everything else is as the table says."""
+    if args.has(*table.script) or (args.operands and args.operands[0].text == "sql"):
+        for word in args.values(*table.script):
+            judge_sql(walker, invocation, word.text, word.taint)
+        if not args.has(*table.script):
+            walker.add("db-change", [], invocation.place, reason="opens a database session", rule="db.session")
+        return None, ""
+    return None
+
+
+def wrangler(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`wrangler d1 execute NAME --command SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands[:2]]
+    if texts != ["d1", "execute"]:
+        return None
+    statements = args.values("--command")
+    for word in statements:
+        judge_sql(walker, invocation, word.text, word.taint)
+    if not statements:
+        walker.add("db-change", args.values("--file"), invocation.place, rule="db.file")
+    return None, ""
+
+
+_SITE_QUERIES = frozenset(("sql:query", "sql-query", "sqlq"))
+
+
+def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`wp db query SQL`, `drush sql:query SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands]
+    used = 2 if texts[:2] == ["db", "query"] else 1 if texts and texts[0] in _SITE_QUERIES else 0
+    if not used or not args.names.isdisjoint(table.dry):
+        return None
+    for word in args.operands[used:]:
+        judge_sql(walker, invocation, word.text, word.taint)
+    if len(texts) == used:
+        walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
+    return None, ""
+
+
+_LUA_CALL = re.compile(r"\b(?:redis|server)\.p?call\s*\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"])?")
+
+_LUA_COMPUTED = LazyPattern(
+    r"\b(?:redis|server)\.p?call\s*\(\s*(?!['\"]\w+['\"]\s*[,)])|\b(?:redis|server)\s*\[|\b(?:redis|server)\.p?call\b(?!\s*\()"
+    r"|\b(?:load|loadstring|_G|getfenv)\b"
+)
+
+
+def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """Names of commands in any case; those on standard input are judged line by line where they are known."""
+    args.operands = [word.part(word.text.lower()) if index < 3 else word for index, word in enumerate(args.operands)]
+    verb = args.operands[0].text if args.operands else ""
+    if verb in ("eval", "eval_ro", "function") or (verb == "script" and len(args.operands) > 2):
+        _lua(walker, invocation, " ".join(word.text for word in args.operands[1:]))
+    if not args.has("--pipe") and (args.operands or invocation.stdin is None):
+        return None
+    text = (invocation.stdin or (None, ""))[0]
+    for line in (text or "").splitlines()[:200]:
+        _redis_line(walker, invocation, line)
+    if not text or UNKNOWN in text:
+        made = not _KEPT_STATEMENTS.intersection((invocation.stdin or ("", "file"))[1].split())
+        reason = "runs commands that cannot be seen" + (" before another command has made them" if made else "")
+        walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
+    return None, ""
+
+
+def _lua(walker: Walker, invocation: Invocation, code: str) -> None:
+    """Commands that a Lua text calls; one whose name is computed may be any."""
+    whole, _ = joined(code)
+    for found in _LUA_CALL.finditer(whole):
+        _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
+    if _LUA_COMPUTED.search(whole):
+        reason = "has the server run a command whose name is computed, which hides what it does"
+        walker.add("run-opaque", [], invocation.place, reason=reason, rule="db.computed")
+
+
+def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:
+    words = line.replace('"', " ").replace("'", " ").split()
+    if words:
+        inner = invocation.inner([Word(text, *invocation.place) for text in ("redis-cli", *words)], "redis-cli")
+        inner.stdin = None
+        walker.dispatch(inner)
+
+
+def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """influx of both generations: `-execute STATEMENTS`, or sub-commands as the table says."""
+    statements = args.values(*table.script)
+    for word in statements:
+        judge_sql(walker, invocation, word.text, word.taint)
+    return (None, "") if statements else None
+
+
+def sqlite_utils(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`sqlite-utils [query] DATABASE SQL`, `csvsql --query SQL`; everything else is as the table says."""
+    texts = [word.text for word in args.operands]
+    statements = args.values(*table.script)
+    if texts and texts[0] not in table.cases and (" " in texts[-1] or UNKNOWN in texts[-1]):
+        statements.append(args.operands[-1])
+    for word in statements:
+        judge_sql(walker, invocation, word.text, word.taint)
+    return (None, "") if statements else None

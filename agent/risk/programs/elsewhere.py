@@ -1,0 +1,161 @@
+"""Programs that have a command run elsewhere or later: ssh, at and crontab, tmux and screen."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.environment import from_elsewhere
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+    from agent.risk.shell.words import Word
+
+
+def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """ssh: the words behind the host are shell text on the other machine; stdin goes there too."""
+    for option in args.values("-o", "--option"):
+        name, _, value = option.text.partition("=")
+        if (
+            name.strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
+            and value.strip().lower() != "none"
+        ):
+            walker.add("run", [option], invocation.place, reason="has ssh run a local command")
+            walker.script(value, invocation.place, invocation)
+        if name.strip().lower() == "stricthostkeychecking" and value.strip().lower() in ("no", "off"):
+            walker.add("remote-shell", [], invocation.place, level=Level.MEDIUM, reason="does not check who answers")
+    if args.has("-R"):
+        walker.add("tunnel", [], invocation.place, level=Level.MEDIUM, rule="tunnel.remote")
+    elif args.has("-L", "-D", "-w"):
+        walker.add("tunnel", [], invocation.place)
+    if args.has("-V", "-Q", "-G"):
+        return None, ""
+    walker.add("remote-shell", args.rest[:1], invocation.place, rule="remote.ssh")
+    inner = invocation.inner([], "ssh")
+    inner.remote = True
+    words = args.rest[1:]
+    while words and words[0].text.startswith("-"):
+        words = words[1 if words[0].text not in table.value else 2 :]
+    if words:
+        text = " ".join(word.text for word in words)
+        _stdin_leaves(walker, invocation)
+        inner.stdin = invocation.stdin
+        if any(" " in word.text for word in words[1:]):  # joining loses quotes; what was meant is judged too
+            inner.words = words
+            walker.dispatch(inner)
+        walker.script(text, invocation.place, inner, invocation.stdin)
+    elif invocation.stdin is not None and invocation.stdin[0]:
+        walker.script(invocation.stdin[0], invocation.place, inner)
+    elif invocation.stdin is not None and "net" in invocation.stdin[1]:
+        walker.add("run-remote", [], invocation.place)
+    return None, "net"
+
+
+def _stdin_leaves(walker: Walker, invocation: Invocation) -> None:
+    if invocation.stdin is not None and "secret" in invocation.stdin[1]:
+        walker.add("send-secret", [], invocation.place)
+
+
+def later(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:
+    """at, batch, crontab: what comes in on stdin runs later."""
+    if table.name == "crontab":
+        if args.has("-r"):
+            walker.add("persist", [], invocation.place, reason="deletes all scheduled jobs", rule="schedule.wipe")
+            return None, ""
+        if args.has("-l"):
+            walker.reads = True
+            return None, "cron"
+    if args.has("-l", "-c", "-V"):
+        return None, ""
+    walker.add("schedule", [], invocation.place)
+    stdin = invocation.stdin
+    if stdin is not None:
+        text, taint = stdin
+        if "net" in taint:
+            walker.add("persist", [], invocation.place, reason="runs downloaded code later")
+        if text and table.name == "crontab":
+            for line in text.splitlines()[:200]:
+                fields = line.split(None, 1 if line.startswith("@") else 5)
+                if fields and not line.startswith("#") and len(fields) in (2, 6):
+                    walker.script(fields[-1], invocation.place, invocation)
+        elif text:
+            walker.script(text, invocation.place, invocation)
+    return None, ""
+
+
+_TMUX_FLAGS = {  # sub-commands that take a shell command, and their options that take no value
+    **dict.fromkeys(("new-session", "new"), "AdDEPX"),
+    **dict.fromkeys(("new-window", "neww"), "abdkPS"),
+    **dict.fromkeys(("split-window", "splitw"), "bdfhIPvZ"),
+    **dict.fromkeys(("respawn-pane", "respawnp", "respawn-window", "respawnw", "run-shell", "run", "if-shell"), "bCkF"),
+    **dict.fromkeys(("pipe-pane", "pipep"), "IOo"),
+    **dict.fromkeys(("display-popup", "popup"), "BCEkN"),
+}
+_TMUX_VALUES = "cdefFlnpstxy"
+
+
+def _behind_options(words: list[Word], flags: str) -> list[Word]:
+    """What stands behind the options: behind `flags`, one that takes a value has it in itself or in the next word."""
+    index = 0
+    while index < len(words) and len(words[index].text) > 1 and words[index].text[0] == "-":
+        letters = words[index].text[1:]
+        index += 1
+        if letters == "-":
+            break
+        bare = letters.lstrip(flags)
+        if len(bare) == 1 and bare in _TMUX_VALUES:
+            index += 1
+    return words[index:]
+
+
+def _configured(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """A file of settings: medium as any script is, high from where others can write."""
+    open_ = from_elsewhere(walker, word, [word.text])
+    reason = "runs what the settings in {targets} say" + (", which others could have written" if open_ else "")
+    walker.add("run", [word], invocation.place, level=Level.HIGH if open_ else None, reason=reason, rule="run.settings")
+    written = walker.files.read(word, invocation.cwd)
+    for line in (written[0] or "").splitlines()[:200] if written is not None else ():
+        found = re.match(
+            r"\s*(?:run-shell|run|if-shell|if|new-session|new|screen|exec|set\s.*default-command)\s+(?:-\w+\s+)*(.*)",
+            line,
+        )
+        if found:
+            text = found[1].strip()
+            quoted = text[:1] in ("'", '"') and text[:1] == text[-1:]
+            walker.script(text[1:-1] if quoted else text, invocation.place, invocation)
+
+
+def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
+    """tmux and screen: a command given to a new window, or typed into one."""
+    for word in args.values("-f" if table.name == "tmux" else "-c"):  # settings, which run what they like
+        if word.text != "/dev/null":
+            _configured(walker, invocation, word)
+    verbs = [word.text for word in args.operands]
+    if table.name == "tmux" and verbs:
+        flags = _TMUX_FLAGS.get(verbs[0])
+        if flags is not None:
+            given = _behind_options(args.operands[1:], flags)
+            for word in given:
+                walker.script(word.text, invocation.place, invocation)
+            if len(given) > 1:
+                walker.script(" ".join(word.text for word in given), invocation.place, invocation)
+            return None, ""
+        if verbs[0] in ("send-keys", "send"):
+            typed, index = args.operands[1:], 0
+            while index < len(typed) and typed[index].text.startswith("-"):
+                index += 2 if typed[index].text in ("-t", "-N", "-c") else 1
+            text = " ".join(w.text for w in typed[index:] if w.text not in ("Enter", "C-m", "KPEnter"))
+            walker.script(text, invocation.place, invocation)
+            return None, ""
+    if table.name == "screen" and "stuff" in verbs:
+        text = " ".join(verbs[verbs.index("stuff") + 1 :]).replace("\\n", "\n").replace("^M", "\n")
+        walker.script(text, invocation.place, invocation)
+        return None, ""
+    if table.name == "screen" and args.operands and not args.has("-ls", "-list", "-X", "-r"):
+        named = 1 if args.has("-dmS") and len(args.operands) > 1 else 0  # the session's name comes first
+        return invocation.inner(args.operands[named:], "screen")
+    return None

@@ -1,0 +1,329 @@
+"""git: settings that run programs, commands handed on, and what is thrown away."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.invocations.leaks import is_kept
+from agent.risk.shell.words import UNKNOWN, Word, runs_only
+from agent.risk.tables.options import Args
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+RUNS_A_PROGRAM = re.compile(
+    r"(?:alias|filter|uploadpack|receivepack|pager|hook)\.|protocol\.ext|includeif\.|include\.path|init\.templatedir|(?:credential\..*)?helper$"
+    r"|credential\.(?:.*\.)?helper|(?:core|sequence)\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)"
+    r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:diff|merge)tool\..*\.(?:cmd|path)|interactive\.difffilter"
+    r"|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|remote\..*\.(?:uploadpack|receivepack|vcs)|(?:man|browser)\..*\.(?:cmd|path)"
+    r"|submodule\..*\.update|trailer\..*\.(?:command|cmd)|sendemail\..*cmd|tar\..*\.command|imap\.tunnel|instaweb\.httpd"
+)
+_PRINTS = frozenset(("log", "shortlog", "diff", "show", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch",
+                     "range-diff", "stash", "archive"))  # fmt: skip
+_COMMAND_NAMES = (
+    "add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
+    "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph "
+    "commit-tree config count-objects credential credential-cache credential-store cvsexportcommit cvsimport cvsserver daemon "
+    "describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool fast-export fast-import fetch fetch-pack "
+    "filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc get-tar-commit-id grep gui hash-object help hook "
+    "http-backend http-fetch http-push imap-send index-pack init init-db instaweb interpret-trailers last-modified log ls-files "
+    "ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-one-file merge-tree mergetool "
+    "mktag mktree multi-pack-index mv name-rev notes p4 pack-objects pack-redundant pack-refs patch-id prune prune-packed pull "
+    "push quiltimport range-diff read-tree rebase receive-pack reflog refs remote repack replace replay repo request-pull rerere "
+    "reset restore rev-list rev-parse revert rm scalar send-email send-pack shell shortlog show show-branch show-index show-ref "
+    "sparse-checkout stage stash status stripspace submodule subtree survey svn switch symbolic-ref tag unpack-file unpack-objects "
+    "update-index update-ref update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version "
+    "web--browse whatchanged worktree write-tree lfs gitk"
+)
+_COMMANDS = frozenset(_COMMAND_NAMES.split())
+_REFSPEC = re.compile(r"(\+?)[^:+]*:(.+)", re.S)
+_FETCHES = re.compile(r"remote\..*\.fetch=", re.I | re.S)
+_SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")
+
+
+def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """git: settings that run programs, commands handed on, and what is thrown away."""
+    place = invocation.place
+    _git_settings(walker, invocation, args)
+    _own_settings(walker, invocation)
+    verbs = [word.text for word in args.operands]
+    if not verbs:
+        return None
+    verb = verbs[0]
+    if verb not in _COMMANDS and not verb.startswith("-"):
+        reason = (
+            "has git run {targets}, which is no command of git: an alias, of the repository perhaps, or another program"
+        )
+        walker.add("run-unknown", args.operands[:1], place, reason=reason, rule="git.alias")
+    for option in args.values(
+        "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"
+    ):
+        if verb not in ("grep", "rm", "clean"):
+            walker.script(option.text, place, invocation)
+    texts = [word.text for word in invocation.words]
+    if verb == "rebase" and "-x" in texts[:-1]:
+        walker.script(texts[texts.index("-x") + 1], place, invocation)
+    _git_prints(walker, invocation, args, verb)
+    if verb == "bisect" and "run" in verbs[:2]:
+        walker.dispatch(invocation.inner(args.operands[2:], "git bisect")) if len(args.operands) > 2 else None
+        return None, ""
+    if verb == "submodule" and "foreach" in verbs:
+        text = " ".join(word.text for word in args.operands[verbs.index("foreach") + 1 :])
+        walker.script(text, place, invocation)
+        return None, ""
+    if verb == "config" and len(verbs) > 2 and RUNS_A_PROGRAM.match(verbs[1].lower()) and verbs[2] not in _SAFE_PAGERS:
+        walker.add(
+            "environment", args.operands[1:3], place, reason="has git run {targets} later", rule="git.config-run"
+        )
+        walker.script(verbs[2].removeprefix("!"), place, invocation)
+    if any(v.startswith(("ext::", "fd::")) for v in verbs):
+        walker.add(
+            "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
+        )
+    judge = _BY_VERB.get(verb)
+    if judge is not None and not args.has("--dry-run"):
+        judge(walker, invocation, args)
+    if verb in ("switch", "checkout") and _only_switches(walker, invocation, args):
+        walker.add("vcs-switch", args.operands[1:], place, invocation=invocation)
+        return None, ""
+    if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
+        return _git_discard(walker, invocation, args, verb)
+    return None
+
+
+_MAIN_BRANCHES = frozenset(("main", "master", "develop", "trunk", "-"))  # by which nobody names a file
+_QUIET = frozenset(("-q", "--quiet", "--progress", "--no-progress"))
+
+
+def _only_switches(walker: Walker, invocation: Invocation, args: Args) -> bool:
+    """Whether git goes to another branch, which it refuses where work would be lost, and can mean no file by that name."""
+    names = args.operands[1:]
+    if len(names) != 1 or not names[0].known or any(word.text == "--" for word in invocation.words):
+        return False
+    if args.operands[0].text == "switch":
+        return args.names <= {*_QUIET, "-d", "--detach", "--guess", "--no-guess"}
+    known = walker.rater.context.facts.get(absolute(names[0].text, invocation.cwd), ("missing",))
+    return names[0].text in _MAIN_BRANCHES and args.names <= _QUIET and "missing" in known
+
+
+def _git_push(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`+ref` overwrites and `:ref` deletes a branch of the remote."""
+    if args.has("-n"):
+        return
+    if walker.committed:
+        reason = "pushes {targets}, which is secret, and was added to the repository just before"
+        walker.add("send-secret", walker.committed, invocation.place, reason=reason, rule="secret.pushed")
+    targets = args.operands[1:]
+    if any(word.text.startswith("+") for word in targets):
+        walker.add("force-push", targets, invocation.place, rule="force-push.refspec")
+    if any(re.match(r":[^:/]", word.text) for word in targets):
+        walker.add("force-push", targets, invocation.place, rule="force-push.delete")
+
+
+def _git_add(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """A secret file that is named may go wherever the repository goes; -f adds it although it is to be left out."""
+    kept = [word for word in args.operands[1:] if is_kept(walker, invocation, word)]
+    walker.staged += kept
+    if kept and args.has("-f", "--force"):
+        reason = "puts {targets}, which is secret, into the repository, though it is told to leave that out"
+        walker.add("secret", kept, invocation.place, reason=reason, rule="secret.staged")
+
+
+def _git_commit(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """What was added before becomes part of what is pushed."""
+    walker.committed += walker.staged
+
+
+def _git_fetch(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`+theirs:ours` sets a branch of this repository to what is fetched, whatever commits only it had."""
+    given = [*args.operands[2:], *args.values("--refmap")]
+    given += [word.part(word.text.partition("=")[2]) for word in args.values("-c") if _FETCHES.match(word.text)]
+    lines = (invocation.stdin or ("", ""))[0] if args.has("--stdin") else ""
+    given += [invocation.words[0].part(line.strip()) for line in (lines or "").splitlines()[:200]]
+    forced = args.has("-f", "--force", "-p", "--prune")
+    for word in given:
+        found = _REFSPEC.fullmatch(word.text)
+        if found is None or not (forced or found[1]) or found[2].startswith("refs/remotes/"):
+            continue
+        branch = found[2].startswith("refs/heads/") or not found[2].startswith("refs/") or "*" in found[2][:7]
+        reason = "sets {targets} here to what is fetched: commits that only this repository has can be lost"
+        kind = "rewrite-history" if branch else "vcs-change"
+        walker.add(kind, [word], invocation.place, reason=reason, rule=f"{kind}.refspec")
+
+
+def _git_opens(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Sub-commands that start a server, or the tool that the settings name."""
+    if not args.has("--tool-help", "--stop"):
+        kind = "run" if args.operands[0].text == "difftool" else "serve"
+        walker.add(kind, [], invocation.place, rule=f"{kind}.git")
+
+
+def _git_elsewhere(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`for-each-repo --config=KEY COMMAND`: git itself, in other repositories."""
+    words = invocation.words
+    if len(args.operands) > 1:
+        rest = words[words.index(args.operands[1]) :]
+        walker.dispatch(invocation.inner([words[0], *rest], "git for-each-repo"))
+
+
+def _git_files(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Sub-commands for mails that write files in place or by their operands."""
+    files = args.operands[1:3]
+    if args.operands[0].text == "mailinfo" and files:
+        walker.add("write", files, invocation.place, invocation=invocation)
+    elif args.has("--in-place"):
+        walker.add("modify", args.operands[1:], invocation.place, invocation=invocation)
+
+
+def _git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """What is not tracked goes: of a home or a system that stands in a repository, that is nearly all."""
+    if args.has("-n") or not args.has("-f", "--force"):
+        return
+    folder = invocation.cwd
+    for word in args.values("-C"):
+        folder = absolute(word.text, folder)
+    top = Word(folder, *invocation.place)
+    if UNKNOWN not in folder and walker.rater.scopes.of(top, folder) in ("home-all", "everything", "system", "users"):
+        walker.add("delete", [top], invocation.place, recursive=True, rule="delete.clean", invocation=invocation)
+
+
+def _own_settings(walker: Walker, invocation: Invocation) -> None:
+    """Settings of the repository itself that have git start a program, as facts tell them."""
+    known = walker.rater.context.facts.get(invocation.cwd, ())
+    names = [Word(fact.partition("=")[2], *invocation.place) for fact in known if fact.startswith("runs=")]
+    if names:
+        reason = "may run what this repository's own settings name: {targets}"
+        walker.add("run", names, invocation.place, reason=reason, rule="git.own-settings")
+
+
+def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """`-c name=value` and `--exec-path=…` decide which programs git starts."""
+    place = invocation.place
+    for word in args.values("-c", "--config-env"):
+        judge_setting(walker, word, invocation)
+    if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):
+        walker.add(
+            "environment", [], place, reason="has git take its programs from another folder", rule="git.exec-path"
+        )
+
+
+def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None:
+    """`name=value`, as git reads it from its command line or the environment."""
+    name, _, value = setting.text.partition("=")
+    if RUNS_A_PROGRAM.match(name.lower()) and not runs_only(value, _SAFE_PAGERS):
+        place = invocation.place
+        walker.add("environment", [setting], place, reason="has git run {targets}", rule="git.config-run")
+        walker.script(value.removeprefix("!"), place, invocation)
+
+
+def _git_prints(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:
+    """What only shows, unless told to write to a file or to start something."""
+    place = invocation.place
+    if verb in _PRINTS:
+        files = args.values("--output", "--output-directory")
+        if verb in ("format-patch", "archive"):
+            files += args.values("-o")
+        files = [word for word in files if word.text not in ("-", "/dev/stdout")]
+        if files:
+            walker.add("write", files, place, invocation=invocation, rule="git.output")
+    if verb in ("show", "cat-file") and any(":" in word.text for word in args.operands[1:]):
+        files = [word.part(word.text.partition(":")[2]) for word in args.operands[1:] if ":" in word.text]
+        walker.add("read", files, place, invocation=invocation)
+    if verb == "bundle" and len(args.operands) > 2 and args.operands[1].text == "create":
+        walker.add("write", args.operands[2:3], place, invocation=invocation, rule="git.output")
+    if verb in _PRINTS and args.has("--ext-diff"):
+        walker.add("run", [], place, reason="has git run the programs that its settings name", rule="git.ext-diff")
+    if verb == "difftool":
+        follows = dict(zip(invocation.words, invocation.words[1:], strict=False))
+        commands = [follows[word] for word in invocation.words if word.text == "-x" and word in follows]
+        for word in (*commands, *args.values("--extcmd")):
+            walker.script(word.text, place, invocation)
+    if verb == "grep":
+        for word in invocation.words[1:]:
+            found = re.match(r"(?:-O|--open-files-in-pager=)(.+)", word.text, re.S)
+            if found:
+                walker.script(found.group(1), place, invocation)
+
+
+def _git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:
+    place = invocation.place
+    texts = [word.text for word in invocation.words]
+    if verb == "reset":  # what stands behind it is where to go, not what is lost
+        walker.add("discard", [], place, rule="discard.reset")
+        return None, ""
+    if verb == "checkout":
+        if args.has("-b", "-B", "--orphan"):
+            walker.add(
+                "vcs-change" if args.has("-B") else "vcs-safe",
+                [],
+                place,
+                level=Level.MEDIUM if args.has("-B") else None,
+            )
+            return None, ""
+        if args.has("-f", "--force"):
+            walker.add("discard", args.operands[1:], place)
+            return None, ""
+        paths = args.operands[1:]
+        if "--" in texts:
+            paths = invocation.words[texts.index("--") + 1 :]
+            from_commit = len(args.operands) - 1 > len(paths)
+        else:
+            from_commit = False
+            if not any(word.text in (".", "*", "./", ":/") or word.glob for word in paths):
+                walker.add("vcs-change", paths, place, reason="switches to {targets}", rule="vcs.checkout")
+                return None, ""
+    else:
+        paths, from_commit = _restored(invocation.words[1:]), False
+        letters = "".join(text[1:] for text in texts if re.fullmatch(r"-[SWqpm23]+", text))
+        staged, files = args.has("--staged") or "S" in letters, args.has("--worktree") or "W" in letters
+        if staged and not files:
+            walker.add("vcs-change", paths, place, reason="unstages {targets}", rule="vcs.unstage")
+            return None, ""
+        from_commit = files
+    whole = any(
+        word.text in (".", "*", "./", ":/", "..") or word.glob or word.text.endswith("/") or not word.known
+        for word in paths
+    )
+    if whole or len(paths) > 3 or args.has("--pathspec-from-file") or (from_commit and paths):
+        walker.add("discard", paths, place)
+    else:
+        walker.add("discard-one", paths, place)
+    return None, ""
+
+
+def _restored(words: list[Word]) -> list[Word]:
+    """The paths behind `restore`; its short options mean something else than those of other sub-commands."""
+    index = next(index for index, word in enumerate(words) if word.text == "restore") + 1
+    paths: list[Word] = []
+    while index < len(words):
+        text = words[index].text
+        if text == "--":
+            return [*paths, *words[index + 1 :]]
+        if text in ("-s", "--source", "--conflict", "--pathspec-from-file"):
+            index += 1
+        elif not text.startswith("-"):
+            paths.append(words[index])
+        index += 1
+    return paths
+
+
+_BY_VERB = {
+    "add": _git_add,
+    "stage": _git_add,
+    "commit": _git_commit,
+    "push": _git_push,
+    "clean": _git_clean,
+    "fetch": _git_fetch,
+    "pull": _git_fetch,
+    "difftool": _git_opens,
+    "instaweb": _git_opens,
+    "daemon": _git_opens,
+    "for-each-repo": _git_elsewhere,
+    "interpret-trailers": _git_files,
+    "mailinfo": _git_files,
+}

@@ -1,0 +1,76 @@
+"""Makefiles whose text the command itself gives: on standard input, with --eval, or written just before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.interpreters import feed_findings
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.words import Word
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_DEFAULT_NAMES = ("GNUmakefile", "makefile", "Makefile")
+_MAX_LINES = 200
+_MACRO = re.compile(r"\s*(?:export\s+|override\s+)?([\w.]+)\s*(!|\?|\+|::?:?)?=\s*(.*)", re.S)
+_RULE = re.compile(r"[^\s=:#][^=:]*::?(?![=:])(?:[^;=]*;(.*))?", re.S)
+_USE = re.compile(r"\$[({](\w+)[)}]|\$([A-Za-z])")
+_SHELL = re.compile(r"\$[({]shell\s+(.*)[)}]", re.S)
+
+
+def judge_makefiles(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
+    """Findings for what the makefiles of `make` hold, as far as that is known; nothing for files of the project."""
+    for word in files or [Word(name, *invocation.place) for name in _DEFAULT_NAMES]:
+        known = walker.files.read(word, invocation.cwd)
+        given: Output | None = invocation.stdin if word.text in _STANDARD_INPUT else known
+        if given is not None:
+            feed_findings(walker, invocation, *given)
+            judge_makefile(walker, invocation, given[0] or "")
+
+
+def judge_recipes(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
+    """Findings for recipes in another form (just, task, rake …): each line that could be shell is judged as that."""
+    for word in files:
+        given = invocation.stdin if word.text in _STANDARD_INPUT else walker.files.read(word, invocation.cwd)
+        if given is None:
+            continue
+        feed_findings(walker, invocation, *given)
+        for line in (given[0] or "").splitlines()[:_MAX_LINES]:
+            _script(walker, invocation, line.strip().lstrip("-@ ").removeprefix("sh ").strip("'\""), {})
+            for code in re.findall(r"`([^`]+)`", line):
+                _script(walker, invocation, code, {})
+
+
+def judge_makefile(walker: Walker, invocation: Invocation, text: str) -> None:
+    """Judge the recipes of a makefile, and the commands that make runs while it reads one, as shell text."""
+    macros: dict[str, str] = {}
+    prefix = "\t"
+    for line in text.replace("\\\n", " ").splitlines()[:_MAX_LINES]:
+        if computed := _SHELL.search(line):
+            _script(walker, invocation, computed.group(1), macros)
+        if line.startswith(prefix):
+            _script(walker, invocation, line[1:], macros)
+        elif macro := _MACRO.fullmatch(line):
+            name, operator, value = macro.groups()
+            if operator == "!":
+                _script(walker, invocation, value, macros)
+            if name == ".RECIPEPREFIX":
+                prefix = value[:1] or "\t"
+            before = f"{macros.get(name, '')} " if operator == "+" else ""
+            macros[name] = (before + _expanded(value, macros))[:2_000]
+        elif (rule := _RULE.fullmatch(line)) and rule.group(1):
+            _script(walker, invocation, rule.group(1), macros)
+
+
+def _script(walker: Walker, invocation: Invocation, text: str, macros: dict[str, str]) -> None:
+    walker.work.spend(10 + len(text))
+    shell = _expanded(text.lstrip().lstrip("@-+ "), macros).replace("$$", "$")
+    walker.script(shell, invocation.place, invocation)
+
+
+def _expanded(text: str, macros: dict[str, str]) -> str:
+    """`text` with the macros that are known; what make computes itself stays as it is."""
+    return _USE.sub(lambda use: macros.get(use.group(1) or use.group(2), use.group()), text)[:4_000]

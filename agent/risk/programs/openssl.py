@@ -1,0 +1,99 @@
+"""openssl: what its sub-commands read, write, serve and show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.words import Word
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_KEYS = frozenset(("rsa", "pkey", "ec", "dsa", "pkcs8", "pkcs12", "storeutl"))
+_DATA = frozenset((*_KEYS, "base64", "enc", "asn1parse", "cms", "smime", "pkcs7", "rsautl", "pkeyutl", "zlib", "spkac"))
+_PUBLIC = (
+    "-pubin",
+    "-pubout",
+    "-RSAPublicKey_in",
+    "-RSAPublicKey_out",
+    "-nokeys",
+    "-certs",
+    "-crls",
+    "-export",
+    "-text_pub",
+)
+_ENDS = frozenset(("", "Q"))  # what is typed at the other end, only to leave it
+_WRITTEN = ("-out", "-o", "-keyout", "-signer", "-sigfile", "-CAserial", "-crl_out", "-rspout", "-respout", "-reqout", "-psk_out",
+            "-early_data_out", "-macsaltout", "-certsout", "-cacertsout", "-extracertsout", "-crlout", "-tokenout")  # fmt: skip
+
+
+def openssl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """openssl: decoding, network clients and servers, keys."""
+    verb = args.operands[0].text if args.operands else invocation.words[1].text if len(invocation.words) > 1 else ""
+    place = invocation.place
+    outputs = [word for word in args.values(*_WRITTEN) if word.text not in ("-", "/dev/stdout")]
+    outputs = [word for word in outputs if not (verb == "dgst" and word in args.values("-signer", "-sigfile"))]
+    if outputs:
+        walker.add("write", outputs, place, invocation=invocation)
+    _writes_unasked(walker, invocation, args, verb)
+    if verb in _DATA:  # the others read certificates
+        walker.add("read", args.values("-in"), place, invocation=invocation)
+    if verb in _KEYS and _shows_key(args, verb):
+        walker.add("secret", args.values("-in") or args.operands[1:], place, rule="secret.key")
+    if verb == "engine" and len(args.operands) > 1:
+        walker.add("run", args.operands[1:2], place, reason="loads the engine {targets}", rule="openssl.engine")
+    if verb == "s_server" or (verb == "ocsp" and args.has("-port")) or (verb == "cmp" and args.has("-port")):
+        walker.add("serve", [], place)
+    if verb in ("s_client", "s_server"):
+        text = "" if invocation.stdin is None else invocation.stdin[0]
+        typed = text is None or text.strip() not in _ENDS
+        walker.add("send" if typed else "receive", [], place, level=None if typed else Level.LOW)
+        return None, "net"
+    if args.has("-d", "-decode"):
+        return None, "opaque"
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+def _shows_key(args: Args, verb: str) -> bool:
+    """Whether a private key is printed; `-text` prints it also with `-noout`."""
+    if args.has("-out", "-o", "-help") or (args.has(*_PUBLIC) and not args.has("-text")):
+        return False
+    if verb == "storeutl":
+        return args.has("-keys") or (args.has("-text") and not args.has("-certs", "-crls"))
+    return args.has("-text") or not args.has("-noout")
+
+
+def _writes_unasked(walker: Walker, invocation: Invocation, args: Args, verb: str) -> None:
+    """Files that openssl writes without `-out`: a new key, a serial number, the list of an authority."""
+    place = invocation.place
+    if verb == "req" and args.has("-new", "-newkey", "-x509") and not args.has("-key", "-keyout", "-in"):
+        named = [Word("privkey.pem", *place)]
+        walker.add("write", named, place, invocation=invocation, level=Level.MEDIUM)
+    elif verb in ("ca", "rehash", "srp", "fipsinstall", "tsget") or (verb == "ts" and args.has("-reply")):
+        reason = "changes the files that its settings or folders name"
+        walker.add("change", [], place, reason=reason, rule=f"openssl.{verb}")
+    elif verb == "x509" and args.has("-CAcreateserial"):
+        walker.add(
+            "create", args.values("-CA"), place, level=Level.MEDIUM, reason="writes the serial number beside {targets}"
+        )
+
+
+_GPG_TELLS = frozenset(
+    ("-k", "-K", "--list-keys", "--list-public-keys", "--list-secret-keys", "--list-sigs", "--list-signatures", "--check-sigs",
+     "--check-signatures", "--list-packets", "--list-config", "--list-options", "--list-trustdb", "--list-gcrypt-config", "--fingerprint",
+     "--verify", "--verify-files", "--export", "--export-ssh-key", "--export-ownertrust", "--card-status", "--print-md", "--print-mds",
+     "--gen-random", "--locate-keys", "--show-keys", "--search-keys", "--check-trustdb", "--version", "--help", "-h",
+     "--dump-options", "--gpgconf-list")
+)  # fmt: skip
+
+
+def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """gpg: without a word for what to do, it decrypts a file into another, or takes keys that are in it."""
+    told = {option for rule in table.flags for group in rule.options for option in group}
+    if args.operands and args.names.isdisjoint(told | _GPG_TELLS):
+        reason = "decrypts {targets}, or does whatever else is in it"
+        walker.add("secret", args.operands, invocation.place, reason=reason, rule="secret.guessed")

@@ -1,0 +1,230 @@
+"""Programs of the system whose operands decide: sysctl, mount, java, debuggers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.words import Word
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+def sysctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """sysctl: name shows, name=value sets."""
+    if args.has("-w", "--write", "-p", "--load", "--system") or any("=" in word.text for word in args.operands):
+        walker.add("kernel", args.operands, invocation.place)
+    return None, ""
+
+
+def mount(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """mount: alone it lists; remounting changes what is in use."""
+    options = ",".join(word.text for word in args.values("-o", "--options"))
+    binds = args.has("--bind", "--rbind", "--move", "-B", "-R", "-M") or "bind" in options
+    over = [
+        word
+        for word in args.operands[-1:]
+        if walker.rater.scopes.of(word, invocation.cwd) in ("system", "everything", "account")
+    ]
+    if binds and over and not over[0].text.startswith("/mnt"):
+        walker.add(
+            "mount-change",
+            over,
+            invocation.place,
+            reason="lays another folder over {targets}",
+            rule="mount-change.over",
+        )
+    elif "remount" in options:
+        walker.add("mount-change", args.operands, invocation.place)
+    elif args.operands or args.has("-a", "--all", "--bind", "--rbind", "--move"):
+        walker.add("mount", args.operands[-1:], invocation.place, invocation=invocation)
+    return None, ""
+
+
+def java(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """java -jar tool.jar verb: some well-known tools delete. -Xlog:TAGS:OUTPUT writes a file, -version behind it or not."""
+    for word in invocation.words[1:]:
+        where = word.text.split(":")[2:3] if word.text.startswith("-Xlog:") else []
+        if where and where[0] not in ("", "stdout", "stderr"):
+            walker.add(
+                "write",
+                [Word(where[0].removeprefix("file="), word.start, word.end, taint=word.taint)],
+                invocation.place,
+            )
+    for word in args.operands:
+        if re.match(r"delete-|remove-|wipe-|safe-restart|shutdown|quiet-down", word.text):
+            walker.add("destroy", [word], invocation.place, rule="destroy.tool")
+            break
+    return None
+
+
+def debugger(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """gdb -ex '!command' and the like."""
+    for word in args.values(*table.script):
+        match = re.match(r"\s*(?:!|shell\s+|platform shell\s+|python\s)(.*)", word.text, re.S)
+        if match and not word.text.lstrip().startswith("python"):
+            walker.script(match.group(1), invocation.place, invocation)
+        elif match:
+            from agent.risk.inline import code as inline_code
+
+            inline_code.judge(walker, invocation, match.group(1), "python", word.taint)
+    return None
+
+
+_WRITING_FORMATTERS = frozenset(
+    (
+        "black",
+        "isort",
+        "ruff-format",
+        "gofmt-w",
+        "rustfmt",
+        "phpcbf",
+        "swiftformat",
+        "stylua",
+        "nixfmt",
+        "alejandra",
+        "autopep8",
+        "yapf",
+    )
+)
+
+
+_FIXES = ("--fix", "-fix", "--fix-errors", "-fix-errors", "--fix-notes", "-fix-notes", "--refactor")
+
+
+def linter(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """Linters read; formatters write unless they only check."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    writes = args.has(
+        "--fix",
+        "--write",
+        "-w",
+        "-i",
+        "--in-place",
+        "--fix-dry-run-x",
+        "-a",
+        "-A",
+        "--autocorrect",
+        "--apply",
+        "--overwrite",
+        "--fix-all",
+    )
+    checks = args.has("--check", "--diff", "--check-only", "-l", "--list-different", "--dry-run", "-n", "--lint")
+    first = args.operands[0].text if args.operands else ""
+    if name in ("clang-format", "shfmt", "gofmt", "goimports", "prettier", "tidy", "autopep8", "yapf"):
+        writes = args.has("-i", "-w", "--write", "--in-place", "-m", "-modify")
+    elif name in _WRITING_FORMATTERS or (
+        name in ("ruff", "biome", "deno", "dprint", "buf") and first in ("format", "fmt")
+    ):
+        writes = not checks
+    elif name in ("rubocop", "eslint", "ruff", "stylelint"):
+        writes = args.has("--fix", "-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct", "--add-noqa")
+    elif name not in (
+        "standardrb",
+        "swiftlint",
+        "biome",
+        "typos",
+        "codespell",
+        "semgrep",
+        "markdownlint",
+        "golangci-lint",
+        "ktlint",
+        "psalm",
+        "sqlfluff",
+        "oxlint",
+    ):
+        writes = False
+    fixes = any(word.text in _FIXES for word in invocation.words)
+    fixes = fixes or (name, first) in (("statix", "fix"), ("sqlfluff", "fix")) or (name == "ktlint" and args.has("-F"))
+    if (writes and not checks) or (fixes and not args.has("--diff", "--check")):
+        walker.add("modify", args.operands, invocation.place, invocation=invocation, rule="modify.format")
+    output = args.value("-o", "--output", "--output-file", "--report-file")
+    if output is not None:
+        walker.add("write", [output], invocation.place, invocation=invocation)
+    return None
+
+
+def pacman(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """pacman: the first option is the operation, its letters say how."""
+    texts = [word.text for word in invocation.words[1:]]
+    letters = next((text for text in texts if re.match(r"-[A-Z]", text)), "")
+    place = invocation.place
+    if (
+        letters.startswith(("-Q", "-F", "-T"))
+        or "--query" in texts
+        or (letters.startswith("-S") and re.search("[silg]", letters))
+    ):
+        return None, ""
+    if letters.startswith("-R") or "--remove" in texts:
+        walker.add("package-core" if re.search("c|dd|n.*s.*c", letters[2:]) else "package-remove", args.operands, place)
+    elif letters or not texts:
+        walker.add("package-install", args.operands, place)
+    else:
+        walker.add("package-install", args.operands, place)
+    return None, ""
+
+
+def kafka(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """Kafka's scripts: one option names the action."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    place = invocation.place
+    topics = args.values("--topic", "--group")
+    destroys = ("--delete", "--remove", "--delete-config", "--delete-offsets", "--reset-offsets", "--cancel")
+    if "delete-records" in name or "application-reset" in name or "server-stop" in name or args.has(*destroys):
+        if args.has("--dry-run") or (args.has("--reset-offsets") and not args.has("--execute")):
+            return None, ""
+        walker.add("broker-destroy", topics, place)
+    elif any(word.text in ("delete", "remove", "purge", "trim-prefix", "deleteall") for word in args.operands[:3]):
+        walker.add("broker-destroy", args.operands, place)
+    elif "producer" in name:
+        walker.add("send", topics, place)
+    elif args.has("--create", "--alter", "--add", "--execute", "--add-config") or any(
+        w.text in ("create", "alter", "produce", "set") for w in args.operands[:3]
+    ):
+        walker.add("change", topics, place)
+    return None, ""
+
+
+def secret_store(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`op run -- command`, `doppler run -- command`: the command runs with secrets in its environment."""
+    texts = [word.text for word in invocation.words]
+    if "--" in texts and any(verb in texts[1 : texts.index("--")] for verb in ("run", "exec")):
+        command = invocation.words[texts.index("--") + 1 :]
+        if command:
+            walker.add("secret", [], invocation.place, reason="gives secrets to a program", rule="secret.run")
+            walker.dispatch(invocation.inner(command, table.name))
+            return None, ""
+    return None
+
+
+def interface(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """ifconfig NAME shows an interface, and with more words changes it."""
+    if table.name in invocation.words[0].text and len(args.operands) == 1 and args.operands[0].text[-1:].isdigit():
+        return None, ""
+    return None
+
+
+def ldd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """ldd has the file's own loader print its libraries, so a file from elsewhere can run code."""
+    for word in args.operands:
+        if walker.rater.scopes.of(word, invocation.cwd) != "system":
+            reason = "may run the loader that {targets} names"
+            walker.add("run", [word], invocation.place, reason=reason, rule="ldd.loader")
+    return None
+
+
+def sops(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """`sops exec-env FILE COMMAND`: the command runs with the decrypted secrets."""
+    verbs = [word.text for word in args.operands[:1]]
+    if verbs and verbs[0] in ("exec-env", "exec-file") and len(args.operands) > 2:
+        walker.add(
+            "secret", args.operands[1:2], invocation.place, reason="gives secrets to a program", rule="secret.run"
+        )
+        for word in args.operands[2:]:
+            walker.script(word.text, invocation.place, invocation)
+        return None, ""
+    return None

@@ -1,0 +1,109 @@
+"""Words that may be one thing or another (`c=ls; true && c=rm; exec $c …`): the ways in which a command may be read."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.words import MAX_FIELDS, NUMBER, UNKNOWN, Word, join_taint
+from agent.risk.tables.effects import may_be_command
+from agent.risk.tables.store import program as find_program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+Choices = list[list[Word]]
+"""The values that one written word may have, each the arguments that it becomes."""
+
+_MAX_READINGS = 64
+_FEW_READINGS = 4
+_RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
+# Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
+_CARRIERS = (
+    "wrappers:",
+    "interpreters:",
+    "handlers_elsewhere:",
+    "handlers_containers:",
+    "programs.network:behind_options",
+)
+
+
+def readings(words: list[Choices]) -> list[list[Word]]:
+    """Every way to read a command that is worth judging; the last has all values of arguments side by side."""
+    if all(len(choices) == 1 for choices in words):
+        return [[word for choices in words for word in choices[0]]]
+    heads, arguments = words[0], words[1:]
+    together = [_side_by_side(choices) for choices in arguments]
+    joined = [[*head, *itertools.chain.from_iterable(together)] for head in heads]
+    count = 1
+    for choices in words:
+        count *= len(choices)
+    # Few are always told apart: side by side, two modes or two places to unpack to mean something else than each alone.
+    if count > _FEW_READINGS and not any(_decides(head, arguments) for head in heads):
+        return joined
+    if count <= _MAX_READINGS:
+        apart = [list(itertools.chain.from_iterable(chosen)) for chosen in itertools.product(*words)]
+    else:  # each value at least once
+        most = max(map(len, words))
+        apart = [[w for choices in words for w in choices[index % len(choices)]] for index in range(most)]
+    return apart + joined
+
+
+def judge_readings(walker: Walker, invocation: Invocation, found: list[list[Word]], heads: int) -> Output:
+    """Judge each reading: the last `heads` of them are told in full, of the others only what is worse or new."""
+    before = len(walker.findings)
+    outputs = [walker.dispatch(invocation.read_as(words), direct=True) for words in found[:-heads] if words]
+    middle = len(walker.findings)
+    outputs.extend(walker.dispatch(invocation.read_as(words), direct=True) for words in found[-heads:] if words)
+    if invocation.words[0].text == "set":
+        walker.state.positional = None  # one of several lists
+    told = walker.findings[middle:]
+    worst = max((finding.level.rank for finding in told), default=0)
+    rules = {finding.rule for finding in told}
+    walker.findings[before:middle] = [
+        finding
+        for finding in walker.findings[before:middle]
+        if finding.level.rank > worst or (finding.level.rank and finding.rule not in rules)
+    ]
+    if not outputs:
+        return "", ""
+    taint = ""
+    for _, one in outputs:
+        taint = join_taint(taint, one)
+    if all(map(_is_number, outputs)):
+        return None, NUMBER
+    texts = {text for text, _ in outputs}
+    return (texts.pop() if len(texts) == 1 else None), taint
+
+
+def _is_number(output: Output) -> bool:
+    text, taint = output
+    return taint == NUMBER or (text is not None and "".join(text.split()).isdigit())
+
+
+def _side_by_side(choices: Choices) -> list[Word]:
+    words = choices[0] if len(choices) == 1 else [word for choice in choices for word in choice]
+    return words if len(words) <= MAX_FIELDS else [*words[:MAX_FIELDS], words[0].part(UNKNOWN)]
+
+
+def _decides(head: list[Word], arguments: list[Choices]) -> bool:
+    """Whether it matters which of its values an argument has: they are options, sub-commands, programs or code."""
+    varying = [choices for choices in arguments if len(choices) > 1]
+    if not varying:
+        return False
+    if not head:
+        return True
+    name = head[0].text.rpartition("/")[2]
+    table = find_program(name)
+    if name in _RUN_WORDS or (table is not None and (table.wrap or table.handler.startswith(_CARRIERS))):
+        return True
+    verbs = (
+        {verb for rules in table.cases.values() for rule in rules for verb in rule.verbs} if table is not None else ()
+    )
+    return any(
+        word.text.startswith("-") or word.text in verbs or may_be_command(word)
+        for choices in varying
+        for choice in choices
+        for word in choice[:1]
+    )

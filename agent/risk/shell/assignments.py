@@ -1,0 +1,120 @@
+"""Assignments: what they make of the shell's variables, and those that change what programs do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.reader.tree import Assignment
+from agent.risk.shell.state import Value
+from agent.risk.shell.words import UNKNOWN, Word, bounded, join_taint
+from agent.risk.tables.scopes import absolute
+from agent.risk.tables.standard_folders import begins_elsewhere
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+Assigned = tuple[str, Word, Assignment]
+HISTORY_VARIABLES = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
+
+
+def evaluate_assignments(walker: Walker, nodes: list[Assignment], place: tuple[int, int]) -> list[Assigned]:
+    """The values that stand before a command, or alone."""
+    return [assigned for node in nodes for assigned in _evaluate(walker, node, place)]
+
+
+def _evaluate(walker: Walker, node: Assignment, place: tuple[int, int]) -> list[Assigned]:
+    if node.array:
+        words = [w for value in node.values for w in walker.expander.fields(value, place)]
+        return [(node.name, word, node) for word in words] or [(node.name, Word("", *place), node)]
+    return [(node.name, word, node) for word in walker.expander.texts(node.values[0], place)]
+
+
+def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int, int]) -> None:
+    """Assignments without a command change the shell."""
+    values: dict[Assignment, list[Word]] = {}
+    for _, word, node in assigned:
+        values.setdefault(node, []).append(word)
+    for node, words in values.items():
+        if node.array:
+            keep_array(walker, node, words if node.values else [])
+            continue
+        taint = "glob" if words[0].glob and not words[0].quoted else words[0].taint
+        value = Value(bounded([word.text for word in words]), taint)
+        if node.subscript is not None:
+            index = walker.expander.index(node.name, node.subscript)
+            walker.state.assign_element(node.name, index, value)
+            _name_command(walker, node.name, index, words, place)
+            continue
+        walker.state.assign(node.name, value, append=node.append)
+        for word in words:
+            keep_special(walker, node.name, word, place)
+
+
+def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
+    """`name=(a b [key]=c)`."""
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    texts, named = [], []
+    for word in words:
+        key, found, text = word.text[1:].partition("]=")
+        if word.text.startswith("[") and found:
+            if node.name not in walker.state.associative:
+                walker.expander.evaluate(key, word.taint)
+            named.append((key, text))
+            texts.append(text)
+        else:
+            texts.append(word.text)
+    walker.state.assign(node.name, Value(texts, taint, array=True), append=node.append)
+    for key, text in named:
+        _name_command(walker, node.name, key, [word for word in words if word.text.endswith(text)], (0, 0))
+        walker.state.put(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
+
+
+def _name_command(walker: Walker, array: str, name: str, words: list[Word], place: tuple[int, int]) -> None:
+    """Elements of BASH_ALIASES are aliases, those of BASH_CMDS say which file a name stands for."""
+    for word in words:
+        text = word.text.partition("]=")[2] if word.text.startswith("[") else word.text
+        if array == "BASH_ALIASES":
+            walker.state.aliases[name] = text
+            walker.script(text, place, None)
+        elif array == "BASH_CMDS":
+            walker.state.aliases[name] = text
+            walker.add("run", [word], place, reason=f"has {name} stand for another program")
+
+
+def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:
+    """What an assignment means for programs: nothing, unless they get the variable."""
+    exported = walker.state.exported
+    if name == "PATH":
+        _path(walker, word)
+    elif name not in exported:
+        if name.islower() or not is_usual(name):
+            return
+        exported.add(name)
+    from agent.risk.shell.environment import judge_environment
+
+    judge_environment(walker, [(name, word)], place)
+
+
+def is_usual(name: str) -> bool:
+    """Whether a variable is usually exported already, or means something to the shell itself."""
+    from agent.risk.tables.variables import variables
+
+    return variables().usual.hold(name)
+
+
+def _path(walker: Walker, word: Word) -> None:
+    """PATH changes what a name means, unless only absolute folders come behind the old value."""
+    if begins_elsewhere(word.text, walker.rater.scopes) or relative_entry(word):
+        walker.state.path_changed = True
+
+
+def relative_entry(word: Word) -> bool:
+    """Whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
+    return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))
+
+
+def others_may_change(walker: Walker, path: str) -> bool:
+    """Whether an absolute path is, or lies below, a folder where everybody may put things, such as /tmp."""
+    return path.startswith("/") and walker.rater.scopes.public(f"{absolute(path, '/')}/")

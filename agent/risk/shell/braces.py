@@ -1,0 +1,131 @@
+"""Brace expansion, and `${name#pattern}` with its relatives, on known text and within bounds."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import re
+
+from agent.risk.shell.words import MAX_FIELDS, UNKNOWN
+
+MAX_GROUPS = 24
+_MAX_RANGE = 60  # of a longer one the ends are enough
+
+_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
+
+
+def edit_value(text: str, operation: str) -> str:
+    """`${x#pattern}` and its relatives on a known value; UNKNOWN where it is not worth following."""
+    if UNKNOWN in text or len(text) > 500:
+        return UNKNOWN
+    kind = operation[:1]
+    if kind in "#%":
+        return _trimmed(text, operation)
+    if kind == "/":
+        everywhere = operation[1:2] == "/"
+        pattern, _, new = operation[2 if everywhere else 1 :].partition("/")
+        if any(char in pattern for char in "*?["):
+            return UNKNOWN
+        return text.replace(pattern, new, -1 if everywhere else 1) if pattern else text
+    if kind == "^":
+        return text.upper() if operation[1:2] == "^" else text[:1].upper() + text[1:]
+    if kind == ",":
+        return text.lower() if operation[1:2] == "," else text[:1].lower() + text[1:]
+    if kind == ":":
+        found = re.fullmatch(r":\s*\(?(-?\d+)\)?(?::\s*(-?\d+))?", operation)
+        if found is None:
+            return UNKNOWN
+        start, length = int(found.group(1)), found.group(2)
+        tail = text[start:]
+        if length is None:
+            return tail
+        return tail[: int(length)]
+    if kind == "@":
+        return _transformed(text, operation[1:])
+    return UNKNOWN
+
+
+def _trimmed(text: str, operation: str) -> str:
+    """A value without the shortest or longest beginning (`#`) or end (`%`) that a pattern fits."""
+    longest = operation[1:2] == operation[:1]
+    pattern = operation[2 if longest else 1 :]
+    at_start = operation[:1] == "#"
+    for size in range(len(text), -1, -1) if longest else range(len(text) + 1):
+        cut = text[:size] if at_start else text[len(text) - size :]
+        if fnmatch.fnmatchcase(cut, pattern):
+            return text[size:] if at_start else text[: len(text) - size]
+    return text
+
+
+def _transformed(text: str, letter: str) -> str:
+    """`${x@E}` and its relatives, as far as they give plain text."""
+    if letter == "E":
+        from agent.risk.reader.expansions import decode_ansi_c
+
+        return decode_ansi_c(text)
+    if letter in ("U", "u", "L"):
+        return {"U": text.upper(), "u": text[:1].upper() + text[1:], "L": text.lower()}[letter]
+    return text if letter == "Q" else UNKNOWN
+
+
+def expand_braces(raw: str) -> list[str]:
+    """Brace expansion on text whose quoted characters are hidden, bounded."""
+    if raw.count("{") > MAX_GROUPS:
+        return [UNKNOWN]  # nobody writes that by hand
+    results = [raw]
+    for _ in range(MAX_GROUPS):
+        expanded: list[str] = []
+        changed = False
+        for item in results:
+            pieces = _expand_once(item)
+            if pieces is None:
+                expanded.append(item)
+            else:
+                expanded.extend(pieces)
+                changed = True
+            if len(expanded) > MAX_FIELDS:
+                return [*expanded[:MAX_FIELDS], UNKNOWN]
+        results = expanded
+        if not changed:
+            break
+    return results
+
+
+def _expand_once(text: str) -> list[str] | None:
+    """Expand the first brace group that is one; None where there is none."""
+    position = text.find("{")
+    tries = 0
+    while position >= 0 and tries < MAX_GROUPS:
+        tries += 1
+        level = 0
+        commas: list[int] = []
+        for index in range(position, len(text)):
+            char = text[index]
+            if char == "{":
+                level += 1
+            elif char == "," and level == 1:
+                commas.append(index)
+            elif char == "}":
+                level -= 1
+                if level == 0:
+                    head, tail = text[:position], text[index + 1 :]
+                    inner = text[position + 1 : index]
+                    if commas:
+                        edges = [position, *commas, index]
+                        return [head + text[a + 1 : b] + tail for a, b in itertools.pairwise(edges)]
+                    if (found := _RANGE.match(inner)) is not None:
+                        return [head + value + tail for value in _range(found)]
+                    break
+        position = text.find("{", position + 1)
+    return None
+
+
+def _range(found: re.Match[str]) -> list[str]:
+    first, last = found.group(1), found.group(2)
+    if first.lstrip("-").isdigit() != last.lstrip("-").isdigit():
+        return [found.group()]
+    numeric = first.lstrip("-").isdigit()
+    a, b = (int(first[:9]), int(last[:9])) if numeric else (ord(first), ord(last))
+    step = 1 if b >= a else -1
+    values = list(range(a, b + step, step)) if abs(b - a) < _MAX_RANGE else [a, b]
+    return [str(v) if numeric else chr(v) for v in values]

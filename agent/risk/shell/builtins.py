@@ -1,0 +1,286 @@
+"""Builtins that change the shell itself."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.assignments import HISTORY_VARIABLES, keep_special
+from agent.risk.shell.hidden_code import judge_hidden
+from agent.risk.shell.state import Value, elements
+from agent.risk.shell.words import NUL, NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
+from agent.risk.tables.scopes import absolute
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_MAX_CWD = 1_000  # characters: a folder further down is taken for unknown
+
+
+def quote(text: str) -> str:
+    return shlex.quote(text.replace(UNKNOWN, "…"))
+
+
+def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | None:
+    """Handle builtins that need the shell's state; None for every other name."""
+    handler = _BUILTINS.get(name)
+    if handler is not None or name == "printf":
+        judge_hidden(walker, name, invocation)
+    return None if handler is None else handler(walker, invocation)
+
+
+def _cd(walker: Walker, invocation: Invocation) -> Output:
+    words = [w for w in invocation.words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
+    state = walker.state
+    if not words:
+        state.cwd = state.home
+    elif words[0].text == "-" or not words[0].known:
+        state.cwd = UNKNOWN
+    else:
+        state.cwd = (
+            absolute(words[0].text, state.cwd) if state.cwd != UNKNOWN or words[0].text.startswith("/") else UNKNOWN
+        )
+        if len(state.cwd) > _MAX_CWD:
+            state.cwd = UNKNOWN
+    return "", ""
+
+
+def _declare(walker: Walker, invocation: Invocation) -> Output:
+    name = invocation.words[0].text
+    flags = [word.text for word in invocation.words[1:]]
+    if name in ("export", "declare", "typeset", "set", "readonly") and all(
+        flag in ("-p", "-x", "-xp", "-px") for flag in flags
+    ):
+        walker.add("secret", [], invocation.place, reason="shows the whole environment, secrets and all")
+        return None, "secret"
+    exports = name == "export" or (name != "set" and any(re.match(r"-[A-Za-z]*x", flag) for flag in flags))
+    letters = {letter for flag in flags if re.match(r"-[A-Za-z]", flag) for letter in flag}
+    for word in invocation.words[1:]:
+        key, equals, value = word.text.partition("=")
+        _attributes(walker, letters, walker.state.references.get(key, key))
+        if equals:
+            _read_again(walker, letters, key, word.part(value), invocation)
+        if "n" in letters and equals and key.isidentifier() and value.isidentifier() and key != value:
+            walker.state.references[key] = value
+        elif equals and (key.isidentifier() or key.partition("[")[0].isidentifier()):
+            part = Word(value, word.start, word.end, taint=word.taint)
+            name, _, subscript = key.partition("[")
+            if subscript:
+                walker.state.assign_element(name, subscript.rstrip("]"), Value([value], word.taint))
+                continue
+            walker.state.assign(key, Value([value], word.taint))
+            if exports:
+                walker.state.exported.add(key)
+            keep_special(walker, key, part, invocation.place)
+        elif exports and key.isidentifier():
+            walker.state.exported.add(key)
+            known = walker.state.variables.get(key, Value([]))
+            for text in known.texts:
+                keep_special(walker, key, Word(text, *invocation.place, taint=known.taint), invocation.place)
+    return "", ""
+
+
+def _attributes(walker: Walker, letters: set[str], name: str) -> None:
+    """What `declare -aAi` makes of a variable. An integer is taken for one from then on: what is assigned to it is counted."""
+    state = walker.state
+    if "i" in letters:
+        state.integers.add(name)
+    if "A" in letters:
+        state.associative.add(name)
+    elif "a" in letters:
+        state.associative.discard(name)
+
+
+def _read_again(walker: Walker, letters: set[str], name: str, value: Word, invocation: Invocation) -> None:
+    """`declare -n name=$text` and `declare -a name="$text"`: a name, and a text like `($(cmd))`, are read once more."""
+    walker.expander.place = invocation.place
+    name = walker.state.references.get(name, name)
+    old = walker.state.variables.get(name)
+    if "n" in letters:
+        walker.refer(value.text, value.taint)
+    is_array = "a" in letters or "A" in letters or (old is not None and old.array)
+    if is_array and name not in walker.declared and value.text.startswith(("(", UNKNOWN)):
+        walker.expander.expand_later(value.text, value.taint)
+
+
+def _unset(walker: Walker, invocation: Invocation) -> Output:
+    for word in invocation.words[1:]:
+        walker.state.variables[word.text] = Value([""], "")
+        if word.text in HISTORY_VARIABLES:
+            walker.add(
+                "erase-log", [word], invocation.place, reason="keeps commands out of the history", rule="history.off"
+            )
+    return "", ""
+
+
+def _set(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    if not words:
+        return _declare(walker, invocation)
+    texts = [word.text for word in words]
+    if texts[:2] == ["+o", "history"] or texts[:1] == ["+H"]:
+        reason = "keeps commands out of the history"
+        walker.add("erase-log", [], invocation.place, reason=reason, rule="history.off")
+    for text, following in zip(texts, [*texts[1:], ""], strict=True):
+        if re.match(r"[-+][A-Za-z]*a", text) or (following == "allexport" and re.fullmatch(r"[-+][A-Za-z]*o", text)):
+            walker.state.exports_all = text[0] == "-"
+    for index, word in enumerate(words):
+        if word.text == "--" or not word.text.startswith(("-", "+")):
+            walker.state.positional = words[index + (word.text == "--") :]
+            break
+    return "", ""
+
+
+def _shift(walker: Walker, invocation: Invocation) -> Output:
+    count = invocation.words[1].text if len(invocation.words) > 1 else "1"
+    if walker.state.positional is not None and count.isdigit():
+        walker.state.positional = walker.state.positional[int(count[:4]) :]
+    return "", ""
+
+
+def _eval(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    if words and words[0].text == "--":
+        words = words[1:]
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    text = " ".join(word.text for word in words)
+    judge_code(walker, invocation, text, taint)
+    if UNKNOWN in text and not text.strip().strip(UNKNOWN):
+        return None, taint
+    return walker.script(text, invocation.place, invocation, invocation.stdin, same_shell=True)
+
+
+def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
+    """Shell code with unknown parts: where do they come from?"""
+    if "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif UNKNOWN in text or is_name(taint):
+        if "shellenv" in taint:
+            walker.add("run", [Word("set-up code of a known program", *invocation.place)], invocation.place)
+        elif text.lstrip().startswith(UNKNOWN) or "input" in taint:
+            walker.add("run-opaque", [], invocation.place)
+        else:
+            walker.add("run", [], invocation.place, reason="runs shell code with unknown parts")
+
+
+def _source(walker: Walker, invocation: Invocation) -> Output:
+    words = invocation.words[1:]
+    if not words:
+        return "", ""
+    word = words[0]
+    written = walker.files.read(word, invocation.cwd)
+    if written is not None:
+        walker.script(written[0] or "", invocation.place, invocation, invocation.stdin, same_shell=True)
+    if "net" in word.taint or absolute(word.text, invocation.cwd) in walker.downloads:
+        walker.add("run-remote", [word], invocation.place)
+    elif ("proc" in word.taint or "opaque" in word.taint) and (written is None or "opaque" in written[1]):
+        walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)
+    elif word.text in ("/dev/stdin", "/proc/self/fd/0", "-"):
+        from agent.risk.invocations.interpreters import feed_shell
+
+        return feed_shell(walker, invocation)
+    else:
+        walker.add("run", [word], invocation.place, reason="runs {targets} in this shell")
+    return None, ""
+
+
+def _trap(walker: Walker, invocation: Invocation) -> Output:
+    words = [w for w in invocation.words[1:] if not w.text.startswith("-")]
+    if len(words) > 1 and words[0].text:
+        walker.script(words[0].text, invocation.place, invocation, same_shell=True)
+    return "", ""
+
+
+def _alias(walker: Walker, invocation: Invocation) -> Output:
+    for word in invocation.words[1:]:
+        name, equals, value = word.text.partition("=")
+        if equals:
+            walker.state.aliases[name] = value
+            walker.script(value, invocation.place, invocation)
+            walker.add("configure", [word], invocation.place, level=Level.LOW, reason="defines the alias {targets}")
+    return "", ""
+
+
+def _line_end(words: list[Word]) -> str:
+    """What ends a line for `read` and `mapfile`: the sign behind -d, a byte 0 where that is empty."""
+    for word, following in itertools.zip_longest(words, words[1:]):
+        option = re.match(r"-[ersta]*d(.?)", word.text, re.S)
+        if option is not None:
+            given = option[1] or (following.text[:1] if following is not None else "")
+            return "\n" if given == UNKNOWN else given or NUL
+    return "\n"
+
+
+def _cut(text: str, end: str) -> list[str]:
+    """The lines of a text; what stands behind the last sign for an end is one too."""
+    pieces = text.split(end)
+    return [piece.rstrip("\n") for piece in (pieces if pieces[-1] or len(pieces) == 1 else pieces[:-1])]
+
+
+def _read(walker: Walker, invocation: Invocation) -> Output:
+    taint = invocation.stdin[1] if invocation.stdin else ""
+    taint = NUMBER if taint == NUMBER else join_taint("input", taint)
+    known = invocation.stdin[0] if invocation.stdin else None
+    names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
+    lines = invocation.words[0].text != "read"
+    end = _line_end(invocation.words[1:])
+    if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
+        texts = _cut(known, end) if lines else known.split()
+        walker.state.assign(names[-1], Value(elements(texts), taint, array=True))
+        return "", ""
+    texts = _cut(known, end) if known else [UNKNOWN]
+    if len(names) > 1:
+        texts = list(dict.fromkeys([*(piece for text in texts for piece in text.split()), *texts]))
+    for name in names or ["REPLY"]:
+        walker.state.put(walker.state.references.get(name, name), Value(bounded(texts), taint))
+    return "", ""
+
+
+def _umask(walker: Walker, invocation: Invocation) -> Output:
+    """A mask that lets everybody write what is made from here on."""
+    for word in invocation.words[1:]:
+        if re.fullmatch(r"0?[0-7]{0,2}[0145]", word.text) or re.search(
+            r"(?:^|,)(?:a|[ug]*o[ug]*)?[+=][rx]*w", word.text
+        ):
+            reason = "lets everybody change the files made from here on"
+            walker.add(
+                "permission-wide", [], invocation.place, level=Level.MEDIUM, reason=reason, rule="permission-wide.umask"
+            )
+    return None, ""
+
+
+_FROM_OUTSIDE = frozenset(("file", "input", "net", "opaque"))
+
+
+def _test(walker: Walker, invocation: Invocation) -> Output:
+    """`[ $x = y ]`: a value of several words can hold `-v a[$(cmd)]`, which runs cmd."""
+    for word in invocation.words[1:]:
+        if not word.quoted and not word.known and not _FROM_OUTSIDE.isdisjoint(word.taint.split()):
+            reason = "tests a value without quotes around it, which can hold code that bash runs"
+            walker.add("run", [word], invocation.place, reason=reason, rule="run.test")
+            break
+    return None, ""
+
+
+def _nothing(walker: Walker, invocation: Invocation) -> Output:
+    return "", ""
+
+
+_BUILTINS = {
+    "cd": _cd, "pushd": _cd, "popd": _cd, "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare,
+    "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
+    "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
+    ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
+    "logout": _nothing, "unalias": _nothing, "getopts": _nothing, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
+    "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
+    "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
+    "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,
+}  # fmt: skip

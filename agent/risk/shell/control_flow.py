@@ -1,0 +1,143 @@
+"""Pipelines, branches and loops: what may run, with what as its input, and in which state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.counted_secrets import leave_out_counted
+from agent.risk.invocations.invocation import Output
+from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
+from agent.risk.shell.endless import judge_loop
+from agent.risk.shell.read_back import ReadBack
+from agent.risk.shell.state import Value, either_way
+from agent.risk.shell.words import UNKNOWN, bounded, join_taint
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+_MAX_REPEATED = 3  # loops in loops
+
+
+def pipeline(walker: Walker, node: Pipeline, stdin: Output | None) -> Output:
+    flow = stdin
+    last = len(node.commands) - 1
+    walker.parallel += last > 0
+    joined = ReadBack()
+    first, printed = len(walker.findings), []
+    for command in node.commands:
+        walker.joined = joined if isinstance(command, Simple) else None
+        if last and not isinstance(command, Simple):
+            saved = walker.state
+            walker.work.spend(len(saved.variables) / 16)
+            walker.state = walker.expander.state = saved.copy()
+            flow = walker.node(command, flow)
+            if walker.state.functions:  # what is only defined here may be called in ways that are not seen
+                walker.finish()
+            walker.state = walker.expander.state = saved
+        else:
+            flow = walker.node(command, flow)
+        printed.append(walker.printed)
+    walker.parallel -= last > 0
+    if last and len(walker.findings) > first:
+        leave_out_counted(walker, node.commands, printed, first)
+    return flow or ("", "")
+
+
+def branch(walker: Walker, node: Branch, stdin: Output | None) -> Output:
+    ends: list[dict[str, Value]] = []
+    for condition, body in node.arms:
+        if condition is not None:
+            walker.sequence(condition, stdin)
+        ends.append(apart(walker, body, stdin))
+    _settle(walker, ends, always=node.arms[-1][0] is None)
+    return None, ""
+
+
+def apart(walker: Walker, body: Sequence, stdin: Output | None) -> dict[str, Value]:
+    """Walk one of several ways; the variables at its end, which the next way does not see."""
+    state = walker.state
+    before = dict(state.variables)
+    walker.work.spend(len(before) / 8)
+    walker.sequence(body, stdin)
+    after, state.variables = state.variables, before
+    return after
+
+
+def _settle(walker: Walker, ends: list[dict[str, Value]], *, always: bool) -> None:
+    """Variables after one of several ways was gone, or, unless one `always` is, none."""
+    if always:
+        walker.state.variables = ends.pop()
+    for end in ends:
+        walker.work.spend(len(end) / 8)
+        walker.state.variables = either_way(end, walker.state.variables, unset=True)
+
+
+def loop(walker: Walker, node: Loop, stdin: Output | None) -> Output:
+    """One round, and a second one if the first leaves other variables behind than it found."""
+    walker.looping += 1
+    count, met = len(walker.findings), len(walker.programs.met)
+    judge_loop(walker, node, _head(walker, node, stdin))
+    taint, changed = _round(walker, node, stdin)
+    if changed and walker.looping <= _MAX_REPEATED:
+        middle, ran = len(walker.findings), len(walker.programs.met)
+        _head(walker, node, stdin)
+        _round(walker, node, stdin)
+        told = {(finding.rule, finding.level) for finding in walker.findings[count:middle]}
+        walker.findings[middle:] = [
+            found for found in walker.findings[middle:] if (found.rule, found.level) not in told
+        ]
+        if len(walker.findings) == middle:
+            walker.programs.forget_repeated(met, ran)
+    walker.looping -= 1
+    return None, taint
+
+
+def _head(walker: Walker, node: Loop, stdin: Output | None) -> list[str]:
+    """What decides about a round; the programs of it."""
+    if node.parts:
+        walker.expander.place = walker.place(node.start, node.end)
+        walker.expander.join(node.parts)
+    if node.condition is None:
+        return []
+    before = len(walker.programs.met)
+    walker.sequence(node.condition, stdin)
+    return [invocation.words[0].text for invocation, _ in walker.programs.met[before:]]
+
+
+def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]:
+    """The taint of what a round prints, and whether it changes variables. After it, it may not have happened."""
+    before = dict(walker.state.variables)
+    walker.work.spend(len(before) / 8)
+    if node.name:
+        value = _looped(walker, node)
+        walker.state.put(node.name, value)
+        if value.texts != [UNKNOWN]:
+            before[node.name] = value
+    _, taint = walker.sequence(node.body, stdin)
+    after = walker.state.variables
+    walker.state.variables = either_way(before, after, unset=True)
+    return taint, any(before.get(name) is not value for name, value in after.items() if name != node.name)
+
+
+def _looped(walker: Walker, node: Loop) -> Value:
+    """What the variable of a loop goes through."""
+    if node.values is None:
+        given = walker.expander.lookup("@") or Value([UNKNOWN], "var")
+        return Value(bounded(given.texts) or [UNKNOWN], given.taint)
+    words = [word for item in node.values for word in walker.expander.fields(item, walker.place(item.start, item.end))]
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, "glob" if word.glob else word.taint)
+    return Value(bounded(list(dict.fromkeys(word.text for word in words))) or [UNKNOWN], taint)
+
+
+def case(walker: Walker, node: Case, stdin: Output | None) -> Output:
+    walker.expander.text(node.subject, walker.place(node.subject.start, node.subject.end))
+    ends: list[dict[str, Value]] = []
+    for patterns, body in node.arms:
+        for pattern in patterns:
+            walker.expander.text(pattern, walker.place(pattern.start, pattern.end))
+        ends.append(apart(walker, body, stdin))
+    _settle(walker, ends, always=False)
+    return None, ""

@@ -1,0 +1,351 @@
+"""What programs write to stdout where that can be known: text for echo and friends, taint for downloads and secrets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.shell.endless import judge_endless
+from agent.risk.shell.state import origin
+from agent.risk.shell.words import NUL, UNKNOWN, Word, decode_printf, join_taint
+from agent.risk.tables.options import Args
+from agent.risk.tables.scopes import absolute, is_secret
+from agent.risk.tables.store import Program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_MAX_TEXT = 20_000
+# Sub-commands of git that print names of commits, which no file's content decides.
+_OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "symbolic-ref", "name-rev", "write-tree"))
+
+
+def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """Text and taint of stdout. `table.output` names the way; "pass" hands on what came in."""
+    kind = table.output
+    if not kind:
+        return None, ""
+    special = _SPECIAL.get(kind)
+    if special is not None:
+        text, taint = special(walker, invocation, args)
+        if kind in _OF_FILES and args.operands and not taint:
+            taint = "file"
+        if kind in _OF_FILES and any(w.known and is_secret(absolute(w.text, invocation.cwd)) for w in args.operands):
+            taint = join_taint(taint, "secret")
+        return (text[:_MAX_TEXT] if text is not None else None), taint
+    if table.name == "git" and args.operands and args.operands[0].text in _OBJECT_NAMES:
+        return None, ""
+    taint = _handed_on(invocation, table, args)
+    stdin = invocation.stdin
+    if kind != "pass":
+        return None, join_taint(kind, taint)
+    if stdin is not None and stdin[0] and (args.operands or args.options):
+        return None, join_taint("made", taint)
+    if not args.operands and not args.options and stdin is not None:
+        return stdin[0], taint
+    if args.operands and stdin is None and not taint:
+        taint = "file"
+    return None, taint.replace("glob", "").replace("var", "").strip()
+
+
+def _handed_on(invocation: Invocation, table: Program, args: Args) -> str:
+    """The taint of what a filter reads, from its operands and its input, less what it cuts off."""
+    taint = ""
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
+            taint = join_taint(taint, "secret")
+    if invocation.stdin is not None:
+        taint = join_taint(taint, invocation.stdin[1])
+    if "processes" in taint and _picks_lines(table, args):
+        taint = taint.replace("processes", "").strip()
+    if "endless" in taint and table.name == "head":
+        taint = taint.replace("endless", "").strip()
+    return taint
+
+
+def _echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    words = invocation.words[1:]
+    interpret = newline = False
+    while words and re.fullmatch(r"-[neE]+", words[0].text):
+        interpret = interpret or "e" in words[0].text
+        newline = newline or "n" in words[0].text
+        words = words[1:]
+    text = " ".join(word.text for word in words)
+    if interpret:
+        text = decode_printf(text)
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    return text + ("" if newline else "\n"), taint
+
+
+def _printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    words = invocation.words[1:]
+    if words and words[0].text.startswith("-v"):
+        return "", ""
+    return formatted(words)
+
+
+def formatted(words: list[Word]) -> Output:
+    """What `printf` makes of its words."""
+    if words and words[0].text == "--":
+        words = words[1:]
+    if not words:
+        return "", ""
+    taint = ""
+    for word in words:
+        taint = join_taint(taint, word.taint)
+    values = [word.text for word in words[1:]]
+    template = decode_printf(words[0].text)
+    pieces: list[str] = []
+    while len(pieces) < 50:
+        piece, taken = _fill(template, values)
+        pieces.append(piece)
+        values = values[taken:]
+        if not values or not taken:
+            break
+    return "".join(pieces), taint
+
+
+def _fill(template: str, values: list[str]) -> tuple[str, int]:
+    """The template with `values` filled in, and how many it took."""
+    rest = iter(values)
+    taken = 0
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal taken
+        if match.group(1) == "%":
+            return "%"
+        taken += 1
+        value = next(rest, "")
+        if match.group(1) in "diouxXeEfgG" and not value.isdigit():
+            return "1"
+        return decode_printf(value) if match.group(1) == "b" else value
+
+    return re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([%bcdiouxXeEfgGsq])", fill, template), taken
+
+
+def _base64(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    decoding = args.has("-d", "-D", "--decode", "-di")
+    text, taint = invocation.stdin or (None, "")
+    if not decoding:
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return base64.b64decode("".join(text.split()) + "===", validate=False).decode("utf-8", "replace"), taint
+        except (binascii.Error, ValueError):
+            return None, taint
+    return None, taint
+
+
+def _base32(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if not args.has("-d", "--decode"):
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return base64.b32decode("".join(text.split())).decode("utf-8", "replace"), taint
+        except (binascii.Error, ValueError):
+            return None, taint
+    return None, taint
+
+
+def _xxd(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if not args.has("-r", "--revert"):
+        return None, taint
+    taint = join_taint("opaque", taint)
+    if text is not None and UNKNOWN not in text:
+        try:
+            return bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text)).decode("utf-8", "replace"), taint
+        except ValueError:
+            return None, taint
+    return None, taint
+
+
+def _rev(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if text is None or args.operands:
+        return None, join_taint("opaque", taint)
+    return "\n".join(line[::-1] for line in text.split("\n")), join_taint("opaque", taint)
+
+
+def _tr(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    text, taint = invocation.stdin or (None, "")
+    if text is None or UNKNOWN in text or not args.operands:
+        return None, taint
+    first = _set(args.operands[0].text)
+    if first is None:
+        return None, join_taint("opaque", taint)
+    if args.has("-d", "--delete"):
+        return "".join(char for char in text if char not in first), taint
+    second = _set(args.operands[1].text) if len(args.operands) > 1 else None
+    if not second:
+        return None, taint
+    second = second + second[-1] * max(0, len(first) - len(second))
+    changed = text.translate({ord(a): b for a, b in zip(first, second, strict=False)})
+    return changed.replace("\0", NUL), join_taint("opaque", taint)
+
+
+def _set(text: str) -> str | None:
+    if "[:" in text:
+        names = {"[:lower:]": "a-z", "[:upper:]": "A-Z", "[:digit:]": "0-9", "[:space:]": " \t\n", "[:blank:]": " \t"}
+        for name, value in names.items():
+            text = text.replace(name, value)
+        if "[:" in text:
+            return None
+    text = decode_printf(text)
+    return re.sub(
+        r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 300) + 1))), text, flags=re.S
+    )
+
+
+def _decoder(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """gunzip and the like: text cannot be followed, but where it came from can."""
+    _, taint = invocation.stdin or (None, "")
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+    return None, join_taint("opaque", taint)
+
+
+def _gzip(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    if args.has("-d", "--decompress", "--uncompress"):
+        return _decoder(walker, invocation, args)
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+_ENDLESS = ("/dev/zero", "/dev/urandom", "/dev/random")
+
+
+def _cat(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    stdin = invocation.stdin
+    if not [w for w in args.operands if w.text != "-"]:
+        return stdin if stdin is not None else (None, "")
+    taint = "file"
+    pieces: list[str | None] = []
+    for word in args.operands:
+        taint = join_taint(taint, word.taint)
+        if UNKNOWN not in word.text and is_secret(absolute(word.text, invocation.cwd)):
+            taint = join_taint(taint, "secret")
+        if word.text in _ENDLESS:
+            taint = join_taint(taint, "endless")
+        text, known = walker.files.read(word, invocation.cwd) or (None, "")
+        pieces.append(text)
+        taint = join_taint(taint, known)
+    if None in pieces or args.options:
+        return None, taint
+    return "".join(piece for piece in pieces if piece), taint.replace("file", "").strip()
+
+
+def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    output: Output = invocation.stdin if invocation.stdin is not None else (None, "")
+    for word in args.operands:
+        walker.files.write(word.text, invocation.cwd, output, append=args.has("-a", "--append"))
+    judge_endless(walker, invocation, args.operands, output[1])
+    return output
+
+
+def _which(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return (args.operands[0].text, args.operands[0].taint) if len(args.operands) == 1 else (None, "")
+
+
+def _pwd(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return invocation.cwd, ""
+
+
+def _mktemp(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return "/tmp/tmp.XXXXXXXX", ""  # noqa: S108  # a name, not a file
+
+
+def _yes(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return (" ".join(word.text for word in invocation.words[1:]) or "y") + "\n", "endless"
+
+
+def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    return "1", ""
+
+
+def _path_part(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    if len(args.operands) != 1 or UNKNOWN in args.operands[0].text:
+        return None, next((w.taint for w in args.operands if w.taint), "")
+    text = args.operands[0].text
+    if invocation.words[0].text.endswith("dirname"):
+        return (text.rstrip("/").rpartition("/")[0] or ("/" if text.startswith("/") else ".")), ""
+    return text.rstrip("/").rpartition("/")[2], ""
+
+
+def _find(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """Names below the roots: known in front, unknown behind."""
+    roots = []
+    for word in invocation.words[1:]:
+        if word.text[:1] in ("-", "(", "!") and len(word.text) > 0:
+            break
+        roots.append(word.text)
+    from agent.risk.programs.find import found
+
+    names, taint = found(invocation.words[1:], informed=bool(walker.rater.context.facts))
+    return "".join(f"{root.rstrip('/') or ''}/{name}\n" for root in roots or ["."] for name in names), taint
+
+
+_CLASSES = re.compile(r"\[[^\]]*\]|\\.|\{[^}]*\}")
+_OF_USERS = frozenset(("-u", "-U", "-G", "--euid", "--uid", "--group", "-d", "--delimiter"))
+_OF_SOME = frozenset(
+    ("-P", "--parent", "-t", "--terminal", "-F", "--pidfile", "-s", "--session", "-n", "-o", "--newest", "--oldest")
+)
+_BOUNDING = ("-C", "-p", "-q", "-s", "--pid", "--ppid", "--quick-pid", "--sid")
+
+
+def _processes(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """ps and pgrep: "processes" where the list is of all of them, or of all of somebody's."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    if name == "ps":
+        return None, "" if args.has(*_BOUNDING) else "processes"
+    if name == "pgrep":
+        words = invocation.words
+        of_some = any(before.text in _OF_SOME for before in words)
+        patterns = [word for before, word in pairwise(words) if word.text[:1] != "-" and before.text not in _OF_USERS]
+        named = any(_CLASSES.sub("", word.text).strip(".*^$+?") for word in patterns)
+        bounded = of_some or (named and not args.has("-v", "--inverse"))
+        return None, "" if bounded else "processes"
+    return None, (invocation.stdin or (None, ""))[1]
+
+
+def _picks_lines(table: Program, args: Args) -> bool:
+    """Whether a filter picks some of the lines that it reads."""
+    if table.name == "grep" and args.operands and not re.search(r"\w", _CLASSES.sub("", args.operands[0].text)):
+        return False  # any number or name fits
+    if table.name == "awk":
+        text = args.operands[0].text.lstrip() if args.operands else ""
+        return not text.startswith("{")
+    if table.name == "head":
+        return not any(word.text.startswith("+") for word in args.values("-n", "--lines"))
+    return (table.name == "grep" and not args.has("-v", "--invert-match")) or (
+        table.name in ("fzf", "sed") and args.has("-n")
+    )
+
+
+def _printenv(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    """The values of the named variables, or of all."""
+    taints = [origin(word.text) for word in args.operands]
+    return None, "credential" if any("credential" in taint for taint in taints) else "" if taints else "secret"
+
+
+def _ls(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    everyone = any(absolute(word.text, invocation.cwd) == "/proc" for word in args.operands or [Word(".", 0, 0)])
+    return None, "listed processes" if everyone else "listed"
+
+
+_OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))
+_SPECIAL = {
+    "echo": _echo, "printf": _printf, "base64": _base64, "base32": _base32, "xxd": _xxd, "rev": _rev, "tr": _tr, "decoder": _decoder,
+    "gzip": _gzip, "cat": _cat,
+    "tee": _tee, "which": _which, "pwd": _pwd, "mktemp": _mktemp, "yes": _yes, "seq": _seq, "path-part": _path_part,
+    "find": _find, "ls": _ls, "processes": _processes, "printenv": _printenv,
+}  # fmt: skip

@@ -1,0 +1,156 @@
+"""What flows between programs: redirections, and what the output of one means as the input of the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Level
+from agent.risk.invocations.invocation import Invocation, Output, Target
+from agent.risk.reader.budget import STEP
+from agent.risk.reader.tree import Redirect, Sequence
+from agent.risk.shell.endless import judge_endless
+from agent.risk.shell.words import NUMBER, UNKNOWN, Word, join_taint
+from agent.risk.tables.scopes import absolute, is_secret
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_WRITES = {">": "write", ">|": "write", "&>": "write", ">>": "append", "&>>": "append", "<>": "modify"}
+
+
+def judge_redirect(walker: Walker, target: Target, place: tuple[int, int]) -> None:
+    """A redirection to or from a file or the network."""
+    word, operator = target.word, target.operator
+    if operator in (">&", "<&"):
+        text = word.text.rstrip("-")
+        if text == "" or text.isdigit() or word.text == "-":
+            return
+        if operator == "<&":
+            return
+        operator = ">"
+    if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+        walker.add("send", [word], place, rule="network.device")
+        return
+    if operator == "<":
+        if is_secret(absolute(word.text, walker.state.cwd)):
+            walker.add("secret", [word], place)
+        return
+    kind = _WRITES.get(operator)
+    if kind is not None and "proc" not in word.taint:
+        walker.add(kind, [word], place)
+
+
+def file_input(walker: Walker, word: Word) -> Output:
+    """What comes out of a file, or of a process substitution."""
+    written = walker.files.read(word, walker.state.cwd)
+    if written is not None:
+        return written[0], join_taint(written[1], word.taint)
+    if "proc" in word.taint or "net" in word.taint:
+        return None, word.taint
+    if word.taint == NUMBER:
+        return None, NUMBER
+    if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+        return None, "net socket"
+    if word.text == "/dev/null":
+        return "", ""
+    taint = "file"
+    if UNKNOWN not in word.text and is_secret(absolute(word.text, walker.state.cwd)):
+        taint += " secret"
+    return None, taint
+
+
+def takes_output(target: Target) -> bool:
+    """Whether standard output goes there."""
+    return target.operator in (">", ">>", ">|", "&>", "&>>") and target.fd in ("", "1")
+
+
+def keep_written(walker: Walker, targets: list[Target], output: Output) -> None:
+    """Remember what files hold from here on."""
+    for target in targets:
+        if takes_output(target):
+            walker.files.write(target.word.text, walker.state.cwd, output, append=target.operator in (">>", "&>>"))
+            if "net" in output[1]:
+                walker.downloads.add(absolute(target.word.text, walker.state.cwd))
+
+
+def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], output: Output) -> None:
+    """Output that goes to a file: secrets must not be stored, remote code must not be made to start by itself."""
+    text, taint = output
+    keep_written(walker, targets, output)
+    judge_endless(walker, invocation, [target.word for target in targets if takes_output(target)], taint)
+    if not taint and not text:
+        return
+    for target in targets:
+        scope = walker.rater.scopes.of(target.word, walker.state.cwd)
+        if scope == "null":
+            continue
+        if scope == "remote":
+            from agent.risk.programs.network import judge_wire
+
+            judge_wire(walker, invocation, [target.word], output)
+        elif "secret" in taint:
+            walker.add(
+                "send-secret",
+                [target.word],
+                invocation.place,
+                reason="stores secrets in {targets}",
+                rule="secret.stored",
+            )
+        elif "net" in taint and scope in ("schedule", "config", "account", "system"):
+            walker.add("persist", [target.word], invocation.place, level=Level.HIGH)
+        elif text and scope in ("schedule", "config"):  # lines that will run later
+            walker.script(text, invocation.place, invocation)
+
+
+def feed_sinks(walker: Walker, targets: list[Target], output: Output) -> None:
+    """`> >(…)`: the commands in it read what the one before writes; what goes there in other ways is not known."""
+    for target in targets:
+        text, taint = output if takes_output(target) else (None, "")
+        for body in target.sinks:
+            walker.isolated(body, (text or None, taint))
+
+
+def descriptor(walker: Walker, number: str, source: Output, stdin: Output | None) -> Output | None:
+    """What standard input is after `source` was opened as descriptor `number`, "" for the usual one."""
+    if number in ("", "0"):
+        return source
+    walker.descriptors[number] = source
+    for folder in ("/dev/fd", "/proc/self/fd"):
+        walker.files.write(f"{folder}/{number}", "/", source)
+    return stdin
+
+
+def redirects(
+    walker: Walker, redirects: list[Redirect], stdin: Output | None, place: tuple[int, int]
+) -> tuple[Output | None, list[Target]]:
+    """Judge redirections; what stdin becomes, and the resolved targets."""
+    targets: list[Target] = []
+    for redirect in redirects:
+        walker.work.spend(STEP)
+        if redirect.operator == "<<":
+            if redirect.body is not None:
+                body, taint = walker.expander.body(redirect.body, place)
+                stdin = descriptor(walker, redirect.fd, (body, taint), stdin)
+            continue
+        spot = walker.place(redirect.start, redirect.end)
+        if redirect.operator == "<<<":
+            word = walker.expander.text(redirect.target, spot, "\n")
+            stdin = descriptor(walker, redirect.fd, (word.text + "\n", word.taint), stdin)
+            continue
+        if redirect.fd.endswith("]}"):
+            walker.expander.place = spot
+            walker.refer(redirect.fd[1:-1], "")
+        sinks: list[Sequence] = []
+        walker.sinks = sinks
+        words = walker.expander.texts(redirect.target, spot)
+        walker.sinks = None
+        for word in words:
+            target = Target(redirect.operator, redirect.fd, word)
+            target.sinks, sinks = sinks, []
+            targets.append(target)
+            if redirect.operator in ("<", "<>"):
+                stdin = descriptor(walker, redirect.fd, file_input(walker, word), stdin)
+            elif redirect.operator == "<&" and redirect.fd in ("", "0") and word.text != "-":
+                stdin = walker.descriptors.get(word.text, (None, "input")) if word.text != "0" else stdin
+            judge_redirect(walker, target, spot)
+    return stdin, targets

@@ -1,0 +1,413 @@
+"""Walk the tree in the order a shell would, keep its state, and hand every program to the judge.
+
+Nothing here recurses on what a hostile text can repeat: lists are loops, wrappers are peeled in a loop, and nesting is
+bounded by the parser and by MAX_SCRIPTS.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.protocol.decisions import Finding, Level, RiskContext
+from agent.risk.invocations.invocation import Invocation, Output, Target
+from agent.risk.invocations.programs import Programs
+from agent.risk.reader.budget import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
+from agent.risk.reader.syntax import Parser
+from agent.risk.reader.tree import (
+    Branch,
+    Case,
+    Function,
+    Group,
+    Loop,
+    Node,
+    Pipeline,
+    Sequence,
+    Simple,
+    Test,
+)
+from agent.risk.shell import assignments, control_flow, streams
+from agent.risk.shell.alternatives import judge_readings, readings
+from agent.risk.shell.definitions import dispatch_here
+from agent.risk.shell.expand import Expander
+from agent.risk.shell.files import Files
+from agent.risk.shell.read_back import ReadBack
+from agent.risk.shell.session import session_of
+from agent.risk.shell.state import State, Value, either_way
+from agent.risk.shell.unset_variables import name_variable
+from agent.risk.shell.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
+from agent.risk.tables.levels import Rater
+from agent.risk.tables.store import program as find_program
+
+MAX_SCRIPTS = 12
+_COUNTS = re.compile(rf"[A-Za-z_{UNKNOWN}]")
+_MANY = 400  # findings, after which lesser ones are kept without being told in full
+
+_OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path may name something else
+
+
+class Walker:
+    """One rating. `findings` collects, in the order things would happen."""
+
+    def __init__(self, text: str, context: RiskContext, *, informed: bool = False) -> None:
+        self.text = text
+        self.rater = Rater(context)
+        self.session = session_of(context)
+        self.findings: list[Finding] = []
+        self.programs = Programs()
+        self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)
+        if informed and self.session is not None:
+            self.state.variables = self.session.variables()
+            self.programs.inherited = dict(self.state.variables)
+            self.state.home = context.exports.get("HOME") or self.state.home
+        self.work = Work(len(text))
+        self.expander = Expander(self.state, self.substitute, self.work)
+        self.expander.evaluate = self.state.evaluate = self.evaluate
+        self.expander.refer = self.refer
+        self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
+        self.fixed = (0, len(text))
+        self.depth = 0
+        self.suspecting = 0
+        self.source = text  # of the script being walked
+        self.trees: list[tuple[str, Sequence]] = []  # of inner scripts, for rules that look at a whole one
+        self.calls: list[str] = []
+        self.active: list[Function] = []
+        self.looping = 0  # how many loops are around what is walked
+        self.parallel = 0  # how many commands around this one run beside others
+        self.side_by_side: list[int] = []  # `parallel` when each active function was called
+        self.called: set[str] = set()
+        self.outer: Invocation | None = None  # whose circumstances an inner script runs in
+        self.downloads: set[str] = set()  # absolute paths of files that this command fetches from elsewhere
+        self.files = Files()
+        self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
+        self.descriptors: dict[str, Output] = {}
+        self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
+        self.printed: Output = (None, "")  # by the simple command before, wherever that went
+        self.sinks: list[Sequence] | None = None  # `> >(…)` of the redirections being expanded
+        self.joined: ReadBack | None = None  # of the pipeline whose command comes next
+        self.reading = ReadBack()  # of the command being judged
+        self.staged: list[Word] = []  # secret files that git is told to add
+        self.committed: list[Word] = []  # and those of them that it committed
+        self.overwritten: list[str] = []  # files that a command reads and empties at once
+        self.obeyed: dict[tuple[str, str], Level] = {}  # variables that programs obey, and what that means
+        self.obeying = False  # inside of what a variable makes a program run
+        self.abandoned = False
+        self.reads = False  # whether the program being judged was given a sub-command that only reads
+        self.declared: set[str] = set()  # arrays whose elements are written out in the command being judged
+
+    # --- scripts ---
+
+    def script(
+        self,
+        text: str,
+        place: tuple[int, int],
+        outer: Invocation | None,
+        stdin: Output | None = None,
+        *,
+        same_shell: bool = False,
+    ) -> Output:
+        """Judge `text` as shell code: of this shell (eval, trap), or of a new one, which has no functions of this one."""
+        if self.depth >= MAX_SCRIPTS:
+            self.add("run-opaque", [], place, reason="nests more scripts than can be followed")
+            return None, "opaque"
+        if UNKNOWN in text:
+            text = text.replace(UNKNOWN, UNKNOWN_VARIABLE)
+        self.work.spend(SCRIPT + len(text))
+        saved = self.shift, self.fixed, self.outer, self.source
+        found = self.text.find(text, place[0], place[1]) if text else -1
+        self.shift = found if found >= 0 and self.shift is not None else None
+        self.fixed = place
+        self.outer = outer
+        self.source = text
+        self.depth += 1
+        try:
+            parser = Parser(text)
+            tree = parser.parse()
+            if "&" in text or "|" in text or ">" in text:
+                self.trees.append((text, tree))
+            if parser.errors:
+                self.add("unreadable", [], place, reason="holds code that cannot be read as shell")
+            if parser.abandoned:
+                self.abandoned = True
+            if same_shell:
+                return self.sequence(tree, stdin)
+            return self.isolated(tree, stdin, new_shell=True)
+        finally:
+            self.depth -= 1
+            self.shift, self.fixed, self.outer, self.source = saved
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        if self.shift is None:
+            return self.fixed
+        return start + self.shift, end + self.shift
+
+    def add(
+        self,
+        kind: str,
+        words: list[Word],
+        place: tuple[int, int],
+        *,
+        recursive: bool = False,
+        level: Level | None = None,
+        reason: str = "",
+        rule: str = "",
+        invocation: Invocation | None = None,
+    ) -> None:
+        """Rate an effect and keep its finding."""
+        self.work.spend(FINDING + TARGET * len(words))
+        around = invocation or self.outer
+        if self.state.arrived and kind in ("delete", "chmod", "chown"):
+            words = [self.within(word) for word in words]
+        finding = self.rater.rate(
+            kind,
+            words,
+            place=place,
+            cwd=invocation.cwd if invocation is not None else self.state.cwd,
+            recursive=recursive,
+            elevated=invocation.elevated if invocation is not None else False,
+            level=level,
+            reason=reason,
+            rule=rule,
+            program=self.programs.current,
+            brief=len(self.findings) > _MANY,
+            elsewhere=around is not None and (around.remote or not _OTHER_ROOTS.isdisjoint(around.via)),
+        )
+        if finding is not None:
+            if finding.level is Level.HIGH and self.shift is not None:
+                finding = name_variable(finding, words, self.text)
+            self.findings.append(finding)
+            self.programs.found(finding.level)
+
+    def within(self, word: Word) -> Word:
+        """`*` in a folder of the workspace that the command itself went to is what lies there, not all of the workspace."""
+        folder, workspace = self.state.arrived, self.rater.scopes.workspace
+        if not word.glob or "/" in word.text.removeprefix("./") or not folder.startswith(f"{workspace}/"):
+            return word
+        return word.part(f"{folder}/{word.text.removeprefix('./')}") if self.state.cwd == folder else word
+
+    # --- control flow ---
+
+    def sequence(self, node: Sequence, stdin: Output | None = None) -> Output:
+        outputs: list[str] = []
+        known = True
+        taint = ""
+        before: dict[str, Value] | None = None
+        left = self.state.cwd
+        for joiner, command, background in node.items:
+            self.arrive(joiner, left)
+            left = self.state.cwd
+            if joiner in ("&&", "||"):
+                if before is None:
+                    before = dict(self.state.variables)
+                    self.work.spend(len(before) / 8)
+            elif before is not None:
+                self.state.variables = either_way(before, self.state.variables)
+                before = None
+            doubtful = dict(self.state.variables) if joiner == "||" else None
+            self.parallel += background
+            text, found = self.node(command, stdin)
+            self.parallel -= background
+            if doubtful is not None:
+                self.state.variables = either_way(doubtful, self.state.variables, unset=True)
+            taint = join_taint(taint, found)
+            known = known and text is not None
+            outputs.append(UNKNOWN + "\n" if text is None else text)
+        if before is not None:
+            self.state.variables = either_way(before, self.state.variables)
+        if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
+            return None, taint
+        return "".join(outputs), taint
+
+    def arrive(self, joiner: str, left: str) -> None:
+        """Note that the command before went elsewhere for certain: `cd x && …` is in x, `cd x; …` may still be where it was."""
+        state = self.state
+        if joiner == "&&":
+            state.arrived = state.cwd if state.cwd != left or state.arrived == state.cwd else ""
+        elif joiner != "||":
+            state.arrived = ""
+
+    def node(self, node: Node, stdin: Output | None) -> Output:
+        """One command of any kind; its output."""
+        self.work.spend(STEP)
+        self.work.enter()
+        output = self.one_of(node, stdin)
+        self.work.leave()
+        return output
+
+    def one_of(self, node: Node, stdin: Output | None) -> Output:
+        if isinstance(node, Simple):
+            return self.simple(node, stdin)
+        if isinstance(node, Pipeline):
+            return control_flow.pipeline(self, node, stdin)
+        if node.redirects:
+            stdin, targets = streams.redirects(self, node.redirects, stdin, self.place(node.start, node.end))
+            output = self.compound(node, stdin)
+            streams.keep_written(self, targets, output)
+            streams.feed_sinks(self, targets, output)
+            return output
+        return self.compound(node, stdin)
+
+    def compound(self, node: Node, stdin: Output | None) -> Output:
+        if isinstance(node, Group):
+            if not node.subshell:
+                return self.sequence(node.body, stdin)
+            return self.isolated(node.body, stdin)
+        if isinstance(node, Branch):
+            return control_flow.branch(self, node, stdin)
+        if isinstance(node, Loop):
+            return control_flow.loop(self, node, stdin)
+        if isinstance(node, Case):
+            return control_flow.case(self, node, stdin)
+        if isinstance(node, Function):
+            self.state.functions[node.name] = node
+            return "", ""
+        if isinstance(node, Test):
+            self.expander.place = self.place(node.start, node.end)
+            self.expander.join(node.parts)
+            return "", ""
+        return None, ""
+
+    def isolated(self, body: Sequence, stdin: Output | None, *, new_shell: bool = False) -> Output:
+        """A subshell: its changes of state end with it. A new shell starts without functions and aliases."""
+        saved, session = self.state, self.session
+        self.work.spend(SUBSHELL + len(saved.variables) / 16)
+        self.state = self.expander.state = saved.copy()
+        if new_shell:
+            self.state.functions, self.state.aliases = {}, {}
+            values: dict[str, list[Word]] = {}
+            for name, word in self.outer.environment if self.outer is not None else ():
+                values.setdefault(name, []).append(word)
+            for name, words in values.items():
+                self.state.put(name, Value([word.text for word in words], words[0].taint))
+            self.session = session.inherited() if session is not None else None
+        try:
+            output = self.sequence(body, stdin)
+            if self.state.functions:
+                self.finish()
+            return output
+        finally:
+            self.state = self.expander.state = saved
+            self.session = session
+
+    def substitute(self, body: object, kind: str) -> Output:
+        """A command or process substitution inside a word."""
+        assert isinstance(body, Sequence)
+        place = self.expander.place
+        around = self.shift, self.fixed
+        if self.expander.detached:
+            self.shift, self.fixed = None, place
+        if len(self.trees) < _MANY:
+            self.trees.append((self.source, body))
+        if kind == "proc>" and self.sinks is not None:
+            self.sinks.append(body)
+            return None, "proc"
+        incoming = self.incoming
+        text, taint = self.isolated(body, incoming if kind == "proc>" else None)
+        self.expander.place, self.incoming = place, incoming
+        self.shift, self.fixed = around
+        if kind == "proc<":
+            return self.files.substitution((text, taint)), taint
+        return text, join_taint(taint, "cmd") if text is None and taint != NUMBER else taint
+
+    def evaluate(self, text: str, taint: str) -> None:
+        """Arithmetic inside a word."""
+        if _COUNTS.search(text):
+            from agent.risk.shell.arithmetic import evaluate
+
+            evaluate(self, text, taint)
+
+    def refer(self, text: str, taint: str) -> None:
+        """A name that is made of other text."""
+        if "[" in text or UNKNOWN in text:
+            from agent.risk.shell.arithmetic import refer
+
+            refer(self, text, taint)
+
+    # --- simple commands ---
+
+    def simple(self, node: Simple, stdin: Output | None) -> Output:
+        place = self.place(node.start, node.end)
+        self.incoming = stdin or (None, "")
+        around, reading, self.joined = self.reading, self.joined or ReadBack(), None
+        environment = assignments.evaluate_assignments(self, node.assignments, place)
+        choices = [self.expander.variants(item, self.place(item.start, item.end)) for item in node.words]
+        found = readings(choices) if choices else []
+        targets: list[Target] = []
+        if node.redirects:
+            stdin, targets = streams.redirects(self, node.redirects, stdin, place)
+        if not any(found):
+            assignments.keep_assignments(self, environment, place)
+            if any(target.operator == "<" for target in targets):
+                return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
+            return "", ""
+        invocation = Invocation(found[-1], place[0], place[1], cwd=self.state.cwd, stdin=stdin)
+        invocation.redirects = targets
+        invocation.environment = [(name, word) for name, word, _ in environment]
+        if self.outer is not None:
+            invocation.environment = [*self.outer.environment, *invocation.environment]
+            invocation.via = self.outer.via
+            invocation.remote = self.outer.remote
+            invocation.elevated = self.outer.elevated
+        if environment:
+            from agent.risk.shell.environment import judge_environment
+
+            own = [(name, word) for name, word, _ in environment]
+            judge_environment(self, own, place, elevated=invocation.elevated)
+        parts = [item.parts[0] for item in node.words[1:] if item.parts]
+        arrays = [part[1] for part in parts if part[0] == "assign" and part[1].array]  # declare -a name=(…)
+        self.declared = {array.name for array in arrays}
+        reading.redirected(targets, self.state.cwd)
+        self.reading = reading
+        plain = len(found) == 1
+        output = (
+            self.dispatch(invocation, direct=True)
+            if plain
+            else judge_readings(self, invocation, found, len(choices[0]))
+        )
+        self.reading = around
+        self.printed = output
+        reading.judge(self)
+        streams.feed_sinks(self, targets, output)
+        if arrays:
+            assignments.keep_assignments(self, assignments.evaluate_assignments(self, arrays, place), place)
+        if targets and any(streams.takes_output(target) for target in targets):
+            streams.judge_stored(self, invocation, targets, output)
+            return "", ""
+        return output
+
+    def dispatch(self, invocation: Invocation, *, direct: bool = False) -> Output:
+        """Functions and aliases of the shell (where it runs the command itself), then programs.
+
+        A program of the same name is judged as well: the definition may not happen, and aliases may be off.
+        """
+        self.work.spend(STEP)
+        if direct and self.session is not None:
+            output = self.session.redefined(self, invocation)
+            if output is not None:
+                name = invocation.words[0].text
+                if name in self.state.functions or name in self.state.aliases or find_program(name) is not None:
+                    other = dispatch_here(self, invocation, direct=True)
+                    return None, join_taint(output[1], other[1])
+                return output
+        return dispatch_here(self, invocation, direct=direct)
+
+    def suspect(self, words: list[Word], invocation: Invocation) -> None:
+        """Judge words that may be a command of their own (behind a program that may run them): only high counts."""
+        if self.suspecting:
+            return
+        self.suspecting += 1
+        self.programs.guessing = True
+        before = len(self.findings)
+        self.dispatch(invocation.inner(words, invocation.words[0].text))
+        self.findings[before:] = [f for f in self.findings[before:] if f.level is Level.HIGH]
+        self.programs.guessing = False
+        self.suspecting -= 1
+
+    def finish(self) -> None:
+        """Functions that were defined but not called stay in the shell: judge their bodies too."""
+        for name, function in list(self.state.functions.items()):
+            if name not in self.called and isinstance(function, Function):
+                self.state.positional = None
+                self.called.add(name)
+                self.calls.append(name)
+                self.node(function.body, None)
+                self.calls.pop()

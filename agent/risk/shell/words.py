@@ -1,0 +1,99 @@
+"""Words after expansion: what a program would really be given.
+
+Unknown parts of a value are the character NUL, which no argument can hold: "/srv/\\0/x" starts with /srv/, whatever the
+rest. `taint` says where an unknown, or a whole value, came from: "var" (not set here), "cmd" (output of a command), "net"
+(a download), "opaque" (decoded), "input" (read from a file or pipe), "glob", "found" (by find), "secret", "file". "number"
+alone says that what is not known can only be digits and signs between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+UNKNOWN = "\0"
+NUMBER = "number"
+NUL = "\ufffd"  # how a byte 0 of known text is written, which arguments and values cannot hold
+UNKNOWN_VARIABLE = "${__unknown__}"  # how an unknown part is written in shell text that is read again
+MAX_ALTERNATIVES = 100
+MAX_FIELDS = 400
+MAX_VALUE = 1_000_000
+PRIVATE = re.compile("[\ue000-\ue02f]")
+
+
+def bounded(texts: list[str]) -> list[str]:
+    """Alternatives, no more than can be followed: what is left out stands as unknown."""
+    return texts if len(texts) <= MAX_ALTERNATIVES else [*texts[: MAX_ALTERNATIVES - 1], UNKNOWN]
+
+
+def join_taint(a: str, b: str) -> str:
+    """Both taints, each word once."""
+    if not a or a == b:
+        return b or a
+    for word in b.split():
+        if word not in a:
+            a = f"{a} {word}"
+    return a
+
+
+_HANDED_ON = frozenset(("all", "found", "listed", "glob"))
+
+
+def is_name(taint: str) -> bool:
+    """Whether a value is, or holds, a file's name that find, a listing or a wildcard hands on."""
+    return bool(taint) and not _HANDED_ON.isdisjoint(taint.split())
+
+
+def unseen(text: str, taint: str) -> bool:
+    """Whether a text that is a program holds what nobody has seen: unknown parts that are no number, or names of files."""
+    return (UNKNOWN in text and taint != NUMBER) or is_name(taint)
+
+
+class Word:
+    """One argument: text (with UNKNOWN where not known), offsets, an unquoted wildcard, and the taint."""
+
+    __slots__ = ("end", "glob", "quoted", "start", "taint", "text")
+
+    def __init__(
+        self, text: str, start: int, end: int, *, glob: bool = False, taint: str = "", quoted: bool = False
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.glob = glob or "glob" in taint
+        self.taint = taint
+        self.quoted = quoted
+
+    @property
+    def known(self) -> bool:
+        return UNKNOWN not in self.text
+
+    def part(self, text: str) -> Word:
+        """The same place with other text, as for the value of `--option=value`."""
+        return Word(text, self.start, self.end, glob=self.glob, taint=self.taint, quoted=self.quoted)
+
+    def __repr__(self) -> str:
+        return f"Word({self.text!r})"
+
+
+def one_word(word: Word) -> Word:
+    """A value that is given as a single argument, whatever it holds."""
+    return Word(word.text, word.start, word.end, glob=word.glob, taint=word.taint, quoted=True)
+
+
+def decode_printf(text: str) -> str:
+    """Backslash escapes as `echo -e` and `printf` read them."""
+    if "\\" not in text:
+        return text
+    from agent.risk.reader.expansions import decode_ansi_c
+
+    return decode_ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))
+
+
+_MORE_THAN_ARGUMENTS = re.compile(r"[|;&$`<>()!\n]")
+
+
+def runs_only(text: str, programs: Container[str]) -> bool:
+    """Whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
+    name = text.split(maxsplit=1)[0].rpartition("/")[2] if text.strip() else ""
+    return name in programs and _MORE_THAN_ARGUMENTS.search(text) is None

@@ -1,0 +1,121 @@
+"""Tell the options by which a program holds back (`--help`, `--dry-run`, `-n`) from words that only look like them.
+
+Such an option makes a command harmless only where the program that is run reads it as its own: not behind `--`, not as
+the value of another option, not behind what it runs or hands on, and not where it is taken back later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from agent.risk.shell.words import Word
+from agent.risk.tables.options import Args, split_args
+from agent.risk.tables.store import CaseRule, Program
+
+_GENERAL = frozenset(("-n", "--dry-run", "--check", "--help", "--version"))  # handlers ask for these
+READS_NOTHING = frozenset(
+    ("--help", "-h", "-?", "--version", "-V", "-v", "--syntax-check", "--list-hosts", "--list-tasks", "--list-tags")
+)
+_VERSIONS = frozenset(("--version", "-V", "-v", "-version"))
+_OWN_OPTIONS = frozenset(("-H", "--help-options"))  # of scons, which tells these without its file
+_RUNNERS = frozenset(("run", "run-package", "run-unknown", "container-run", "remote-shell"))
+_OWN_ONLY = frozenset(
+    ("", "none", "package-install", "cloud-change")
+)  # `otherwise` of programs that hand no unknown word on
+_REFUSED = frozenset(("false", "no", "none", "off", "0", "never"))
+_AGREED = frozenset(("true", "yes", "on", "1", "all", "client", "server"))
+_WITHOUT_VALUE = frozenset(
+    ("-v", "--verbose", "-q", "--quiet", "-y", "--yes", "--force", "-r", "-R", "--recursive", "-a", "--all", "--delete")
+)
+_MAX_WORDS = 60
+
+
+def leave_own(args: Args, words: list[Word], name: str, table: Program) -> None:
+    """Take out of `args.names` what would hold the program `name` back, but would not be read by it as that."""
+    found = args.names & (table.dry | _GENERAL)
+    if not found:
+        return
+    own: set[str] = set()
+    for index, word in enumerate(words[:_MAX_WORDS]):
+        if word.text[:1] in "-+" and len(word.text) > 1:
+            own |= _read_at(words, index, name, table) & found
+    args.names -= found - own
+
+
+def runs_to_tell(given: Set[str], name: str, table: Program) -> bool:
+    """Whether a dry run, or help, runs the project's code: what describes the project to this program is code."""
+    if name in table.loads and (f"{name}:--version" in table.loads or not given <= _VERSIONS):
+        return given.isdisjoint(_OWN_OPTIONS)
+    return name in table.evaluates and given.isdisjoint(READS_NOTHING)
+
+
+def _read_at(words: list[Word], index: int, name: str, table: Program) -> set[str]:
+    """Names of the options that the word at `index` gives to the program itself."""
+    before, upto = split_args(words[:index], table), split_args(words[: index + 1], table)
+    if len(upto.options) <= len(before.options) or (index and _awaits_value(words[index - 1], before, table)):
+        return set()
+    if (before.operands and _hands_on(before, table)) or "-jar" in before.names:  # what follows is the program's
+        return set()
+    following = words[index + 1].text if index + 1 < len(words) else ""
+    return {
+        option
+        for option, value in upto.options[len(before.options) :]
+        if (value is None or value.text in _AGREED or "=" in option or option in table.singles)
+        and not (value is None and following in _REFUSED)
+        and not any(_takes_back(option, word.text) for word in words)
+        and (len(option) != 2 or _letter_holds_back(option, words, before, name, table))
+    }
+
+
+def _letter_holds_back(option: str, words: list[Word], before: Args, name: str, table: Program) -> bool:
+    """Whether one letter means that here: it may be something else to another of a group, or behind a sub-command."""
+    if option in ("-h", "-V") and words[-1].text == option and len(words) == 1 + len(before.operands):
+        return True
+    if option not in table.dry:
+        return True  # only cases name it, with the sub-command it belongs to
+    known = name == table.name or f"{name}:{option}" in table.dry
+    if not before.operands or not table.cases:
+        return known
+    verbs = tuple(word.text for word in before.operands)
+    rules = [*table.cases.get(verbs[0], ()), *table.cases.get("*", ())]
+    return any(
+        rule.effect == "dry"
+        and any(option in group for group in rule.options)
+        and _fits(rule.verbs, verbs)
+        and (known or rule.verbs[0] != "*")
+        for rule in rules
+    )
+
+
+def _awaits_value(word: Word, before: Args, table: Program) -> bool:
+    """Whether `word`, the last of those in `before`, is an option that may take the next word as its value."""
+    if word.text[:1] not in "-+" or not before.options or "=" in word.text:
+        return False
+    name, value = before.options[-1]
+    return value is None and name not in _WITHOUT_VALUE and name not in _flags(table)
+
+
+def _flags(table: Program) -> set[str]:
+    """Options that a table names and that take no value."""
+    rules: list[CaseRule] = [*table.flags, *(rule for rules in table.cases.values() for rule in rules)]
+    named = {option for rule in rules for group in rule.options for option in group}
+    return (named | table.singles | table.recursive | table.dry | table.drop_first) - table.value
+
+
+def _hands_on(before: Args, table: Program) -> bool:
+    """Whether the operands so far end in something that gets what follows: a program, a script, a sub-command not known."""
+    verbs = tuple(word.text for word in before.operands)
+    named = [rule for rule in table.cases.get(verbs[0], ()) if _fits(rule.verbs, verbs)]
+    if verbs[0] not in table.cases:
+        return table.effect in _RUNNERS or table.otherwise not in _OWN_ONLY
+    return any(rule.effect in _RUNNERS and len(verbs) > len(rule.verbs) - (rule.verbs[-1] == "*") for rule in named)
+
+
+def _fits(pattern: tuple[str, ...], verbs: tuple[str, ...]) -> bool:
+    return len(pattern) <= len(verbs) and all(a in (b, "*") for a, b in zip(pattern, verbs, strict=False))
+
+
+def _takes_back(name: str, text: str) -> bool:
+    return name[:2] == "--" and (
+        text.startswith(f"--no-{name[2:]}") or (text.partition("=")[0] == name and text.partition("=")[2] in _REFUSED)
+    )

@@ -1,0 +1,273 @@
+"""What a program's knowledge table says about its options, sub-commands and operands, as effects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Finding, Level
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.invocations.package_sources import judge_package_source
+from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.tables.options import Args
+from agent.risk.tables.store import CaseRule, Program, level_row
+from agent.risk.tables.store import program as find_program
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+# Programs whose names are far more often what another program is to do.
+_RATHER_VERBS = frozenset(
+    ("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop")
+)
+_TO_FILES = frozenset(("write", "create", "append", "copy-to"))
+_RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
+
+
+_RUN_INPUT = (
+    "invocations.interpreters:shell",
+    "invocations.interpreters:inline",
+)  # these run what they read, unless asked for nothing else
+
+
+def may_be_command(word: Word) -> bool:
+    """Whether an argument could be the program that another one is to run."""
+    name = word.text.rpartition("/")[2]
+    return name not in _RATHER_VERBS and find_program(name) is not None
+
+
+def asks_for_help(words: list[Word], table: Program) -> bool:
+    """Whether nothing but `--help` (or `--version`) stands behind the program, or behind a sub-command that the table names.
+
+    Not behind any other word: that may be a program, or a container, that gets the option as its own.
+    """
+    if words[-1].text not in ("--help", "--version") or table.handler in _RUN_INPUT:
+        return False
+    verbs = tuple(word.text for word in words[:-1])
+    return not verbs or (
+        words[-1].text == "--help" and any(rule.verbs == verbs for rule in table.cases.get(verbs[0], ()))
+    )
+
+
+def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """What the table says about options, sub-commands and operands."""
+    place = invocation.place
+    recursive = table.always_recursive or not args.names.isdisjoint(table.recursive)
+    chosen = [flag for flag in table.flags if matches_options(flag, args)]
+    if any(flag.effect == "dry" for flag in chosen):
+        return
+    for name, word in args.options:
+        role = table.roles.get(name)
+        if role is not None and role != "text" and word is not None and not to_screen(role, word):
+            walker.add(role, [word], place, recursive=recursive, invocation=invocation)
+    judge_package_source(walker, invocation, args)
+    rule, used = choose_case(table, args)
+    walker.reads = rule is not None and _only_reads(rule, table, args)
+    if rule is not None and rule.effect == "none":
+        return
+    if evaluates(invocation, table, args, rule or next(iter(chosen), None)):
+        judge_evaluation(walker, invocation)
+    if rule is not None:
+        add_case(walker, invocation, rule, args.operands[used:], recursive)
+    elif table.cases and (not table.effect or table.otherwise):
+        add_unrated(walker, invocation, table, args)
+    for flag in chosen:
+        add_case(walker, invocation, flag, args.operands, recursive)
+    if table.effect:
+        if table.effect in _RUNS:
+            suspect_rest(walker, invocation, 0)
+        reason = "unpacks {targets}, replacing files of the same name" if table.effect == "extract" else ""
+        walker.add(table.effect, args.operands, place, recursive=recursive, reason=reason, invocation=invocation)
+    elif table.bare and not args.operands and not table.cases:
+        walker.add(table.bare, [], place, invocation=invocation)
+    if table.operands:
+        apply_operands(walker, invocation, table, args, recursive)
+
+
+# Sub-commands of git that write nothing of their own; others that are low fetch, keep records or open something.
+_GIT_READS = frozenset(
+    ("status", "log", "diff", "show", "branch", "blame", "annotate", "shortlog", "describe", "rev-parse", "rev-list", "ls-files",
+     "ls-tree", "cat-file", "reflog", "remote", "config", "tag", "merge-base", "name-rev", "for-each-ref", "show-ref", "show-branch",
+     "check-ignore", "check-attr", "whatchanged", "count-objects", "stash", "worktree", "cherry", "range-diff", "version", "help", "var")
+)  # fmt: skip
+
+
+def _only_reads(rule: CaseRule, table: Program, args: Args) -> bool:
+    """Whether a sub-command writes nothing, with whatever rights it is run."""
+    if rule.effect not in ("read", "none"):
+        return False
+    makes = rule.verbs[0] == "branch" and not rule.options and len(args.operands) > 1
+    return table.name != "git" or (rule.verbs[0] in _GIT_READS and not makes)
+
+
+def evaluates(invocation: Invocation, table: Program, args: Args, rule: CaseRule | None) -> bool:
+    """Whether what is only to be told is found by running code of the project (`gradle tasks`, `eslint src`)."""
+    if not table.evaluates or invocation.words[0].text.rpartition("/")[2] not in table.evaluates:
+        return False
+    asks = rule.effect == "read" if rule is not None else not args.operands or table.otherwise in ("", "none")
+    return asks and (len(invocation.words) > 1 or not table.cases)
+
+
+def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
+    name = invocation.words[0].text.rpartition("/")[2]
+    reason = f"has {name} run the code in the project's own files to read them"
+    walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
+
+
+_OPEN_ADDRESS = re.compile(r"\bhttp://(?!localhost\b|127\.|\[::1\])")
+
+
+def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """Packages over plain HTTP: whoever is on the way decides what is installed, and run."""
+    if not any(finding.effect is not None and finding.effect.kind == "package-install" for finding in found):
+        return
+    words = [word for word in invocation.words[1:] if _OPEN_ADDRESS.search(word.text)]
+    if words:
+        reason = "installs what comes unprotected from {targets}, which anybody on the way can change"
+        walker.add("run-remote", words, invocation.place, reason=reason, rule="package-install.unprotected")
+
+
+def to_screen(role: str, word: Word) -> bool:
+    """Whether `-` stands where a program asks for a file to write: its output then goes on to stdout."""
+    return word.text == "-" and role in _TO_FILES
+
+
+def add_unrated(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """A sub-command that the table does not name, or none at all."""
+    if args.operands:
+        kind = table.otherwise or "change"
+        if kind == "none":
+            return
+        if kind in _RUNS:
+            suspect_rest(walker, invocation, 0)
+        name = f"{invocation.words[0].text.rpartition('/')[2]} {args.operands[0].text}"
+        reason = f"runs {name[:60]}, and what that changes is not known here" if kind == "change" else ""
+        walker.add(
+            kind,
+            args.operands[:1],
+            invocation.place,
+            reason=reason.replace(UNKNOWN, "…"),
+            rule="run.subcommand" if kind == "change" else f"{kind}.any",
+            invocation=invocation,
+        )
+    elif table.bare:
+        walker.add(table.bare, [], invocation.place, invocation=invocation)
+
+
+def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: list[Word], recursive: bool) -> None:
+    if rule.effect in ("read", "none", "receive") and not rule.level:
+        if rule.effect == "read":
+            for word in targets:
+                walker.add("read", [word], invocation.place, invocation=invocation)
+        return
+    level = Level(rule.level) if rule.level else None
+    if rule.effect == "run" and any(word.text.startswith(("http://", "https://")) for word in targets):
+        walker.add("run-remote", targets, invocation.place, invocation=invocation)
+    if rule.effect in _RUNS:
+        suspect_rest(walker, invocation, len(rule.verbs))
+    if rule.effect == "change" and rule.level != "low":
+        places = [_given_place(word) for word in targets]
+        disks = [word for word in places if walker.rater.scopes.of(word, invocation.cwd) == "device"]
+        if disks:
+            walker.add("device-write", disks, invocation.place, invocation=invocation)
+    walker.add(
+        rule.effect,
+        targets,
+        invocation.place,
+        recursive=recursive and bool(level_row(rule.effect).scopes),
+        level=level,
+        rule=f"{rule.effect}.{rule.verbs[0] if rule.verbs else invocation.words[0].text.rpartition('/')[2]}",
+        invocation=invocation,
+    )
+
+
+def _given_place(word: Word) -> Word:
+    """What an operand such as `of=/dev/sda` names; what is only read stays as it is written."""
+    name, equals, value = word.text.partition("=")
+    return (
+        word.part(value) if equals and name.isalpha() and name not in ("if", "in", "src", "source", "input") else word
+    )
+
+
+def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
+    """`poetry run …`, `distrobox enter x -- …`: somewhere behind may stand any command, options and all."""
+    before = len(walker.findings)
+    for index in range(1 + verbs, min(len(invocation.words), 9)):
+        if may_be_command(invocation.words[index]):
+            walker.suspect(invocation.words[index:], invocation)
+            if len(walker.findings) > before:
+                return
+
+
+def _badness(rule: CaseRule) -> int:
+    if rule.level:
+        return ("low", "medium", "high").index(rule.level)
+    return {"L": 0, "M": 1, "H": 2}.get(level_row(rule.effect).level, 1)
+
+
+def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
+    """The rule for the sub-command: most words that it names, then most words, then one with options, then the worst."""
+    if not table.cases or not args.operands:
+        return None, 0
+    verbs = [word.text for word in args.operands[:5]]
+    best: CaseRule | None = None
+    best_key = (-1, -1, -1, -1)
+    for first in (verbs[0], "*"):
+        for rule in table.cases.get(first, ()):
+            size = len(rule.verbs)
+            if size > len(verbs) or any(a not in (b, "*") for a, b in zip(rule.verbs[1:], verbs[1:], strict=False)):
+                continue
+            if not matches_options(rule, args):
+                continue
+            if rule.effect == "dry":
+                return CaseRule(rule.verbs, rule.options, "none", ""), size
+            named = size - rule.verbs.count("*")
+            key = (named, size, 1 if rule.options else 0, _badness(rule))
+            if key > best_key:
+                best, best_key = rule, key
+    return best, len(best.verbs) if best is not None else 0
+
+
+def matches_options(rule: CaseRule, args: Args) -> bool:
+    """Whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
+    for group in rule.options:
+        for option in group:
+            name, equals, value = option.partition("=")
+            if name[0] == "^":
+                if any(word.text.startswith(name[1:]) for word in args.operands):
+                    break
+            elif equals:
+                if any(word.text == value for word in args.values(name)):
+                    break
+            elif name in args.names:
+                break
+        else:
+            return False
+    return True
+
+
+def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
+    """An effect for the targets of each role."""
+    for role, words in operand_roles(table, args):
+        targets = [word for word in words if not to_screen(role, word)]
+        if role != "text" and targets:
+            walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
+
+
+def operand_roles(table: Program, args: Args) -> list[tuple[str, list[Word]]]:
+    """Roles of operands in order, each with its words; the one with a star takes all that is left over."""
+    roles = list(table.operands)
+    words = args.operands
+    if table.drop_first and not args.names.isdisjoint(table.drop_first):
+        roles = roles[1:]
+    if not words or not roles:
+        return []
+    star = next((index for index, role in enumerate(roles) if role.endswith("*")), -1)
+    if star < 0 or len(words) < len(roles):
+        return [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
+    tail = len(roles) - star - 1
+    groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
+    groups.append((roles[star][:-1], words[star : len(words) - tail]))
+    if tail:
+        groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
+    return groups

@@ -1,0 +1,116 @@
+"""Split a program's words into options, their values and operands, as its knowledge table says."""
+
+from __future__ import annotations
+
+from agent.risk.shell.words import Word
+from agent.risk.tables.store import Program
+
+
+class Args:
+    """`options`: every option as given, in order, with its value or None; `names` their names; `operands` the rest."""
+
+    __slots__ = ("names", "operands", "options", "rest")
+
+    def __init__(self) -> None:
+        self.options: list[tuple[str, Word | None]] = []
+        self.names: set[str] = set()
+        self.operands: list[Word] = []
+        self.rest: list[Word] = []
+
+    def has(self, *names: str) -> bool:
+        return not self.names.isdisjoint(names)
+
+    def value(self, *names: str) -> Word | None:
+        """The last value given to any of `names`."""
+        for name, word in reversed(self.options):
+            if name in names and word is not None:
+                return word
+        return None
+
+    def values(self, *names: str) -> list[Word]:
+        return [word for name, word in self.options if name in names and word is not None]
+
+    def add(self, name: str, value: Word | None = None) -> None:
+        self.options.append((name, value))
+        self.names.add(name)
+
+
+def split_args(words: list[Word], program: Program) -> Args:
+    """Options and operands of `words` (without the program).
+
+    Styles: "gnu" (options anywhere, short ones cluster, long ones may be shortened), "posix" (options end at the first
+    operand; the rest is `rest`), "long" (one dash, many letters: find, java, terraform), "none" (everything operands).
+    """
+    args = Args()
+    style = program.style
+    takes_value = program.value
+    index, count = 0, len(words)
+    while index < count:
+        word = words[index]
+        text = word.text
+        index += 1
+        if style == "none" or len(text) < 2 or text[0] not in "-+" or (text[0] == "+" and not program.plus):
+            args.operands.append(word)
+            if style == "posix":
+                args.rest = words[index - 1 :]
+                args.operands.extend(words[index:])
+                break
+            continue
+        if text == "--":
+            args.operands.extend(words[index:])
+            args.rest = words[index:]
+            break
+        if text[1] == "-" or style == "long":
+            name, equals, value = text.partition("=")
+            if text[1] != "-" and name not in takes_value and equals and text in takes_value:
+                name, equals = text, ""
+            if name not in takes_value and name[:2] == "--":
+                name = complete(name, program.longs, 3 if equals else 4)
+            if equals:
+                args.add(name, word.part(value))
+            elif name in takes_value and index < count:
+                args.add(name, words[index])
+                index += 1
+            else:
+                args.add(name)
+            continue
+        if text in takes_value and len(text) > 2:  # single-dash long option of a program that mixes both
+            args.add(text, words[index] if index < count else None)
+            index += 1
+            continue
+        if text in program.singles:
+            args.add(text)
+            continue
+        index = _cluster(args, word, words, index, program)
+    return args
+
+
+def _cluster(args: Args, word: Word, words: list[Word], index: int, program: Program) -> int:
+    """`-rf`, `-n5`, `-o file`."""
+    text = word.text
+    sign = text[0]
+    takes_value = program.value
+    if sign + text[1] in program.singles and sign + text[-1] in takes_value and text[1:].isalpha():
+        takes_value = takes_value - program.singles  # `ex -sc command`: one that takes a value only apart
+    for offset in range(1, len(text)):
+        name = sign + text[offset]
+        if name not in takes_value:
+            args.add(name)
+            continue
+        if offset + 1 < len(text):
+            args.add(name, word.part(text[offset + 1 :]))
+        elif index < len(words):
+            args.add(name, words[index])
+            index += 1
+        else:
+            args.add(name)
+        break
+    return index
+
+
+def complete(name: str, longs: tuple[str, ...], least: int = 4) -> str:
+    """The one long option that `name` abbreviates by at least so many characters, else `name` itself."""
+    if name in longs or len(name) < least:
+        return name
+    candidates = [long for long in longs if long.startswith(name)]
+    return candidates[0] if len(candidates) == 1 else name

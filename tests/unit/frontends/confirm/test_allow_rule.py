@@ -1,0 +1,235 @@
+"""F8 at the confirmation prompt: a rule for next time, which never runs anything."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent.frontends.confirm.confirmer import PromptConfirmer
+from agent.frontends.rule_services import RuleDesk
+from agent.policy.files import PolicyFiles, Sources
+from agent.policy.session_rules import SessionRules
+from agent.protocol.decisions import (
+    Approved,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    Proposal,
+    RiskContext,
+    RiskReport,
+    Verdict,
+)
+from agent.protocol.errors import RecordingError
+from agent.risk.classifier import classify
+from tests.support.prompt_desk import Desk, FakeProcesses, typed
+
+CTRL_C, CTRL_U, ENTER, ESC = "\x03", "\x15", "\r", "\x1b"
+F7, F8, F9 = "\x1b[18~", "\x1b[19~", "\x1b[20~"
+
+
+class Home:
+    """A person's home with a workspace in it, and what happened to the rules."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.work = self.home / "work"
+        self.work.mkdir(parents=True)
+        self.policy_path = self.home / "config" / "agent-shell" / "policy.toml"
+        self.session_rules = SessionRules(str(self.home))
+        self.recorded: list[str] = []
+        self.log_is_broken = False
+        self.files = PolicyFiles(
+            Sources(user=str(self.policy_path), site="", home=str(self.home)), lambda: self.session_rules.file
+        )
+
+    @property
+    def rules(self) -> RuleDesk:
+        return RuleDesk(
+            path=str(self.policy_path),
+            session_rules=lambda: self.session_rules,
+            policy=lambda cwd: self.files.policy(workspace=str(self.work), session="s1"),
+            record=self._record,
+        )
+
+    def _record(self, text: str) -> None:
+        if self.log_is_broken:
+            raise RecordingError("the disk is full")
+        self.recorded.append(text)
+
+    def rate(self, command: str, cwd: str) -> RiskReport:
+        context = RiskContext(cwd=str(self.work), home=str(self.home), workspace=str(self.work))
+        return classify(command, context)
+
+    def request(self, command: str) -> ConfirmationRequest:
+        report = self.rate(command, "")
+        proposal = Proposal(command_id="g.1", command=command, cwd=str(self.work))
+        return ConfirmationRequest(proposal=proposal, report=report, verdict=Verdict(action="ask"), approve="low")
+
+    @property
+    def written(self) -> str:
+        return self.policy_path.read_text() if self.policy_path.exists() else ""
+
+
+def flat(desk: Desk) -> str:
+    """What was written, however its lines were broken."""
+    return " ".join(re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", desk.seen).split())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def answer(
+    desk: Desk, home: Home, command: str, *keys: str, processes: FakeProcesses | None = None, edit_mode: str = "emacs"
+) -> Confirmation:
+    """Press `keys`, each once everything before it was drawn."""
+    environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
+    confirmer = PromptConfirmer(
+        desk.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
+    )
+    return typed(desk, lambda: confirmer.confirm(home.request(command)), *keys, pause=0.1)
+
+
+def test_rule_for_this_workspace_and_the_command_still_waits(desk: Desk, home: Home) -> None:
+    assert answer(desk, home, "rm -rf build", F8, ENTER, "w", ENTER, CTRL_C) == CancelGoal()
+    assert f'workspace = "{home.work}"' in home.written
+    assert 'paths = ["./build"]' in home.written
+    assert stat.S_IMODE(home.policy_path.stat().st_mode) == 0o600
+    assert "in ./build, runs without asking" in flat(desk)
+    assert ":policy forget rm-build" in flat(desk)
+    assert "still be asked" not in flat(desk)
+    assert len(home.recorded) == 1
+    assert 'name = "rm-build"' in home.recorded[0]
+
+
+def test_text_and_cursor_are_kept(desk: Desk, home: Home) -> None:
+    keys = (CTRL_U + "make test", ESC + "b", F8, ENTER, "s", ENTER, "x", ENTER)
+    assert answer(desk, home, "ls", *keys) == Approved(command="make xtest")
+    assert [rule.name for rule in home.session_rules.file.rules] == ["make-test"]
+    assert home.written == ""
+
+
+@pytest.mark.parametrize(("key", "line"), [("h", "until ="), ("d", "until ="), ("a", "")])
+def test_other_limits(desk: Desk, home: Home, key: str, line: str) -> None:
+    answer(desk, home, "npm run test", F8, ENTER, key, ENTER, CTRL_C)
+    assert 'words = ["run", "test"]' in home.written
+    assert ("until =" in home.written) is bool(line)
+    assert "workspace =" not in home.written
+    assert ("everywhere and for good" in flat(desk)) is (key == "a")
+
+
+@pytest.mark.parametrize("keys", [(CTRL_C,), (ENTER, CTRL_C), (ENTER, ENTER, "x", ENTER, CTRL_C)])
+def test_no_rule_without_a_limit_that_was_chosen(desk: Desk, home: Home, keys: tuple[str, ...]) -> None:
+    assert answer(desk, home, "make test", F8, *keys, ENTER) == Approved(command="make test")
+    assert home.written == ""
+    assert home.recorded == []
+    assert "no rule was made" in flat(desk)
+
+
+def test_pasting_chooses_nothing(desk: Desk, home: Home) -> None:
+    answer(desk, home, "make test", F8, ENTER, "\x1b[200~a\r\x1b[201~", CTRL_C, CTRL_C)
+    assert home.written == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("rm -rf ~", "high risk is never allowed"),
+        ("echo x > notes", "no rule on a program"),
+        ("rm $NAME", "only known when it runs"),
+        ("cat .env", "shows secrets"),
+        ("echo 'open", "read to its end"),
+        ("", "no program in it"),
+    ],
+)
+def test_what_cannot_be_allowed_says_why(desk: Desk, home: Home, command: str, why: str) -> None:
+    answer(desk, home, "true", CTRL_U + command, F8, CTRL_C)
+    assert why in flat(desk)
+    assert home.written == ""
+
+
+def test_editing_into_nonsense_loses_nothing(desk: Desk, home: Home) -> None:
+    keys = (F8, "oops ", ENTER, "\x7f" * 5, ENTER, "w", ENTER, CTRL_C)
+    answer(desk, home, "make test", *keys)
+    assert "TOML" in flat(desk)
+    assert 'name = "make-test"' in home.written
+    assert "oops" not in home.written
+
+
+def test_wider_than_a_rule_may_be_is_refused(desk: Desk, home: Home) -> None:
+    processes = FakeProcesses()
+
+    def edit(path: str) -> None:
+        Path(path).write_text('[[rule]]\nname = "all"\naction = "allow"\nprogram = "make"\n')
+
+    processes.edit = edit
+    answer(desk, home, "make test", F8, F7, ENTER, CTRL_C, CTRL_C, processes=processes)
+    assert "would allow everything make can do" in flat(desk)
+    assert home.written == ""
+
+
+def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
+    processes = FakeProcesses()
+
+    def edit(path: str) -> None:
+        text = Path(path).read_text()
+        Path(path).write_text("# mine\n" + text.replace('"make-test"', '"mine"'))
+
+    processes.edit = edit
+    answer(desk, home, "make test", F8, F7, ENTER, "w", ENTER, CTRL_C, processes=processes)
+    assert "# mine" in home.written
+    assert 'name = "mine"' in home.written
+    assert "which says:" in flat(desk)
+
+
+def test_broken_policy_file_is_left_alone(desk: Desk, home: Home) -> None:
+    home.policy_path.parent.mkdir(parents=True)
+    home.policy_path.write_text("[[rule\n")
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
+    assert home.written == "[[rule\n"
+    assert "cannot be read as TOML" in flat(desk)
+
+
+def test_stricter_rule_elsewhere_is_told(desk: Desk, home: Home) -> None:
+    home.policy_path.parent.mkdir(parents=True, mode=0o700)
+    home.policy_path.write_text('[[rule]]\nname = "q"\naction = "ask"\nprogram = "make"\nreason = "slow"\n')
+    os.chmod(home.policy_path, 0o600)
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C)
+    assert "will still be asked for: slow" in flat(desk)
+
+
+def test_without_a_log_there_is_no_rule(desk: Desk, home: Home) -> None:
+    home.log_is_broken = True
+    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
+    assert home.written == ""
+    assert "no rule was made" in flat(desk)
+
+
+def test_second_rule_gets_another_name(desk: Desk, home: Home) -> None:
+    answer(desk, home, "git push origin main", F8, ENTER, "w", ENTER, CTRL_C)
+    answer(desk, home, "git push fork main", F8, ENTER, "w", ENTER, CTRL_C)
+    assert 'name = "git-push"' in home.written
+    assert 'name = "git-push-2"' in home.written
+
+
+def test_not_offered_where_rules_cannot_be_kept(desk: Desk, home: Home) -> None:
+    async def run() -> None:
+        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, home.rate)
+        desk.keys.send_text(F8)
+        typist = asyncio.get_running_loop().call_later(0.2, desk.keys.send_text, CTRL_C)
+        assert await confirmer.confirm(home.request("make")) == CancelGoal()
+        typist.cancel()
+
+    asyncio.run(run())
+    assert "rules cannot be made here" in flat(desk)
+
+
+def test_in_vi_mode(desk: Desk, home: Home) -> None:
+    answer(desk, home, "make test", F8, "# mine" + F9, ENTER, "w", ENTER, CTRL_C, edit_mode="vi")
+    assert "# mine\n[[rule]]" in home.written

@@ -1,0 +1,109 @@
+"""What did not fit on the screen is shown before it can be approved; what runs is what was shown."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.frontends.confirm.confirmer import PromptConfirmer
+from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
+from agent.frontends.shown import rows_of, shown_name
+from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
+from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
+
+ENTER, CTRL_C, F2 = "\r", "\x03", "\x1bOQ"
+
+
+def answer(desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
+    async def run() -> Confirmation:
+        confirmer = PromptConfirmer(desk.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
+        asked = asyncio.ensure_future(confirmer.confirm(request))
+        for part in keys:
+            await asyncio.sleep(0.1)
+            desk.keys.send_text(part)
+        async with asyncio.timeout(10):
+            return await asked
+
+    return asyncio.run(run())
+
+
+LONG = {
+    "scrolled out above": "rm -rf precious\n" + "\n" * 20 + "ls",
+    "far to the left": "rm -rf precious; ls" + " " * 1900,
+    "wrapped lines": "\n".join(f"echo {n} {'x' * 150}" for n in range(9)),
+    "wide letters": "echo " + "\u4e2d" * 600,
+    "control characters": "echo " + "\x01" * 600,
+}
+
+
+@pytest.mark.parametrize("command", LONG.values(), ids=LONG)
+def test_the_first_enter_shows_what_did_not_fit(desk: Desk, processes: FakeProcesses, command: str) -> None:
+    request = request_for(command)
+    assert answer(desk, processes, request, ENTER, CTRL_C) == CancelGoal()
+    assert answer(desk, processes, request, ENTER, ENTER) == Approved(command=command)
+    assert "only a part" in desk.seen
+    assert "this was all of it" in desk.seen
+
+
+def test_who_has_explained_it_has_seen_it(desk: Desk, processes: FakeProcesses) -> None:
+    command = LONG["scrolled out above"]
+    assert answer(desk, processes, request_for(command), F2, ENTER) == Approved(command=command)
+
+
+def test_an_edit_of_a_long_text_is_shown_again(desk: Desk, processes: FakeProcesses) -> None:
+    command = LONG["scrolled out above"]
+    got = answer(desk, processes, request_for(command), ENTER, "x", ENTER, CTRL_C)
+    assert got == CancelGoal()
+
+
+def test_an_own_command_was_typed_by_whom_it_is_shown_to(desk: Desk, processes: FakeProcesses) -> None:
+    command = LONG["wrapped lines"]
+    assert answer(desk, processes, request_for(command, origin="person"), ENTER) == Approved(command=command)
+
+
+@given(st.text(max_size=400), st.integers(20, 200))
+def test_rows_are_never_too_few(text: str, columns: int) -> None:
+    assert rows_of(text, columns) >= text.count("\n") + 1
+    assert rows_of(text, columns) >= sum(1 + len(line) // columns for line in text.split("\n"))
+
+
+def said(lines: object) -> list[str]:
+    return ["".join(part for _, part in line) for line in lines]  # type: ignore[attr-defined]
+
+
+def test_the_second_prompt_shows_line_ends() -> None:
+    lines = said(word_heading(request_for("echo safe # \nrm -rf precious", "high")))
+    assert "will run: echo safe # " in lines
+    assert any(line.endswith("· rm -rf precious") for line in lines)
+
+
+def test_the_second_prompt_says_what_it_leaves_out() -> None:
+    lines = said(word_heading(request_for("x" * 700 + "\n" * 30, "high")))
+    assert any("200 more" in line for line in lines) and any("more lines" in line for line in lines)
+
+
+def write_request(path: str, content: str) -> ConfirmationRequest:
+    return request_for(f"write_file {path}", kind="write", preview=content)
+
+
+def test_a_path_is_shown_whole() -> None:
+    path = "./" * 400 + ".git/hooks/pre-commit"
+    assert said(write_heading(write_request(path, "x")))[-1].endswith(".git/hooks/pre-commit")
+    assert shown_name("a  b\nc") == "a  b\u240ac"
+
+
+def test_a_line_that_is_cut_says_so() -> None:
+    content = "harmless" + " " * 600 + "; rm -rf ~"
+    assert any("more]" in line for line in said(write_heading(write_request("a.sh", content))))
+    assert not is_previewed(content) and not is_previewed("x\n" * 30) and is_previewed("x\n" * 10)
+
+
+def test_content_that_did_not_fit_is_shown_before_it_is_written(desk: Desk, processes: FakeProcesses) -> None:
+    request = write_request("a.sh", "harmless\n" * 40 + "rm -rf ~\n")
+    assert answer(desk, processes, request, "y" + ENTER, "n" + ENTER) == Declined()
+    assert processes.calls or "rm -rf ~" in desk.seen  # by the pager, where there is one
+    assert isinstance(answer(desk, processes, request, "y" + ENTER, "y" + ENTER), Approved)
+    assert isinstance(answer(desk, processes, write_request("a.sh", "short"), "y" + ENTER), Approved)

@@ -1,0 +1,179 @@
+"""How a goal was read, and what else it may mean, at the confirmation: by keys and by numbers, with the risk of what stands there."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+
+from agent.frontends.confirm.confirmer import PromptConfirmer
+from agent.frontends.confirm.heading import heading
+from agent.frontends.confirm.plain_confirm import PlainConfirmer
+from agent.frontends.confirm.readings import Cycle, others
+from agent.frontends.repl.alternatives_command import run_alternatives
+from agent.frontends.session_controller import SessionDesk
+from agent.protocol.decisions import (
+    Alternative,
+    Approved,
+    CancelGoal,
+    Confirmation,
+    ConfirmationRequest,
+    PlanPlace,
+    Skipped,
+)
+from agent.protocol.errors import InvalidRequest, InvalidState
+from agent.protocol.messages import UserInput
+from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
+
+F6, F10, ENTER, UNDO = "\x1b[17~", "\x1b[21~", "\r", "\x1f"
+
+
+def request(*alternatives: str | Alternative, **proposal: Any) -> ConfirmationRequest:
+    made = tuple(each if isinstance(each, Alternative) else Alternative(command=each) for each in alternatives)
+    asked = request_for("ls a", "low")
+    return replace(asked, proposal=replace(asked.proposal, alternatives=made, **proposal))
+
+
+def words(asked: ConfirmationRequest, **options: Any) -> list[str]:
+    return ["".join(part for _, part in line) for line in heading(asked, **options)]
+
+
+def press(desk: Desk, asked: ConfirmationRequest, *keys: str) -> Confirmation:
+    confirmer = PromptConfirmer(desk.screen, cast("Any", FakeProcesses()), {}, rate_by_word)
+    return typed(desk, lambda: confirmer.confirm(asked), *keys)
+
+
+def test_reading_unused_words_and_the_place_in_a_plan_stand_above_the_command() -> None:
+    told = words(
+        request(
+            "ls b",
+            "ls c",
+            reading="find · files · *.log",
+            unused=("quickly", "now"),
+            place=PlanPlace(number=2, total=3, goal="list the logs"),
+        )
+    )
+    assert told[0] == "step 2/3: list the logs"
+    assert "read as: find · files · *.log" in told
+    assert "not used: quickly, now" in told
+    assert "F6 shows 2 other commands that this may mean" in told
+    assert not any(line.startswith(("read as", "not used", "step", "F6")) for line in words(request()))
+
+
+def test_hostile_words_cannot_draw_on_the_terminal() -> None:
+    evil = "a\x1b[2J\u202eb\r\nEnter"
+    told = "\n".join(words(request(evil, reading=evil, unused=(evil,), place=PlanPlace(number=1, total=1, goal=evil))))
+    assert not {"\x1b", "\u202e", "\r"} & set(told)
+    assert not any(line.startswith("Enter") for line in told.splitlines())
+
+
+def test_the_ring_holds_each_command_once() -> None:
+    asked = request("ls a", "", "ls b", "ls b", *(f"ls {number}" for number in range(20)))
+    assert [each.command for each in others(asked)][:2] == ["ls b", "ls 0"]
+    assert len(others(asked)) == 9
+    assert Cycle(request()).is_empty and Cycle(request("ls a")).is_empty
+    ring = Cycle(request("ls b", "ls c"))
+    assert [ring.step("ls a"), ring.step("ls b"), ring.step("ls c")] == ["ls b", "ls c", "ls a"]
+    assert ring.step("edited by hand") == "ls b"
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ((F6, ENTER), Approved(command="rm b")),
+        ((F6, F6, ENTER), Approved(command="ls c")),
+        ((F6, F6, F6, ENTER), Approved(command="ls a")),
+        (("\x1bn", ENTER), Approved(command="rm b")),
+        ((F6, " -i", ENTER), Approved(command="rm b -i")),
+        ((" -l", F6, UNDO, ENTER), Approved(command="ls a -l")),
+        (("\x03",), CancelGoal()),
+    ],
+)
+def test_the_key_goes_round(desk: Desk, keys: tuple[str, ...], expected: Confirmation) -> None:
+    assert press(desk, request(Alternative(command="rm b", reason="if b is meant"), "ls c"), *keys) == expected
+
+
+def test_an_alternative_has_its_own_risk_on_the_line(desk: Desk) -> None:
+    press(desk, request(Alternative(command="rm b", reason="if b is meant")), F6, ENTER)
+    rated = rate_by_word("rm b", "").level.value
+    assert rated != "low" and rated in desk.seen
+    assert "2 of 2: if b is meant" in desk.seen and "another" in desk.seen
+
+
+def test_without_alternatives_the_key_does_nothing_and_copy_has_its_own(desk: Desk) -> None:
+    assert press(desk, request(), F6, ENTER) == Approved(command="ls a")
+    assert "others" not in desk.seen
+
+
+def plain(desk: Desk, asked: ConfirmationRequest, *answers: str, monkeypatch: pytest.MonkeyPatch) -> Confirmation:
+    lines = iter(answers)
+
+    async def read(screen: object, question: str) -> str | None:
+        desk.screen.say(question)
+        return next(lines, None)
+
+    monkeypatch.setattr("agent.frontends.confirm.plain_confirm.read_plain_line", read)
+    return asyncio.run(PlainConfirmer(desk.screen, rate_by_word).confirm(asked))
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        (("y",), Approved(command="ls a")),
+        (("1", "y"), Approved(command="rm b")),
+        (("2", "y"), Approved(command="ls c")),
+        (("1", "0", "y"), Approved(command="ls a")),
+        (("1", "2", "y"), Approved(command="ls c")),
+        (("1", ""), Skipped()),
+        (("1",), CancelGoal()),
+        (("3",), Approved(command="3")),
+    ],
+)
+def test_numbers_where_no_key_can_do_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], expected: Confirmation
+) -> None:
+    assert plain(desk, request("rm b", "ls c"), *answers, monkeypatch=monkeypatch) == expected
+
+
+def test_a_number_shows_the_risk_before_it_is_asked_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain(
+        desk,
+        request(Alternative(command="rm b", reason="if b is meant"), reading="ls · a"),
+        "1",
+        monkeypatch=monkeypatch,
+    )
+    before, _, behind = desk.seen.partition("1 another one")
+    assert "or 1: rm b  if b is meant" in before and "read as: ls · a" in before
+    assert f"{rate_by_word('rm b', '').level.value} risk" in behind and "$ rm b" in behind
+    assert "read as" not in behind
+
+
+class Session:
+    """What `:alternatives` needs of a session."""
+
+    def __init__(self, *found: Alternative) -> None:
+        self.ctx = SimpleNamespace(last_alternatives=found, cwd="/work")
+        self.services = SimpleNamespace(rate=rate_by_word)
+        self.sent: list[UserInput] = []
+
+    async def send(self, given: UserInput) -> None:
+        self.sent.append(given)
+
+    def take(self, text: str) -> str:
+        return asyncio.run(run_alternatives(cast("SessionDesk", self), text))
+
+
+def test_alternatives_are_listed_with_their_risk_and_go_through_the_gate_by_number() -> None:
+    session = Session(Alternative(command="rm b", reason="if \x1b[2J"), Alternative(command="ls c"))
+    told = session.take("")
+    assert "$ rm b" in told and "\x1b" not in told and "low" in told
+    assert session.take("2") == ""
+    assert session.sent == [UserInput.from_shell("ls c", origin="alternative")]
+    for wrong in ("0", "3", "x", "-1", "²", "9" * 5000):
+        with pytest.raises(InvalidRequest, match="from 1 to 2"):
+            session.take(wrong)
+    with pytest.raises(InvalidState):
+        Session().take("")

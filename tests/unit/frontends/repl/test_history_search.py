@@ -1,0 +1,270 @@
+"""Ctrl-R: matching, what is read beside the prompt, and the list with keys from a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.history import InMemoryHistory
+
+from agent.frontends.repl.goal_prompt import GoalPrompt
+from agent.frontends.repl.history_match import Narrowing, ordered, places
+from agent.frontends.repl.history_search import PastReader, Typed, merged, typed
+from agent.frontends.repl.history_search_view import HistorySearch
+from agent.recording.index.past import Entry
+from benchmarks.audit_logs import write_sessions
+from tests.support.each import each
+from tests.support.prompt_desk import Desk
+
+
+def entry(text: str, *, at: int = 1, cwd: str = "/w", is_command: bool = True, outcome: str = "exit 0") -> Entry:
+    return Entry(text=text, is_command=is_command, at=at, times=1, cwd=cwd, outcome=outcome)
+
+
+class Reader(PastReader):
+    """Entries that are there at once, or come when `come` is set."""
+
+    def __init__(self, *entries: Entry, later: bool = False) -> None:
+        super().__init__("", "")
+        self.come = threading.Event()
+        self.later = entries if later else ()
+        self.entries = () if later else entries
+
+    def _read(self, changed: Callable[[], None], stopped: threading.Event) -> None:
+        if self.later:
+            self.come.wait(5)
+            self.entries = self.later
+        self.reading = False
+        changed()
+
+
+@each(
+    ("query", "text", "found"),
+    [
+        ("", "ls", ()),
+        ("ls", "ls", (0, 1)),
+        ("gtst", "git status", (0, 2, 4, 5)),
+        ("status git", "git status", (4, 5, 6, 7, 8, 9, 0, 1, 2)),
+        ("Git", "git status", None),
+        ("git", "GIT status", (0, 1, 2)),
+        ("test", "latest test", (7, 8, 9, 10)),
+        ("x", "git", None),
+        ("aa", "a", None),
+        ("i̇", "İstanbul", None),
+    ],
+)
+def test_places(query: str, text: str, found: tuple[int, ...] | None) -> None:
+    assert places(query, text) == found
+
+
+def test_the_order_is_whole_words_then_here_then_the_latest() -> None:
+    entries = [
+        entry("make test", at=1),
+        entry("make test -j8", at=2, cwd="/elsewhere"),
+        entry("make latest", at=3),
+        entry("m-t-e-s-t", at=4),
+        entry("ls", at=5),
+    ]
+    assert [found.text for found in ordered("test", entries, "/w")] == [
+        "make latest",
+        "make test",
+        "make test -j8",
+        "m-t-e-s-t",
+    ]
+    assert [found.text for found in ordered("", entries, "/w")] == [
+        "ls",
+        "m-t-e-s-t",
+        "make latest",
+        "make test",
+        "make test -j8",
+    ]
+
+
+def test_narrowing_gives_what_a_search_anew_gives() -> None:
+    entries = [entry(f"{a}{b} {c}", at=ord(c)) for a in "abc" for b in "abc" for c in "abc"]
+    narrowed = Narrowing(entries, "/w")
+    for query in ("a", "ab", "ab c", "ab", "b", "", "cc", "ccc"):
+        assert narrowed(query) == ordered(query, entries, "/w")
+
+
+def test_matching_is_bounded() -> None:
+    hostile = entry("a" * 200_000)
+    began = time.process_time()
+    for _ in range(50):
+        assert places("a" * 40 + "b", hostile.text) is None
+    assert time.process_time() - began < 2  # a hang would take minutes
+
+
+def test_lines_of_the_prompt_come_behind_what_the_index_knows() -> None:
+    lines = ["!ls -la", ":help", "count files", "!ls -la", "!", "known"]
+    assert typed(lines) == [Typed("ls -la", True), Typed("count files", False), Typed("known", False)]
+    known = entry("known", is_command=False)
+    assert merged([known], lines) == [known, Typed("ls -la", True), Typed("count files", False)]
+
+
+def test_the_reader_reads_all_sessions(tmp_path: Path) -> None:
+    write_sessions(str(tmp_path / "s"), goals=40, seed=8)
+    reader = PastReader(str(tmp_path / "s"), str(tmp_path / "state"))
+    changes = threading.Semaphore(0)
+    reader.begin(changes.release)
+    assert reader._thread is not None
+    reader._thread.join(20)
+    assert not reader.reading and len(reader.entries) > 20
+    assert changes.acquire(timeout=1)
+    before = list(reader.entries)
+    reader.begin(changes.release)  # again, as the list is opened again
+    reader._thread.join(20)
+    assert list(reader.entries) == before
+
+
+def test_a_folder_that_cannot_be_read_is_no_trouble(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("a file")
+    reader = PastReader(str(tmp_path / "s"), "")
+    reader.begin(lambda: None)
+    assert reader._thread is not None
+    reader._thread.join(20)
+    assert (reader.reading, list(reader.entries)) == (False, [])
+
+
+def opened(desk: Desk, reader: PastReader, *lines: str, query: str = "") -> HistorySearch:
+    return HistorySearch(desk.screen, reader, lines, cwd="/w", home="/home/me", query=query)
+
+
+def chosen(desk: Desk, reader: PastReader, keys: str, *lines: str, query: str = "") -> str | None:
+    async def main() -> str | None:
+        desk.keys.send_text(keys)
+        async with asyncio.timeout(10):
+            return await opened(desk, reader, *lines, query=query).choose()
+
+    return asyncio.run(main())
+
+
+THREE = (
+    entry("git push", at=3, outcome="exit 1", cwd="/home/me/src"),
+    entry("push it", at=2, is_command=False, outcome="completed"),
+    entry("ls -la", at=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("\r", "push it"),  # used here, and the latest of those
+        ("git\r", "!git push"),
+        ("la\r", "!ls -la"),
+        ("\x1b[B\r", "!ls -la"),
+        ("\x1b[B\x1b[B\x1b[B\x1b[B\r", "!git push"),
+        ("\x12\x12\x1b[A\r", "!ls -la"),
+        ("\t\r", "push it"),  # goals only
+        ("\t\t\r", "!ls -la"),  # commands only
+        ("zzz\r", None),
+        ("git\x07", None),
+        ("git\x03", None),
+        ("git\x04", None),
+    ],
+)
+def test_keys(desk: Desk, keys: str, expected: str | None) -> None:
+    assert chosen(desk, Reader(*THREE), keys) == expected
+
+
+def test_escape_leaves(desk: Desk) -> None:
+    assert chosen(desk, Reader(*THREE), "git\x1b") is None
+
+
+def test_what_is_shown(desk: Desk) -> None:
+    assert chosen(desk, Reader(*THREE), "\x07", "!make all") is None
+    for words in ("history ❯", "$ git push", "exit 1", "~/src", "completed", "$ make all", "4 goals and commands"):
+        assert words in desk.seen
+
+
+def test_hostile_texts_are_made_visible(desk: Desk) -> None:
+    evil = entry("echo \x1b]0;owned\x07\u202e", outcome="\x1b[31m")
+    assert chosen(desk, Reader(evil), "\x07") is None
+    assert "\x1b]0;owned" not in desk.raw and "\u202e" not in desk.raw and "\x07" not in desk.raw
+
+
+def test_it_is_there_before_the_index_is(desk: Desk) -> None:
+    """What was typed at this prompt can be found at once; the rest comes in while the list is open, for the same query."""
+    reader = Reader(*THREE, later=True)
+
+    async def main() -> str | None:
+        search = opened(desk, reader, "push the button")
+        task = asyncio.ensure_future(search.choose())
+        desk.keys.send_text("push")
+        async with asyncio.timeout(10):
+            while "push the button" not in desk.seen or "(reading …)" not in desk.seen:
+                await asyncio.sleep(0.005)
+            assert "git push" not in desk.seen
+            reader.come.set()
+            while "git push" not in desk.seen:
+                await asyncio.sleep(0.005)
+            desk.keys.send_text("\r")
+            return await task
+
+    assert asyncio.run(main()) == "push it"
+
+
+def prompt(desk: Desk, reader: PastReader) -> GoalPrompt:
+    return GoalPrompt(
+        desk.screen,
+        InMemoryHistory(),
+        toolbar=lambda: "",
+        marks=list,
+        cwd=lambda: "/w",
+        search=lambda text: opened(desk, reader, query=text),
+    )
+
+
+async def steps(desk: Desk, read: asyncio.Future[str | None], *keys: str) -> str | None:
+    for key in keys:
+        for _ in range(12):
+            await asyncio.sleep(0.005)
+        desk.keys.send_text(key)
+    return await read
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        (("gi", "\x12", "\r", " --force", "\r"), "!git push --force"),  # Enter in the list runs nothing
+        (("abc", "\x12", "\x07", "d", "\r"), "abcd"),  # the line comes back as it was
+        (("\x12", "\x03", "x", "\r"), "x"),
+        (("\x12", "ls", "\r", "\r"), "!ls -la"),
+    ],
+)
+def test_at_the_goal_prompt(desk: Desk, keys: tuple[str, ...], line: str) -> None:
+    async def main() -> str | None:
+        asked = prompt(desk, Reader(*THREE))
+        async with asyncio.timeout(10):
+            return await steps(desk, asyncio.ensure_future(asked.read()), *keys)
+
+    assert asyncio.run(main()) == line
+
+
+def test_a_signal_ends_the_list_and_the_prompt(desk: Desk) -> None:
+    async def main() -> str | None:
+        asked = prompt(desk, Reader(*THREE))
+        read = asyncio.ensure_future(asked.read())
+        await asyncio.sleep(0.05)
+        desk.keys.send_text("\x12")
+        async with asyncio.timeout(10):
+            while "history ❯" not in desk.seen:
+                await asyncio.sleep(0.005)
+            asked.leave()
+            return await read
+
+    assert asyncio.run(main()) is None
+
+
+def test_an_open_menu_leaves_no_empty_lines_behind(desk: Desk) -> None:
+    async def main() -> str | None:
+        reading = asyncio.ensure_future(prompt(desk, Reader()).read())
+        return await steps(desk, reading, ":und", "o", "\r")
+
+    assert asyncio.run(main()) == ":undo"
+    assert ":undo-turn" in desk.raw  # the menu was there
+    assert desk.raw[desk.raw.rindex(":undo") :].count("\r\n") <= 1, "the line is followed by its end alone"

@@ -1,0 +1,148 @@
+"""`:policy`: what is in force, and taking back what was made at the prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.frontends.repl.policy_command import policy_text, run_policy_command
+from agent.frontends.rule_services import RuleDesk
+from agent.policy.files import PolicyFiles, Sources
+from agent.policy.session_rules import SessionRules
+from agent.policy.store import add_rules, rule_names
+from agent.protocol.errors import InvalidRequest, RecordingError
+
+OWN = '[[rule]]\nname = "no-curl"\naction = "deny"\nprogram = "curl"\nreason = "use the mirror"\n'
+MADE = '[[rule]]\nname = "build"\naction = "allow"\nprogram = "rm"\npaths = ["./build"]\n'
+PASSING = MADE.replace('"build"', '"now"') + 'session = "s1"\n'
+
+
+class World:
+    def __init__(self, folder: Path, *, yes: bool = True) -> None:
+        self.path = folder / "policy.toml"
+        self.session = SessionRules(str(folder))
+        self.said: list[str] = []
+        self.recorded: list[str] = []
+        self.work = folder / "work"
+        self.work.mkdir()
+        self.asked: list[str] = []
+        self._yes = yes
+        files = PolicyFiles(Sources(user=str(self.path), site="", home=str(folder)), lambda: self.session.file)
+        self.rules = RuleDesk(
+            path=str(self.path),
+            session_rules=lambda: self.session,
+            policy=lambda cwd: files.policy(workspace=str(self.work), session="s1"),
+            record=self.recorded.append,
+        )
+
+    async def _show(self, text: str) -> None:
+        self.said.append(text)
+
+    async def _ask(self, question: str) -> bool:
+        self.asked.append(question)
+        return self._yes
+
+    def do(self, argument: str, *, person: bool = True) -> str:
+        asyncio.run(
+            run_policy_command(
+                self.rules,
+                argument,
+                str(self.work),
+                show=self._show,
+                ask=self._ask if person else None,
+                tell=self.said.append,
+            )
+        )
+        return self.said[-1]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_nothing_there(world: World) -> None:
+    assert world.do("") == f"no rules: every command is asked for by its level; yours would stand in {world.path}"
+
+
+def test_rules_with_their_files_and_limits(world: World) -> None:
+    world.path.write_text(OWN)
+    assert add_rules(str(world.path), MADE + 'workspace = "/elsewhere"\n') == ""
+    assert world.session.add(PASSING) == ""
+    (world.work / ".agent-shell-policy.toml").write_text('[[rule]]\nname = "p"\naction = "ask"\nprogram = "git"\n')
+    text = world.do("")
+    assert text.splitlines() == [
+        f"{world.path} (yours)",
+        "  no-curl: `curl`, with any options, is refused",
+        "      everywhere and for good",
+        "      because: use the mirror",
+        "  build: `rm`, with any options, in ./build, runs without asking",
+        "      in /elsewhere, not now, made at the prompt",
+        f"{world.work}/.agent-shell-policy.toml (of this folder, can only tighten)",
+        "  p: `git`, with any options, is asked for",
+        "      in this folder and for good",
+        "this session (this session only)",
+        "  now: `rm`, with any options, in ./build, runs without asking",
+        "      in session s1, made at the prompt",
+        "`:policy forget NAME` takes back a rule that was made at the prompt",
+    ]
+
+
+def test_broken_file_says_so(world: World) -> None:
+    world.path.write_text("[[rule")
+    assert "cannot be used, so nothing runs unasked" in policy_text(world.rules, str(world.work))
+
+
+def test_forgetting_asks_first(tmp_path: Path) -> None:
+    world = World(tmp_path, yes=False)
+    world.path.write_text(OWN)
+    add_rules(str(world.path), MADE)
+    assert world.do("forget build") == "rule build stays"
+    assert rule_names(world.path.read_text(), "") == ["no-curl", "build"]
+    assert world.recorded == []
+
+
+def test_forgetting(world: World) -> None:
+    world.path.write_text(OWN)
+    add_rules(str(world.path), MADE)
+    world.session.add(PASSING)
+    assert world.do("forget build") == "rule build is gone"
+    assert world.do("forget now") == "rule now is gone"
+    assert world.path.read_text() == OWN
+    assert world.session.file.rules == ()
+    assert len(world.recorded) == 2
+    assert world.asked == [f"forget rule build of {world.path}?", "forget rule now of this session?"]
+
+
+@pytest.mark.parametrize("argument", ["forget no-curl", "forget nothing", "forget", "drop build", "x"])
+def test_what_it_does_not_do(world: World, argument: str) -> None:
+    world.path.write_text(OWN)
+    with pytest.raises(InvalidRequest):
+        world.do(argument)
+    assert world.path.read_text() == OWN
+
+
+def test_nobody_there_takes_nothing_back(world: World) -> None:
+    add_rules(str(world.path), MADE)
+    with pytest.raises(InvalidRequest, match="by a person"):
+        world.do("forget build", person=False)
+    assert "build" in world.path.read_text()
+
+
+def test_broken_log_keeps_the_rule(world: World) -> None:
+    add_rules(str(world.path), MADE)
+
+    def broken(text: str) -> None:
+        raise RecordingError("full")
+
+    world.rules = RuleDesk(world.rules.path, world.rules.session_rules, world.rules.policy, broken)
+    with pytest.raises(RecordingError):
+        world.do("forget build")
+    assert "build" in world.path.read_text()
+
+
+def test_without_rules_there_is_no_command(world: World) -> None:
+    with pytest.raises(InvalidRequest, match="no policy here"):
+        asyncio.run(run_policy_command(None, "", "/", show=world._show, ask=None, tell=world.said.append))

@@ -1,0 +1,38 @@
+"""The line under the goal prompt."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.engine.context import RequestContext
+from agent.frontends.repl.toolbar import short_path, toolbar_text, usage_text
+from agent.protocol.replies import Usage
+from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, say
+
+
+def test_toolbar() -> None:
+    ctx = RequestContext(recorder=FakeRecorder(), planner=FakePlanner(say()), executor=FakeExecutor(cwd="/home/me/src"))
+    assert toolbar_text(ctx, "/home/me") == "fake fake-1 · approve ask · safety on · ~/src"
+    ctx.safety_off, ctx.usage = True, Usage(input_tokens=1200, output_tokens=34, cost=0.0021)
+    assert toolbar_text(ctx, "/home/me").endswith("SAFETY OFF · ~/src · 1,234 tokens $0.0021")
+
+
+@pytest.mark.parametrize(
+    ("path", "home", "shown"),
+    [
+        ("/home/me", "/home/me", "~"),
+        ("/home/me/x", "/home/me", "~/x"),
+        ("/home/mean", "/home/me", "/home/mean"),
+        ("/a", "/", "/a"),
+        ("/a", "", "/a"),
+        ("/x\x1b[2J", "", "/x␛[2J"),
+        ("/" + "a" * 100, "", "/" + "a" * 11 + "…" + "a" * 27),
+    ],
+)
+def test_paths(path: str, home: str, shown: str) -> None:
+    assert short_path(path, home) == shown
+
+
+def test_usage() -> None:
+    assert usage_text(Usage()) == ""
+    assert usage_text(Usage(input_tokens=5, estimated=True)) == "~5 tokens"
