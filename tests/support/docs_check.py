@@ -66,7 +66,7 @@ def effects_page() -> str:
         "# Effects and their levels",
         "",
         "Generated from `agent/risk/tables/knowledge/levels.toml` by `make docs`. L, M and H are low, medium and high; `M/H` is",
-        "high when it is recursive; `*` stands for every scope that is not named. [Risk](risk.md) says what the words mean.",
+        "medium, and high when it is recursive; `*` stands for every scope that is not named. [Risk](risk.md) says what the words mean.",
         "",
         "| effect | a person reads | level | can be taken back | safer |",
         "|---|---|---|---|---|",
