@@ -52,7 +52,7 @@ def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
 
 def own_words(words: list[Word], table: Program | None, ways: tuple[tuple[str, str], ...]) -> list[Word]:
     """The words up to the command that a wrapper runs, whose options are not the wrapper's."""
-    if table is None or table.style != "posix" or not table.handler.startswith("wrappers:"):
+    if table is None or table.style != "posix" or not table.handler.startswith("invocations.wrappers:"):
         return words
     from agent.risk.gtfobins.loaders import with_values
 

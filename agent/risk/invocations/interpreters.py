@@ -111,10 +111,10 @@ def feed_shell(walker: Walker, invocation: Invocation) -> Output:
 
 # These run what they are told to, a shell like anything else. Whatever else opens a shell is not meant for it.
 _CARRIERS = (
-    "wrappers:",
+    "invocations.wrappers:",
     "invocations.interpreters:shell",
-    "handlers_elsewhere:",
-    "handlers_containers:",
+    "programs.elsewhere:",
+    "programs.containers:",
     "programs.system:secret_store",
     "programs.network:behind_options",
 )

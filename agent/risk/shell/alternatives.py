@@ -21,10 +21,10 @@ _FEW_READINGS = 4
 _RUN_WORDS = frozenset(("eval", "exec", "command", "builtin", "trap", ".", "source", "coproc", "time"))
 # Here an argument decides what the ones behind it mean, so that those of two values must not stand side by side.
 _CARRIERS = (
-    "wrappers:",
-    "interpreters:",
-    "handlers_elsewhere:",
-    "handlers_containers:",
+    "invocations.wrappers:",
+    "invocations.interpreters:",
+    "programs.elsewhere:",
+    "programs.containers:",
     "programs.network:behind_options",
 )
 

@@ -103,7 +103,7 @@ def program(name: str) -> Program | None:
     found = None if raw is None else _program_decoder.decode(raw)
     if found is None and "0" <= name[-1:] <= "9":  # perl5.34, ruby3.2: an interpreter by its version
         plain = program(name.rstrip("0123456789.").removesuffix("-"))
-        found = plain if plain is not None and plain.handler.startswith("interpreters:") else None
+        found = plain if plain is not None and plain.handler.startswith("invocations.interpreters:") else None
     if found is not None or len(_programs) < 2_000:
         _programs[name] = found
     return found

@@ -50,7 +50,7 @@ def given() -> tuple[set[str], set[str]]:
 
 def test_every_rule_that_the_code_can_give_is_given(given: tuple[set[str], set[str]]) -> None:
     named: set[str] = set()
-    for file in (ROOT / "agent" / "risk").glob("*.py"):
+    for file in (ROOT / "agent" / "risk").rglob("*.py"):
         named.update(re.findall(r'\brule="([a-z][a-z0-9.-]*\.[a-z0-9.-]+)"', file.read_text(encoding="utf-8")))
     assert len(named) > 100
     assert sorted(rule for rule in named - given[0] if not ELSEWHERE.match(rule)) == []

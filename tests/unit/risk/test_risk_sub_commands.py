@@ -16,7 +16,9 @@ def examples(level: str) -> list[tuple[str, str, str]]:
     """Table, program and rest of each example of `level` that begins with a sub-command the table names."""
     found = []
     for name, table in TABLES.items():
-        if "cases" not in table or table.get("handler", "").startswith(("wrappers:", "programs.network:behind")):
+        if "cases" not in table or table.get("handler", "").startswith(
+            ("invocations.wrappers:", "programs.network:behind")
+        ):
             continue
         for example in table.get("examples", []):
             said, _, command = example.partition(" ")

@@ -70,7 +70,7 @@ def test_options_of_readers_are_judged_in_every_spelling(letter: str) -> None:
 @each("letter", sorted(READERS))
 def test_options_that_no_table_knows_are_judged_by_their_names(letter: str) -> None:
     for table in READERS[letter]:
-        if table.style == "none" or table.handler.startswith("handlers_find"):
+        if table.style == "none" or table.handler.startswith("programs.find"):
             continue
         for option in UNHEARD:
             for sign in ("=", " "):
