@@ -71,11 +71,11 @@ class OverlayWorld:
 
     def grow(self, seed: int, count: int = 14, *, links: bool = True) -> None:
         """A random tree in `lower`, made by the user whose world it is."""
-        self._ask(root=str(self.lower), grow=[seed, count, links])
+        self._ask(root=str(self.lower), grow=[seed, count, links, os.geteuid() != 0])
 
     def change(self, seed: int, count: int = 12, *, links: bool = True) -> dict[str, Any]:
         """Random changes in the overlay; answers `listing` of what the overlay shows in the end and `log`."""
-        return self._ask(**self._mount(), change=[seed, count, links])
+        return self._ask(**self._mount(), change=[seed, count, links, os.geteuid() != 0])
 
     def run(self, script: str) -> dict[str, Any]:
         """A bash script in the overlay; answers `listing`, `code` and `said`."""
@@ -211,11 +211,11 @@ def _as_the_lower_is(lower: str, upper: str) -> None:
 
 def _do(root: bytes, request: dict[str, Any]) -> dict[str, Any]:
     if "grow" in request:
-        seed, count, links = request["grow"]
-        Changer(root, seed, links=links).grow(count)
+        seed, count, links, enterable = request["grow"]
+        Changer(root, seed, links=links, enterable=enterable).grow(count)
     if "change" in request:
-        seed, count, links = request["change"]
-        changer = Changer(root, seed, links=links)
+        seed, count, links, enterable = request["change"]
+        changer = Changer(root, seed, links=links, enterable=enterable)
         changer.run(count)
         return {"log": changer.log}
     if "script" in request:

@@ -85,13 +85,19 @@ def differences(one: Listing, other: Listing) -> list[str]:
 
 
 class Changer:
-    """Does random things to a tree. `links`: also hard links; `log` tells what was done."""
+    """Does random things to a tree. `links`: also hard links; `log` tells what was done.
 
-    def __init__(self, root: bytes, seed: int, *, links: bool = True, xattrs: bool = True) -> None:
+    `enterable`: their owner keeps every right to folders, for who looks at them afterwards is held by modes.
+    """
+
+    def __init__(
+        self, root: bytes, seed: int, *, links: bool = True, xattrs: bool = True, enterable: bool = False
+    ) -> None:
         self.root = root
         self.random = random.Random(seed)
         self.links = links
         self.xattrs = xattrs
+        self.enterable = enterable
         self.log: list[str] = []
 
     # Picking
@@ -155,7 +161,8 @@ class Changer:
 
     def chmod(self) -> None:
         if path := self._one([path for path in self._all() if not os.path.islink(path)]):
-            os.chmod(path, self.random.choice(MODES))
+            mode = self.random.choice(MODES)
+            os.chmod(path, mode | stat.S_IRWXU if self.enterable and os.path.isdir(path) else mode)
 
     def touch(self) -> None:
         if path := self._one(self._all()):

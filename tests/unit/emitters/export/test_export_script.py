@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable
@@ -34,7 +35,11 @@ PLAIN = (
 
 
 def bash(text: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(["bash", "--norc", *options], input=text, capture_output=True, timeout=20, check=False)
+    """bash in a language that every system has: of one that is missing it would complain first."""
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    return subprocess.run(
+        ["bash", "--norc", *options], input=text, env=environment, capture_output=True, timeout=20, check=False
+    )
 
 
 def made_of(records: Iterable[Record], *, outside: bool = False) -> bytes:

@@ -111,7 +111,8 @@ def test_a_base_on_another_file_system(tmp_path: Path) -> None:
     if not had:
         Scratch([found]).remove()
         assert not os.path.exists(theirs.folder)
-        assert memory.stat().st_mtime_ns == before
+        # Only its owner can give a folder its time back.
+        assert memory.stat().st_mtime_ns == before or memory.stat().st_uid != os.geteuid()
 
 
 def test_a_folder_of_somebody_elses_is_refused(tmp_path: Path) -> None:
