@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files
+from agent.risk.inline.kills import judge_kills
 from agent.risk.inline.limits import first
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.programs import starts_programs, suspect_text
@@ -90,7 +91,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
         )
     for match in signs["path_method"].finditer(code):
         walker.add("delete", [Word(match.group("s"), *place)], place, invocation=invocation, rule="inline.delete")
-    judge_deletions(walker, invocation, code)
+    judge_deletions(walker, invocation, code, language)
     judge_files(walker, invocation, code, network)
     if network:
         walker.add(
@@ -106,8 +107,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     _runs_input(walker, invocation, code, language)
     if signs["eval"].search(code):
         _evaluated(walker, invocation, code, language)
-    if signs["kill"].search(code):
-        walker.add("kill", [], place)
+    judge_kills(walker, invocation, code, language)
     if signs["sql"].search(code):
         walker.add("db-destroy", [], place)
     _built(walker, invocation, code, "" if runs else language)

@@ -9,9 +9,11 @@ from agent.protocol.decisions import Level
 from agent.risk.inline.limits import first
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.reading import HOME, Reading
+from agent.risk.inline.texts import joined
 from agent.risk.invocations.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.scopes import PSEUDO_HOME, is_secret
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -20,6 +22,46 @@ if TYPE_CHECKING:
 _GLOBBED = re.compile(
     r"""\b(?:unlink|rmtree|remove_tree|rm_rf?)\b[\s(]*(?:glob|<|Dir(?:\.glob|\[)|glob\.glob)?[\s(<\["']*((?:/|~)[\w./~]*\*[\w.*]*)"""
 )
+
+
+_LISTS = LazyPattern(
+    r"\b(?:glob\.i?glob|i?glob|rglob|bsd_glob|Dir\.(?:glob|each_child|entries|children|foreach)|Find\.find|finddepth|find|opendir|scandir"
+    r"|readdir(?:Sync)?|os\.(?:walk|scandir|listdir)|lfs\.dir|list_dir|list\.files|walkdir|globSync"
+    r"|(?:Recursive)?DirectoryIterator|FilesystemIterator|GlobIterator)\b\s*(?P<given>[(\s\"'\[$][^;\n]{0,200})"
+    r"|\bDir\s*\[(?P<index>[^\]\n]{0,200})|<(?P<angles>[~/\w.*-]*\*[\w.*/-]*)>"
+)
+_OF_PATTERNS = LazyPattern(r"\b(?:i?glob|rglob|bsd_glob|Dir\.glob|globSync|GlobIterator)\b|\bDir\s*\[")
+_CHOOSES = LazyPattern(
+    r"\b(?:if|unless|grep|filter|select|reject|test|fnmatch|endsWith|str_ends_with|preg_match)\b|&&|=~"
+)
+_QUOTED = LazyPattern(r"""(['"])([^'"\n]{0,200})\1""")
+_A_PLACE = LazyPattern(r"[~/.]|[\w.-]*[*/]|[\w.-]+$")
+
+
+def listed_places(code: str) -> list[str]:
+    """Wildcards for what lies in the folders that code lists; one with `UNKNOWN` for each that is only known when it runs."""
+    places: list[str] = []
+    for found in _LISTS.finditer(code):
+        angles = found["angles"]
+        given = found["given"] or found["index"] or ""
+        if angles is not None:
+            places.append(angles)
+        if angles is not None or (found.group().startswith("readdir") and "opendir" in code):
+            continue
+        named = [text for _, text in _QUOTED.findall(given.partition("{")[0]) if _A_PLACE.match(text)]
+        if not named:
+            named = [text for _, text in _QUOTED.findall(given) if text[:1] in ("/", "~", ".")]
+        folder = named[0].rstrip("/") if named else ""
+        if not named:
+            places.append(f"{UNKNOWN}/*")
+        elif _OF_PATTERNS.match(found.group()) or "*" in folder:
+            places.append(folder)
+        else:
+            places.append(f"{folder}/*")
+    return list(dict.fromkeys(places))[:_MOST_PLACES]
+
+
+_MOST_PLACES = 8
 
 
 def below_home(walker: Walker, path: str) -> str:
@@ -33,15 +75,22 @@ def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before
     for deed in reading.deeds:
         path = below_home(walker, deed.path)
         if deed.path not in told or path != deed.path:
-            word = Word(path, *invocation.place)
+            listed = "*" in path and deed.kind == "delete"
+            word = Word(path, *invocation.place, glob=listed, taint="var" if UNKNOWN in path else "")
+            deep = deed.deep or (listed and ("**" in path or UNKNOWN in path))
             rule = "" if deed.kind == "read" else f"inline.{deed.kind}"
             level = Level.HIGH if deed.kind == "delete" and deed.deep else None
             walker.add(
-                deed.kind, [word], invocation.place, recursive=deed.deep, level=level, rule=rule, invocation=invocation
+                deed.kind, [word], invocation.place, recursive=deep, level=level, rule=rule, invocation=invocation
             )
+    for words in reading.starts:
+        started = [
+            Word(below_home(walker, text), *invocation.place, taint="var" if UNKNOWN in text else "") for text in words
+        ]
+        walker.dispatch(invocation.inner(started, ""))
 
 
-def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
+def judge_deletions(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     for match in re.finditer(r"['\"]([^'\"\n]{1,300})['\"]\s*\)\s*\.\s*deleteDir\b", code):  # new File("x").deleteDir()
         word = Word(match.group(1), *invocation.place)
         walker.add(
@@ -62,7 +111,9 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
         return
     only_a_word = "fs" not in code and _only_a_word(code)
     all_of_it = bool(signs["all"].search(code)) or "recursive: true" in code or "recursive:true" in code
-    paths = [m.group("s") for m in signs["string"].finditer(code) if m.group("s")[:1] in ("/", "~")]
+    listed = [] if language == "python" else listed_places(code)  # its reader knows them better
+    chosen = bool(listed) and _CHOOSES.search(code) is not None
+    paths = [m.group("s") for m in signs["string"].finditer(joined(code)[0]) if m.group("s")[:1] in ("/", "~")]
     for match in matches:
         name = match.group().split("(")[0].strip()
         if (
@@ -73,17 +124,39 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str) -> None:
         ):
             continue
         deep = all_of_it or bool(signs["deep"].search(match.group()))
-        target = match.group("s") if match.group("arg") else paths[0] if paths else UNKNOWN
-        word = Word(below_home(walker, target or "."), *invocation.place, taint="" if match.group("arg") else "var")
-        level = Level.HIGH if deep and match.group("arg") else None
-        walker.add(
-            "delete", [word], invocation.place, recursive=deep, invocation=invocation, level=level, rule="inline.delete"
-        )
+        written = bool(match.group("arg"))
+        targets = [match.group("s")] if written else listed or paths[:1] or [UNKNOWN]
+        level = Level.HIGH if deep and written else None
+        for target in targets:
+            below = deep or (target in listed and (UNKNOWN in target or chosen))
+            text = (
+                f"{target}.*" if chosen and target.endswith("/*") else target
+            )  # as of `find` with a condition: not all
+            word = _target(walker, invocation, text or ".", written=written)
+            walker.add(
+                "delete",
+                [word],
+                invocation.place,
+                recursive=below,
+                invocation=invocation,
+                level=level,
+                rule="inline.delete",
+            )
+
+
+def _target(walker: Walker, invocation: Invocation, path: str, *, written: bool) -> Word:
+    """What is deleted; a `*` in it is a wildcard where code lists what lies there, not where a call is given the name."""
+    return Word(
+        below_home(walker, path),
+        *invocation.place,
+        glob="*" in path and not written,
+        taint="" if written else "var",
+    )
 
 
 def _only_a_word(code: str) -> bool:
     """Whether `rm` in the code is just a word."""
-    return not re.search(r"\b(?:rm|rmdir|unlink)\s*[(\s]\s*[$@\w]", code)
+    return not re.search(r"\b(?:rm|rmdir|unlink)\s*[(\s]\s*[$@<\w]|\bunlink\s*[;}]", code)
 
 
 def judge_files(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:

@@ -22,7 +22,7 @@ def patterns() -> dict[str, re.Pattern[str]]:
             re.S,
         ),
         "runs": re.compile(
-            r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
+            r"\b(?:os\.(?:system|popen|exec\w+|(?:posix_)?spawn\w*|fork)|subprocess|pty\.spawn|child_process|shell_exec|passthru|proc_open|"
             r"os\.execute|io\.popen|Open3|IO\.popen|ctypes|importlib|__import__|runpy|ProcessBuilder|getRuntime|exec\.Command|callCommand|"
             r"System\.Process|pcntl_exec|posix\.exec|shell-command|call-process|run-shell-command|run-program|Process\.Start|Start-Process|Deno\.Command|Deno\.run|Bun\.spawn(?:Sync)?|sys\.process|System\.cmd|os\.cmd|os:cmd|system2)\b|"
             r"Bun\.\$`|\bos:cmd\b|['\"\]]\s*\.\s*execute\s*\(\s*\)|['\"]\s*\.\s*!{1,2}(?![=\w])|"
@@ -49,15 +49,19 @@ def patterns() -> dict[str, re.Pattern[str]]:
         ),
         "all": re.compile(r"\br?glob\s*\(\s*['\"]\*{1,2}(?:/\*)?['\"]"),
         "write": re.compile(
-            r"open\s*\(?\s*(?:\w{1,60}\s*,\s*)?"
+            r"(?:open(?:Sync)?|IO::File->new|File\.new|SplFileObject)\s*\(?\s*(?:\w{1,60}\s*,\s*)?"
             + _STRING
             + r"\s*,\s*(?:mode\s*=\s*)?['\"](?:[rwax+bt]*[wax+][rwax+bt]*|[>+]{1,2}[^'\"]*)['\"]"
-            r"|\.write_(?:text|bytes)\s*\(|writeFile(?:Sync)?\s*\(|appendFile(?:Sync)?\s*\(|file_put_contents|File\.write|IO\.write|"
+            r"|\.write_(?:text|bytes)\s*\(|writeFile(?:Sync)?\s*\(|appendFile(?:Sync)?\s*\(|file_put_contents|createWriteStream|\bO_(?:WRONLY|RDWR|TRUNC|CREAT)\b|File\.write|IO\.write|"
             r"\bopen\s*\(?(?:[^)o]|o(?!(?<=\bo)pen))*,\s*['\"]?[>+]|copyfile|shutil\.(?:copy|move)\w*|os\.(?:rename|replace|chmod|chown|truncate|symlink|link|mkdir"
             r"|makedirs)|\brename\s*\(|\bchmod\b|truncate",
             re.S,
         ),
-        "write_path": re.compile(r"(?:open|write\w{0,30}|put_contents|File\.write|Path)\s*\(\s*" + _STRING, re.S),
+        "write_path": re.compile(
+            r"(?:(?:open(?:Sync)?|[wW]rite\w{0,30}|put_contents|File\.write|SplFileObject|Path)\s*\(\s*"
+            r"|(?:IO::File->new|File\.new|truncate(?:Sync)?)\b[\s(]*|\bsysopen[\s(]+(?:my\s+)?\$?\w+\s*,\s*)" + _STRING,
+            re.S,
+        ),
         "network": re.compile(
             r"\b(?:urllib|requests|http\.client|httpx|aiohttp|socket|ftplib|smtplib|paramiko|telnetlib|xmlrpc|Net::|LWP|IO::Socket|TCPSocket|"
             r"TCPServer|UDPSocket|open-uri|URI\.open|fetch|XMLHttpRequest|axios|https?\.(?:get|request|createServer)|net\.(?:connect|Socket|"

@@ -30,7 +30,7 @@ def starts_programs(walker: Walker, invocation: Invocation, code: str, language:
     if whole != code:
         walker.work.spend(10 + 2 * len(code))
         _shell_outs(walker, invocation, whole, language)
-        judge_deletions(walker, invocation, whole)
+        judge_deletions(walker, invocation, whole, language)
 
 
 def _executed_lists(code: str) -> Iterator[str]:

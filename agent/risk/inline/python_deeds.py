@@ -6,6 +6,7 @@ import ast
 
 from agent.risk.inline.python_paths import Paths
 from agent.risk.inline.reading import Reading
+from agent.risk.shell.words import UNKNOWN
 
 OPENERS = frozenset(
     ("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "zipfile.ZipFile", "tarfile.open")
@@ -24,6 +25,19 @@ _METHODS = {
     "chmod": "chmod",
 }  # fmt: skip
 _MOVED = frozenset(("shutil.move", "os.rename", "os.replace"))
+_FLAGS = ("O_WRONLY", "O_RDWR", "O_TRUNC", "O_APPEND", "O_CREAT")
+_SPREAD = frozenset(
+    ("os.execl", "os.execlp", "os.execle", "os.execlpe", "asyncio.create_subprocess_exec")
+)  # the arguments one by one
+_STARTERS = _SPREAD | frozenset(
+    f"{module}.{name}"
+    for module, names in (
+        ("os", "execv execvp execve execvpe posix_spawn posix_spawnp spawnv spawnve spawnvp spawnvpe"),
+        ("subprocess", "run call check_call check_output Popen"),
+        ("pty", "spawn"),
+    )
+    for name in names.split()
+)
 
 
 class Deeds:
@@ -45,6 +59,11 @@ class Deeds:
             self._opens(node, [node.func.value], 0)
         elif method in ("read_text", "read_bytes") and isinstance(node.func, ast.Attribute):
             self._does("read", [node.func.value])
+        elif dotted == "os.open":
+            flags = ast.dump(ast.Module(body=[ast.Expr(part) for part in node.args[1:2]], type_ignores=[]))
+            self._does("write" if any(flag in flags for flag in _FLAGS) else "read", node.args[:1])
+        elif dotted in _STARTERS:
+            self._starts(node)
         elif dotted in _DEEDS:
             self._does(_DEEDS[dotted], node.args[:1], deep=dotted == "shutil.rmtree")
         elif dotted in _SECOND:
@@ -69,6 +88,18 @@ class Deeds:
         else:
             self.reading.doubt("open for writing")
             self._does("append" if "a" in mode else "write", named)
+
+    def _starts(self, node: ast.Call) -> None:
+        """A program with a list of arguments; those that are only known when the code runs stand as unknown."""
+        lists = [
+            part
+            for part in (*node.args, *(one.value for one in node.keywords))
+            if isinstance(part, ast.List | ast.Tuple)
+        ]
+        given = lists[0].elts if lists else node.args[1:] if self.paths.dotted(node.func) in _SPREAD else []
+        words = [self.paths.text(part) or UNKNOWN for part in given if not isinstance(part, ast.Starred)]
+        if len(words) > 1:
+            self.reading.starts.append(words)
 
     def _does(self, kind: str, named: list[ast.expr], *, deep: bool = False) -> None:
         path = self.paths.text(named[0]) if named else None

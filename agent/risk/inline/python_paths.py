@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from agent.risk.inline.reading import HOME
+from agent.risk.shell.words import UNKNOWN
 
 _MAX_DEPTH = 40
 _SAME = frozenset(
@@ -16,13 +18,32 @@ _SAME = frozenset(
 _SAME_METHODS = frozenset(("expanduser", "resolve", "absolute", "as_posix", "strip"))
 
 
+_PASSING = frozenset(("sorted", "list", "reversed", "set", "tuple", "iter", "filter", "enumerate"))
+_WALKS = frozenset(("os.walk", "os.fwalk"))
+
+
+class _Listed(NamedTuple):
+    """What a loop goes through; the place of the name among those of its target; whether the loop chooses among them."""
+
+    of: ast.expr
+    position: int
+    chosen: bool
+
+
+def _chooses(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.If | ast.IfExp) for one in ast.walk(node))
+
+
 class Paths:
     """The texts of the expressions of one piece of code. A name has the text of its only assignment."""
 
     def __init__(self, nodes: list[ast.AST], dotted: Callable[[ast.AST], str]) -> None:
         self.dotted = dotted
         self.given: dict[str, ast.expr | None] = {}
+        self.listed: dict[str, _Listed] = {}
         for node in nodes:
+            if isinstance(node, ast.For | ast.comprehension):
+                self._goes_through(node)
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 self.given[name] = None if name in self.given else node.value
@@ -35,6 +56,8 @@ class Paths:
             value = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
             return re.sub(r"^\$(?:HOME\b|\{HOME\})", HOME, value) if isinstance(value, str) else None
         if isinstance(node, ast.Name):
+            if node.id in self.listed:
+                return self._below(self.listed[node.id], depth + 1)
             given = self.given.get(node.id)
             return self.text(given, depth + 1) if given is not None else None
         if isinstance(node, ast.Call):
@@ -50,7 +73,51 @@ class Paths:
             return self._put_together([node.left, node.right], "/" if isinstance(node.op, ast.Div) else "", depth)
         if isinstance(node, ast.Attribute) and self.dotted(node) == "os.sep":
             return "/"
+        if isinstance(node, ast.Attribute) and node.attr == "path":  # of an entry of os.scandir
+            return self.text(node.value, depth + 1)
         return None
+
+    def _goes_through(self, node: ast.For | ast.comprehension) -> None:
+        """Keep what the names of a loop stand for, where it goes through a folder, or through paths that are written out."""
+        names = [one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)]
+        chosen = bool(node.ifs) if isinstance(node, ast.comprehension) else any(_chooses(one) for one in node.body)
+        for position, name in enumerate(names):
+            self.listed[name] = _Listed(node.iter, position, chosen)
+
+    def _below(self, listed: _Listed, depth: int) -> str | None:
+        """A wildcard for the paths that a loop goes through; `UNKNOWN` in front where the folder is only known when the code runs."""
+        call = listed.of
+        while isinstance(call, ast.Call) and self.dotted(call.func) in _PASSING and call.args:
+            call = call.args[-1] if self.dotted(call.func) in ("filter", "map") else call.args[0]
+        if isinstance(call, ast.Name) and depth < _MAX_DEPTH:
+            inner, given = self.listed.get(call.id), self.given.get(call.id)
+            if inner is None and given is not None:
+                inner = listed._replace(of=given)
+            return self._below(inner._replace(chosen=inner.chosen or listed.chosen), depth + 1) if inner else None
+        if isinstance(call, ast.List | ast.Tuple | ast.Set):
+            texts = [self.text(one, depth) for one in call.elts]
+            return max((text for text in texts if text), key=lambda text: text[:1] in ("/", HOME), default=None)
+        if not isinstance(call, ast.Call):
+            return None
+        name, method = self.dotted(call.func), call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        first = self.text(call.args[0], depth) if call.args else None
+        if name in _WALKS and listed.position:
+            return "**/*.*" if listed.chosen else "*"
+        every = "*.*" if listed.chosen else "*"
+        if name in _WALKS or name in ("os.listdir", "os.scandir"):
+            return self._folder(first if call.args else ".", "" if name in _WALKS else every)
+        if name in ("glob.glob", "glob.iglob"):
+            return self._folder(first, "")
+        if method in ("glob", "rglob", "iterdir", "walk") and isinstance(call.func, ast.Attribute):
+            pattern = every if method in ("iterdir", "walk") or first is None else first
+            pattern = f"**/{pattern}" if method == "rglob" else pattern
+            return self._folder(self.text(call.func.value, depth), pattern)
+        return None
+
+    @staticmethod
+    def _folder(folder: str | None, pattern: str) -> str:
+        folder = UNKNOWN if folder is None else folder
+        return f"{folder.rstrip('/')}/{pattern}" if pattern else folder
 
     def _called(self, node: ast.Call, depth: int) -> str | None:
         name = self.dotted(node.func)
@@ -74,6 +141,8 @@ class Paths:
 
     def _put_together(self, parts: list[ast.expr], between: str, depth: int) -> str | None:
         texts = [self.text(part, depth + 1) for part in parts]
+        if texts and texts[0] is None and any("*" in text for text in texts if text):
+            texts[0] = UNKNOWN  # whatever lies in a folder that is not known
         known: list[str] = [text for text in texts if text is not None]
         if len(known) != len(texts) or sum(map(len, known)) > 4_000:
             return None

@@ -17,13 +17,17 @@ class Deed(NamedTuple):
 
 
 class Reading:
-    """`unknown` names what is not on the language's list, "" while all of it is; reading goes on behind it, for the deeds."""
+    """`unknown` names what is not on the language's list, "" while all of it is; reading goes on behind it, for the deeds.
 
-    __slots__ = ("deeds", "unknown")
+    `starts`: the words of the programs that the code starts, with `UNKNOWN` for those that are only known when it runs.
+    """
+
+    __slots__ = ("deeds", "starts", "unknown")
 
     def __init__(self) -> None:
         self.unknown = ""
         self.deeds: list[Deed] = []
+        self.starts: list[list[str]] = []
 
     def doubt(self, what: str) -> None:
         self.unknown = self.unknown or what[:60] or "something"

@@ -88,6 +88,8 @@ def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word
     place = invocation.place
     for command in found.commands:
         walker.script(command, place, invocation)
+    for deed in found.deeds:
+        walker.script(deed, place, invocation)
     for language, code in found.code:
         inline_code.judge(walker, invocation, code, language, word.taint)
     for file in found.files:

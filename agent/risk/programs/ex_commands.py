@@ -16,6 +16,15 @@ _CALLS = re.compile(
     r"\b(?:system|systemlist|term_start|job_start|jobstart|termopen)\s*\(\s*\[?\s*(?:'((?:[^']|'')+)'|\"((?:[^\"\\\\]|\\\\.)+)\")",
     re.S,
 )
+_DEEDS = {
+    "delete": "rm",
+    "rename": "mv",
+    "writefile": ": >",
+    "setfperm": "chmod u+w",
+    "mkdir": "mkdir",
+    "filecopy": "cp",
+}
+_DONE = re.compile(rf"\b({'|'.join(_DEEDS)})\s*\(((?:[^()]|\([^()]*\))*)\)")
 # As vim's manual writes them: what is in brackets may be left out.
 _PLAIN = """q[uit] qa[ll] quita[ll] cq[uit] p[rint] P[rint] nu[mber] l[ist] d[elete] j[oin] m[ove] t co[py] y[ank] pu[t] u[ndo]
 red[o] ma[rk] k noh[lsearch] sy[ntax] colo[rscheme] hi[ghlight] n[ext] prev[ious] fir[st] la[st] b[uffer] bn[ext] bp[revious] ls
@@ -41,9 +50,11 @@ _NORMAL_RUNS = re.compile(r"[:!@QZK=\x00-\x1a\x1c-\x1f]|g[xF]")
 
 
 class ExScript(Struct):
-    """`commands` for a shell; `writes`: files, "" for the one that is edited; `code`: (language, text); `files` of commands."""
+    """`commands` for a shell; `deeds`: what functions do to files, as commands of a shell; `writes`: files, "" for the one that is edited;
+    `code`: (language, text); `files` of commands."""
 
     commands: list[str] = []
+    deeds: list[str] = []
     writes: list[str] = []
     code: list[tuple[str, str]] = []
     files: list[str] = []
@@ -168,7 +179,35 @@ def _substitution(text: str, found: ExScript) -> str:
 def _expression(text: str, found: ExScript) -> None:
     for call in _CALLS.finditer(text):
         found.commands.append((call[1] or "").replace("''", "'") or (call[2] or "").replace('\\"', '"'))
+    for done in _DONE.finditer(text):
+        found.deeds.append(_as_command(done[1], [part.strip() for part in done[2].split(",")]))
     bare = re.sub(r"'(?:[^']|'')*'|\"(?:\\.|[^\"\\])*\"", "''", text)
-    unknown = [name for name in _CALLED.findall(bare) if name not in _FUNCTIONS.split()]
+    unknown = [
+        name
+        for name in _CALLED.findall(bare)
+        if name not in _FUNCTIONS.split() and (name not in _DEEDS or not found.deeds)
+    ]
     if unknown:
         found.unread = f"{unknown[0]}()"
+
+
+def _as_command(function: str, arguments: list[str]) -> str:
+    """The command of the shell that does to files what the function does; a name that is put together stays unknown."""
+    paths = [_path(one) for one in arguments]
+    if function == "delete":
+        flags = paths[1] if len(paths) > 1 else ""
+        return f"rm -r {paths[0]}" if "r" in flags else f"rm {paths[0]}"
+    if function == "writefile":
+        paths = paths[1:2]
+    return " ".join((_DEEDS[function], *paths[:2]))
+
+
+def _path(argument: str) -> str:
+    """What stands for the argument in a command."""
+    inside = re.fullmatch(r"(?:expand|fnameescape|fnamemodify|glob)\((.*)\)", argument)
+    text = inside[1].split(",")[0].strip() if inside else argument
+    quoted = re.fullmatch(r"'([^'\n]*)'|\"([^\"\\\n]*)\"", text)
+    if quoted is not None:
+        plain = quoted[1] or quoted[2] or ""
+        return re.sub(r"[^\w./~$*-]", lambda sign: "\\" + sign[0], plain)
+    return f'"{text}"' if re.fullmatch(r"\$\w+", text) else '"$unknown"'

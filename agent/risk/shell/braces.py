@@ -9,7 +9,7 @@ import re
 from agent.risk.shell.words import MAX_FIELDS, UNKNOWN
 
 MAX_GROUPS = 24
-_MAX_RANGE = 60  # of a longer one the ends are enough
+_MAX_RANGE = 60  # of a longer one its beginning and its last are enough
 
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?\d+)?\Z")
 
@@ -127,5 +127,5 @@ def _range(found: re.Match[str]) -> list[str]:
     numeric = first.lstrip("-").isdigit()
     a, b = (int(first[:9]), int(last[:9])) if numeric else (ord(first), ord(last))
     step = 1 if b >= a else -1
-    values = list(range(a, b + step, step)) if abs(b - a) < _MAX_RANGE else [a, b]
+    values = list(range(a, b + step, step)) if abs(b - a) < _MAX_RANGE else [*range(a, a + step * _MAX_RANGE, step), b]
     return [str(v) if numeric else chr(v) for v in values]

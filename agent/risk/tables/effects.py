@@ -161,7 +161,7 @@ def add_case(walker: Walker, invocation: Invocation, rule: CaseRule, targets: li
                 walker.add("read", [word], invocation.place, invocation=invocation)
         return
     level = Level(rule.level) if rule.level else None
-    if rule.effect == "run" and any(word.text.startswith(("http://", "https://")) for word in targets):
+    if rule.effect == "run" and any(word.text.startswith(("http://", "https://")) for word in targets[:1]):
         walker.add("run-remote", targets, invocation.place, invocation=invocation)
     if rule.effect in _RUNS:
         suspect_rest(walker, invocation, len(rule.verbs))
