@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
-from agent.execution.confine.write_folders import Grounds
+from agent.execution.confine.plan import Grounds
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent

@@ -11,10 +11,10 @@ from agent.config.load import Loaded
 
 if TYPE_CHECKING:
     from agent.app.lazy_ports import Shell
-    from agent.execution.confine.write_folders import Grounds
+    from agent.execution.confine.plan import Grounds
     from agent.execution.jobs.table import JobTable
     from agent.execution.process_tree.limits import RunLimits
-    from agent.execution.rehearsal.settings import RehearsalSettings
+    from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.protocol.capabilities import Capability
     from agent.protocol.ports import Checkpoints, UndoStore
     from agent.redaction.redactor import SecretRedactor
@@ -55,8 +55,7 @@ class ExecutionParts:
 
     def _rehearsals(self) -> RehearsalSettings:
         from agent.config.paths import state_dir
-        from agent.execution.rehearsal.budget import Budget
-        from agent.execution.rehearsal.settings import RehearsalSettings
+        from agent.execution.rehearsal.budget import Budget, RehearsalSettings
 
         settings = self._settings
         return RehearsalSettings(
@@ -111,7 +110,7 @@ class ExecutionParts:
     def _grounds(self, cwd: str) -> Grounds:
         """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
         from agent.config.paths import config_dir, default_session_dir, state_dir
-        from agent.execution.confine.write_folders import Grounds
+        from agent.execution.confine.plan import Grounds
         from agent.planner.facts.git_facts import workspace_of
 
         environ, home = self._loaded.environ, os.path.expanduser("~")

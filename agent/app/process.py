@@ -17,7 +17,7 @@ from agent.protocol.errors import ConfigError, CoreError
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.rule_services import RuleDesk
+    from agent.frontends.services import RuleDesk
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
@@ -203,7 +203,7 @@ class Parts:
 
     def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""
-        from agent.emitters.jsonl import JsonlEmitter
+        from agent.emitters.telemetry import JsonlEmitter
         from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
         from agent.engine.plain_emitters import FanOut
 
@@ -240,7 +240,7 @@ class Parts:
 
     def rule_desk(self) -> RuleDesk:
         """Where the prompt puts rules, and where `:policy` finds them."""
-        from agent.frontends.rule_services import RuleDesk
+        from agent.frontends.services import RuleDesk
 
         return RuleDesk(
             path=self.policies.user_path,

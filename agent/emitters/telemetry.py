@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from typing import Any
 
+from agent.emitters.streams import sink_of
 from agent.emitters.telemetry_fields import FLAT, fields, texts
 from agent.protocol.errors import WriteFailed
-from agent.protocol.events import UNRECORDED, Record, event_type
+from agent.protocol.events import UNRECORDED, Record, encode, event_type
 
 VERSION = 1
 
@@ -70,3 +72,25 @@ def telemetry_line(record: Record, *, text: bool = False, dropped: int = 0) -> b
         from json import dumps
 
         return dumps(line).encode() + b"\n"
+
+
+class JsonlEmitter:
+    """Writes each record as one line, at once. `stream` is a binary or text stream, or a sink.
+
+    Raises ClientDisconnected when nobody reads any more, WriteFailed for other faults. Live bytes are not written: they come
+    as `command.output` events. On a terminal, characters that it would act on are escaped.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._sink = sink_of(stream)
+
+    async def emit(self, record: Record) -> None:
+        line = encode(record)
+        if self._sink.is_tty:
+            from agent.text.inert_json import inert_json
+
+            line = inert_json(line.decode("utf-8", "replace")).encode()
+        self._sink.write(line)
+
+    def output(self, stream: str, data: bytes) -> None:
+        pass

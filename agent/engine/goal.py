@@ -8,13 +8,20 @@ import uuid
 
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
-from agent.engine.goal_ending import GoalEnded, ended_by
 from agent.engine.goal_words import goal_item, goal_text
 from agent.engine.planned import PlanRun
 from agent.engine.planner_turn import PlannerTurn
 from agent.engine.proposing import Proposer
 from agent.engine.stream import EventStream
-from agent.engine.summary import command_summary, message_after_chat, not_run, status_after_chat, status_of_direct
+from agent.engine.summary import (
+    GoalEnded,
+    command_summary,
+    ended_by,
+    message_after_chat,
+    not_run,
+    status_after_chat,
+    status_of_direct,
+)
 from agent.engine.tool_calls import ToolRunner
 from agent.protocol.decisions import Opinion
 from agent.protocol.errors import CoreError, PlannerError, RecordingError

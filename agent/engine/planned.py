@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable
 
 from agent.engine.budget import Budget
 from agent.engine.context import RequestContext
-from agent.engine.goal_ending import GoalEnded
 from agent.engine.proposing import Proposer
 from agent.engine.stream import EventStream
-from agent.engine.summary import status_after_chat
+from agent.engine.summary import GoalEnded, status_after_chat
 from agent.protocol.decisions import PlanPlace
 from agent.protocol.events import PlanFinished, PlanProposed, PlanStepped
 from agent.protocol.messages import CommandItem, StepItem

@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from agent.engine.budget import Budget
 from agent.engine.context import AppState, RequestContext
-from agent.engine.goal_ending import GoalEnded
 from agent.engine.guard import RepeatGuard
 from agent.engine.stream import EventStream
-from agent.engine.summary import goes_on
+from agent.engine.summary import GoalEnded, goes_on
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges, rate
 from agent.protocol.confinement import strictest

@@ -9,13 +9,12 @@ import tempfile
 from agent.execution.confine import words
 from agent.execution.confine.ladder import RUNGS, Ladder, Standing
 from agent.execution.confine.lock.preparing import Holder
-from agent.execution.confine.plan import Files
-from agent.execution.confine.write_folders import Grounds
+from agent.execution.confine.plan import Files, Grounds
 from agent.execution.executor import ShellExecutor
 from agent.execution.overlay.places import base_for
 from agent.execution.process_tree import cgroups
 from agent.execution.process_tree.helper import Helper
-from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken

@@ -36,9 +36,9 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
     from agent.execution.confine.lock.preparing import Holder
-    from agent.execution.confine.write_folders import Grounds
+    from agent.execution.confine.plan import Grounds
+    from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.execution.rehearsal.rehearser import Rehearser
-    from agent.execution.rehearsal.settings import RehearsalSettings
 
 TerminalChoice = Literal["auto", "on", "off"]
 _NOT_KEPT = "directory and variables as this command left them could not be read back; the earlier ones stay"
@@ -197,7 +197,7 @@ class ShellExecutor:
     @cached_property
     def _confiner(self) -> Confiner:
         from agent.execution.confine.confiner import Confiner
-        from agent.execution.confine.write_folders import Grounds
+        from agent.execution.confine.plan import Grounds
 
         return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
@@ -208,7 +208,7 @@ class ShellExecutor:
     @cached_property
     def _holder(self) -> Holder:
         from agent.execution.confine.lock.preparing import Holder
-        from agent.execution.confine.write_folders import Grounds
+        from agent.execution.confine.plan import Grounds
 
         return Holder(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
 
@@ -234,8 +234,8 @@ class ShellExecutor:
     @cached_property
     def _rehearser(self) -> Rehearser:
         from agent.config.paths import state_dir
+        from agent.execution.rehearsal.budget import RehearsalSettings
         from agent.execution.rehearsal.rehearser import Bench, Rehearser
-        from agent.execution.rehearsal.settings import RehearsalSettings
 
         bench = Bench(
             state=lambda: self._state,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from agent.frontends.private_file import private_file
 from agent.frontends.screen import Screen
+from agent.frontends.signals import Signals
 from agent.protocol.ports import Processes
 
 _READ = (0, 129, 130, 131, 143)  # the pager showed it, and was left, or ended with us
@@ -131,3 +134,47 @@ def _clipboard_tool(environ: Mapping[str, str]) -> str:
         if environ.get(variable) and shutil.which(tool.split()[0]):
             return tool
     return "pbcopy" if shutil.which("pbcopy") else ""
+
+
+@contextmanager
+def private_file(text: str, name: str) -> Iterator[str]:
+    """The path of a 0600 file called `name` with `text` in it, in a 0700 folder of its own."""
+    folder = tempfile.mkdtemp(prefix="agent-shell-")
+    path = os.path.join(folder, name)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape" if _escapable(text) else "replace"))
+        yield path
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _escapable(text: str) -> bool:
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class EndingProcesses:
+    """ports.Processes over another one: what runs attached is ended by TERM and HUP, and its exit code is then 128 + the signal."""
+
+    def __init__(self, inner: Processes, signals: Signals) -> None:
+        self._inner = inner
+        self._signals = signals
+
+    async def run_attached(self, argv: tuple[str, ...]) -> int:
+        task = asyncio.ensure_future(self._inner.run_attached(argv))
+        with self._signals.ending_prompt(task.cancel):
+            try:
+                return await task
+            except asyncio.CancelledError:
+                own = asyncio.current_task()
+                if self._signals.exit_code is None or (own is not None and own.cancelling()):
+                    raise  # it was not for the signal alone
+                return self._signals.exit_code
+
+    async def capture(self, argv: tuple[str, ...], *, cwd: str = "", timeout: float = 5.0) -> tuple[int, str]:
+        return await self._inner.capture(argv, cwd=cwd, timeout=timeout)

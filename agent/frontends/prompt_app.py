@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from prompt_toolkit.application import Application
@@ -24,10 +27,10 @@ from prompt_toolkit.layout.containers import (
 )
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.layout.processors import HighlightSelectionProcessor, Processor
+from prompt_toolkit.layout.processors import HighlightSelectionProcessor, Processor, Transformation, TransformationInput
+from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
 
-from agent.frontends.invisible import InvisibleCharacters
 from agent.frontends.screen import Screen
 from agent.frontends.signals import stop_job
 from agent.frontends.styles import STYLE
@@ -149,3 +152,44 @@ def vi_letter(app: Application[Any]) -> str:
 def when(test: Callable[[], bool]) -> Condition:
     """A key binding's filter from a plain function."""
     return Condition(test)
+
+
+@lru_cache(maxsize=1)
+def _beyond_ascii() -> re.Pattern[str]:
+    """What may have to be written out; most text has none of it."""
+    return re.compile(r"[^\x00-\x7f]")
+
+
+def written_out(line: str) -> list[str]:
+    """How each character of `line` is shown in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
+    from agent.text.visible import visible_pieces
+
+    return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]
+
+
+class InvisibleCharacters(Processor):
+    """Writes hidden characters out. Control characters are shown as ^X by prompt_toolkit itself."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        fragments = transformation_input.fragments
+        if not any(_beyond_ascii().search(fragment[1]) for fragment in fragments):
+            return Transformation(fragments)
+        out: StyleAndTextTuples = []
+        starts: list[int] = []
+        position = 0
+        exploded = explode_text_fragments(fragments)
+        pieces = written_out("".join(fragment[1] for fragment in exploded))
+        for fragment, text in zip(exploded, pieces, strict=True):
+            style, char = fragment[0], fragment[1]
+            starts.append(position)
+            position += len(text)
+            out.append((style if text == char else "class:invisible", text))
+        starts.append(position)
+
+        def to_display(index: int) -> int:
+            return starts[index] if index < len(starts) else position + index - len(starts) + 1
+
+        def to_source(index: int) -> int:
+            return bisect_right(starts, index) - 1
+
+        return Transformation(out, source_to_display=to_display, display_to_source=to_source)

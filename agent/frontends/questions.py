@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+from contextlib import suppress
+
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -10,6 +14,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from agent.frontends.prompt_app import Prefix, build_app
 from agent.frontends.screen import Screen
+from agent.frontends.signals import Signals
 
 
 async def ask_line(
@@ -39,3 +44,79 @@ def _first_row(prompt: StyleAndTextTuples) -> Prefix:
         return prompt if line == 0 and wrap == 0 else []
 
     return prefix
+
+
+async def ask_yes(screen: Screen, question: str) -> bool:
+    """Whether the person says yes; Enter alone, Ctrl-C and the end of input are no."""
+    answer = await ask_words(screen, f"{question} [y/N]")
+    return (answer or "").strip().lower() in ("y", "yes")
+
+
+async def ask_letter(screen: Screen, question: str, letters: str) -> str:
+    """One of `letters`, asked for until it is one; "" for Ctrl-C and the end of input."""
+    while True:
+        answer = await ask_words(screen, question)
+        if answer is None:
+            return ""
+        letter = answer.strip().lower()
+        if len(letter) == 1 and letter in letters:
+            return letter
+
+
+async def ask_words(screen: Screen, question: str) -> str | None:
+    """One line of text; None for Ctrl-C and the end of input. `question` must be safe to print."""
+    screen.discard_typed_ahead()
+    if screen.dumb:
+        return await read_plain_line(screen, question)
+
+    try:
+        return await ask_line(screen, [("class:strong", f"{question} "), ("class:arrow", "❯ ")])
+    except (EOFError, OSError):
+        return None
+
+
+_MAX_LINE = 200_000
+
+
+async def read_plain_line(screen: Screen, question: str) -> str | None:
+    """What was typed after `question`, without the line's end; None at the end of input."""
+    screen.output.write(f"{question}: ")
+    screen.output.flush()
+    loop = asyncio.get_running_loop()
+    descriptor = screen.input.fileno()
+    done: asyncio.Future[str | None] = loop.create_future()
+    gathered = bytearray()
+
+    def readable() -> None:
+        try:
+            chunk = os.read(descriptor, 4096)
+        except OSError:
+            chunk = b""
+        gathered.extend(chunk)
+        if done.done():
+            return
+        if not chunk or len(gathered) > _MAX_LINE:
+            done.set_result(None)
+        elif b"\n" in gathered:
+            done.set_result(bytes(gathered).split(b"\n")[0].decode("utf-8", "surrogateescape"))
+
+    loop.add_reader(descriptor, readable)
+    try:
+        return await done
+    finally:
+        loop.remove_reader(descriptor)
+
+
+async def read_plain_goal(screen: Screen, signals: Signals) -> str | None:
+    """A goal; None also where a signal ends the program. Ctrl-C, which cleared what was typed, asks anew on a line of its own."""
+    reading = asyncio.ensure_future(read_plain_line(screen, "goal"))
+
+    def again() -> None:
+        screen.output.write("\ngoal: ")
+        screen.output.flush()
+
+    with signals.ending_prompt(reading.cancel), signals.at_interrupt(again), suppress(asyncio.CancelledError):
+        return await reading
+    if signals.ended_by is None:
+        raise asyncio.CancelledError
+    return None

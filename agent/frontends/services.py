@@ -17,7 +17,6 @@ from agent.protocol.ports import Emitter, Jobs, Processes, UndoStore
 if TYPE_CHECKING:
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.rule_services import RuleDesk
     from agent.memory.service import Memory
     from agent.policy.model import Policy
     from agent.policy.session_rules import SessionRules
@@ -130,3 +129,21 @@ class Services:
     @property
     def settings(self) -> Settings:
         return self.loaded.settings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleDesk:
+    """`path` is the person's own policy file, `session_rules()` what counts for this session only.
+
+    `policy(cwd)` is everything that counts for a command in that folder, with the place it is held against.
+    `record(text)` writes a line to the session log; it raises RecordingError, and then nothing is changed.
+    """
+
+    path: str
+    session_rules: Callable[[], SessionRules]
+    policy: Callable[[str], Policy]
+    record: Callable[[str], None]
+
+    def names(self, cwd: str) -> tuple[str, ...]:
+        """Names of rules in force there, and so in use."""
+        return tuple(rule.name for file in self.policy(cwd).files for rule in file.rules)

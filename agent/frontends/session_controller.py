@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec.structs import replace
 
+from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.frontends.job_controller import JobDesk
 from agent.frontends.line import CoreLine, Goal, OwnCommand
-from agent.frontends.run_options import run_options
 from agent.frontends.services import Services
 from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
+from agent.protocol.decisions import Confinement
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Notice, Warned
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
-from agent.protocol.requests import RehearseMode, RunOptions, RunRequest
+from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions, RunRequest
 
 
 @dataclass(eq=False, repr=False)
@@ -89,8 +92,6 @@ class SessionDesk:
         await self.record_jobs()
         listed = given is None or not (given.private or given.unlisted)
         if self.services.settings.shell_history and outcome.goal is not None and listed:
-            from agent.frontends.shell_history import remember
-
             ran = [command.run for command in outcome.goal.commands if command.outcome == "ran"]
             trouble = remember(ran, self.services.loaded.environ)
             if trouble:
@@ -157,3 +158,85 @@ class SessionDesk:
         else:
             await stream.send(Notice(text="safety is on: high-risk commands need the typed word"))
         self.ctx.safety_off = off
+
+
+def run_options(
+    settings: Settings,
+    *,
+    frontend: Literal["cli", "repl"],
+    interactive: bool,
+    cancel: CancellationToken,
+    stdout_is_tty: bool = True,
+) -> RunOptions:
+    """The options of one goal: the front end's factory, with limits and approval as configured."""
+    options = (
+        RunOptions.repl_turn()
+        if frontend == "repl"
+        else RunOptions.cli(code_mode=settings.code, stdout_is_tty=stdout_is_tty)
+    )
+    if settings.auto_continue:
+        options = replace(options, auto_continue=True)
+    if not settings.stream:
+        options = replace(options, stream=False)
+    limits = Limits(
+        max_steps=settings.max_steps,
+        time_budget=settings.time_budget,
+        token_budget=settings.token_budget,
+        command_timeout=settings.command_timeout,
+    )
+    approval = Approval(
+        mode=cast(ApproveMode, settings.approve),
+        safety_off=settings.safety_off,
+        dry_run=settings.dry_run,
+        interactive=interactive,
+        confine=cast(Confinement, settings.confine),
+    )
+    return replace(options, cancel=cancel, limits=limits, approval=approval)
+
+
+def remember(commands: Iterable[str], environ: Mapping[str, str]) -> str:
+    """Append `commands`; "" or why that was not possible. Only bash and zsh have formats that can be appended to."""
+    shell = os.path.basename(environ.get("SHELL", "bash"))
+    home = environ.get("HOME", "")
+    if shell not in ("bash", "zsh") or not os.path.isabs(home):
+        return ""
+    path = environ.get("HISTFILE") or os.path.join(home, f".{shell}_history")
+    entry = _zsh_entry if shell == "zsh" else _bash_entry
+    data = b"".join(entry(command) for command in commands if _fits(command))
+    if not data:
+        return ""
+    try:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, data)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        return f"your shell history could not be extended: {error.strerror}"
+    return ""
+
+
+def _fits(command: str) -> bool:
+    """Whether a history file can hold it as one entry that says what it is: no control characters, not endless."""
+    return bool(command.strip()) and len(command) < 20_000 and command.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _bash_entry(command: str) -> bytes:
+    """Bash reads each line as an entry unless time stamps are on, so a command of several lines is kept as one `$'…'` line."""
+    if "\n" in command:
+        quoted = command.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n")
+        command = f"eval $'{quoted}'"
+    return command.encode("utf-8", "replace") + b"\n"
+
+
+def _zsh_entry(command: str) -> bytes:
+    """Extended format; a newline inside an entry is written as backslash newline, and bytes zsh treats specially are metafied."""
+    text = f": {int(time.time())}:0;" + command.replace("\\\n", "\\\\\n").replace("\n", "\\\n")
+    out = bytearray()
+    for byte in text.encode("utf-8", "replace"):
+        if byte == 0 or 0x83 <= byte <= 0xA2:
+            out += bytes((0x83, byte ^ 32))
+        else:
+            out.append(byte)
+    return bytes(out) + b"\n"

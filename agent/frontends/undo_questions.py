@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.emitters.rehearsal_text import name
+from agent.frontends.questions import ask_letter, ask_yes
 from agent.frontends.screen import Screen
 from agent.frontends.undo_controller import AskChoice, AskYes, Choice
-from agent.frontends.yes_no import ask_letter, ask_yes
 from agent.protocol.ports import Confirmer
 from agent.protocol.rehearsals import Conflict
 

@@ -8,10 +8,10 @@ from agent.gate.verdicts import Rated
 from agent.policy.deciding import named
 from agent.policy.model import Policy
 from agent.policy.rights import opens_editor, reads_plainly, rights
+from agent.protocol.approvals import CANNOT, Rights
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, Verdict
 from agent.protocol.events import Warned
 from agent.protocol.ports import EventSink, Executor
-from agent.protocol.rights import CANNOT, Rights
 
 RULE = "lock"
 _NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HIGH}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-from agent.planner.budget import Sized, estimate_tokens, window
+from agent.planner.budget import Sized, estimate_tokens, weight, window
 from agent.planner.codecs.codecs import Codec
-from agent.planner.digest import digest
+from agent.planner.codecs.past_replies import as_reply
 from agent.planner.prompts_text import prompt_text
 from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, Room, environment_text
+from agent.planner.untrusted import data_block, one_line
 from agent.protocol.errors import PlannerError
-from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, ReplyItem
+from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
+from agent.protocol.replies import Chat
 from agent.protocol.requests import PlannerRequest
 
 MESSAGE_TOKENS = 4  # what a message costs beside its text
@@ -141,3 +143,52 @@ def _kind(item: HistoryItem) -> Literal["goal", "reply", "other"]:
     if isinstance(item, GoalItem):
         return "goal"
     return "reply" if isinstance(item, ReplyItem) else "other"
+
+
+_INTRO = "[host] Earlier parts of this session, shortened:"
+
+
+def digest(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[[str], str]) -> str:
+    """Lines about `items`, newest kept where not all fit into `max_tokens`."""
+    lines = [line for item in items if (line := _line(item, redact))]
+    room = max_tokens - 40
+    kept: list[str] = []
+    for line in reversed(lines):
+        room -= int(weight(line)) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    if len(kept) < len(lines):
+        kept.append(f"({len(lines) - len(kept):,} earlier lines left out)")
+    return f"{_INTRO}\n{data_block('summary', chr(10).join(reversed(kept)))}"
+
+
+def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
+    if isinstance(item, GoalItem):
+        return f"goal: {_short(item.text, 200, redact)}"
+    if isinstance(item, CommandItem):
+        command = _short(item.run or item.proposed, 160, redact)
+        if item.outcome != "ran":
+            said = f": {_short(item.remark, 120, redact)}" if item.remark else ""
+            return f"- {command} -> {item.outcome}, not run{said}"
+        if item.job:
+            return f"- {command} -> goes on in the background"
+        return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}"
+    if isinstance(item, StepItem):
+        return f"step {item.number} of {item.total}: {_short(item.goal, 160, redact)}"
+    if isinstance(item, ReplyItem):
+        reply = as_reply(item)
+        return f"answer: {_short(reply.message, 200, redact)}" if isinstance(reply, Chat) else ""
+    return ""
+
+
+def _last_words(item: CommandItem, redact: Callable[[str], str]) -> str:
+    """The last line of a failure: what is worth remembering of it."""
+    if item.exit_code == 0:
+        return ""
+    text = item.stderr[-2000:].strip() or item.stdout[-2000:].strip()
+    return f" ({_short(text.splitlines()[-1], 120, redact)})" if text else ""
+
+
+def _short(text: str, limit: int, redact: Callable[[str], str]) -> str:
+    return one_line(redact(text[: 8 * limit]), limit)

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from agent.protocol.decisions import ProgramRun
-from agent.risk.tables.bundled_options import spelled_out
+from agent.risk.tables.options import spelled_out
 from agent.risk.tables.standard_folders import STANDARD_FOLDERS
 
 UNKNOWN_PART = "…"

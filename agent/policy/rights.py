@@ -9,9 +9,9 @@ import posixpath
 from typing import cast
 
 from agent.policy.program_rights import ASKS_SERVICES, EDITORS, INTERFACES, NETWORK, PLAIN_READERS, PRIVATE
+from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Rehearsal
-from agent.protocol.rights import Rights
 
 _NOTHING = frozenset({"read", "secret", "none"})
 _FILES = frozenset(

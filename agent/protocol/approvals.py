@@ -7,7 +7,6 @@ from typing import Literal
 from msgspec import Struct
 
 from agent.protocol.decisions import Confinement, Level, RiskReport
-from agent.protocol.rights import Rights
 
 
 class Consent(Struct, frozen=True, kw_only=True):
@@ -62,3 +61,24 @@ class ApprovedRehearsal(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.report.command != self.command:
             raise ValueError("the risk report is for another text")
+
+
+class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What it may do beside reading and making temporary files of its own; never signals, limits or traces of other processes.
+
+    `write`: absolute paths, with all below them. `repositories`: folders of whose version control it may write the inside, but no hooks
+    and no configuration. `private`: folders of programs, in which they may make the data that they begin with.
+    `network`: it may use it; `interfaces`: it may only ask the kernel about it. `services`: it may speak with programs of this machine
+    (Unix sockets), as `docker ps` does.
+    """
+
+    write: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    network: bool = False
+    interfaces: bool = False
+    services: bool = False
+
+
+CANNOT = "nobody would look at it, and it cannot be held to its rating here: "
+"""How the reason of a verdict begins that asks for what cannot be held; the reason why follows."""

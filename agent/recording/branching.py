@@ -30,11 +30,10 @@ from agent.protocol.events import (
     decode,
 )
 from agent.recording.bounds import MAX_LINE
+from agent.recording.disk import open_log
 from agent.recording.finding_record import last_keys, line_in
-from agent.recording.integrity.chain import line_hash
-from agent.recording.integrity.lines import read_line
+from agent.recording.integrity.lines import line_hash, read_line
 from agent.recording.naming import check_id
-from agent.recording.opening import open_log
 from agent.recording.reader import SessionFile, list_sessions
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")

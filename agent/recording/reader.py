@@ -12,8 +12,8 @@ from msgspec import Struct, structs
 from agent.protocol.errors import IoError, NotFound
 from agent.protocol.events import Record, decode
 from agent.recording.bounds import MAX_LINE
+from agent.recording.disk import open_log
 from agent.recording.naming import check_id, find_log, parse_segment, segment_paths
-from agent.recording.opening import open_log
 
 
 class BadLine(Struct, frozen=True):

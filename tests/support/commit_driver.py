@@ -18,7 +18,7 @@ from typing import Any
 from agent.execution.executor import ShellExecutor
 from agent.execution.journal import store
 from agent.execution.journal.store import Journals
-from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport

@@ -16,7 +16,7 @@ import msgspec
 
 from agent.execution import kernel
 from agent.execution.confine import call_tests
-from agent.execution.confine.write_folders import Grounds
+from agent.execution.confine.plan import Grounds
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
 from agent.protocol.approvals import ApprovedCommand, Consent

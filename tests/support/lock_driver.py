@@ -14,7 +14,7 @@ from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from agent.execution.confine.write_folders import Grounds
+from agent.execution.confine.plan import Grounds
 from agent.execution.executor import ShellExecutor
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges

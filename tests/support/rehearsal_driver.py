@@ -20,8 +20,7 @@ import msgspec
 from agent.execution.executor import ShellExecutor
 from agent.execution.journal.store import Journals
 from agent.execution.process_tree.limits import RunLimits
-from agent.execution.rehearsal.budget import Budget
-from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.rehearsal.budget import Budget, RehearsalSettings
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport

@@ -12,7 +12,7 @@ import sys
 import termios
 
 from agent.execution.executor import ShellExecutor
-from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport

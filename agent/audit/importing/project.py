@@ -10,7 +10,7 @@ import msgspec
 
 from agent.audit.importing.tables import TABLES
 from agent.recording.bounds import MAX_LINE
-from agent.recording.opening import open_log
+from agent.recording.disk import open_log
 from agent.recording.reader import SessionFile
 
 _LEVELS = ("low", "medium", "high")

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.opening import open_log
+from agent.recording.disk import open_log
 
 _EMPTY = msgspec.Raw(b"")
 _WANTED = frozenset(

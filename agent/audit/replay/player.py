@@ -7,7 +7,7 @@ import re
 from msgspec import structs
 
 from agent.audit.replay.tape import Tape
-from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
+from agent.protocol.approvals import CANNOT, ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
@@ -25,7 +25,6 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
-from agent.protocol.rights import CANNOT
 
 _NOT_KEPT = re.compile(
     r"what it changes could not be kept, so this run cannot be undone: (.*); free some space there", re.DOTALL

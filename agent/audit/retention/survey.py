@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
-from agent.recording.opening import without_links
+from agent.recording.disk import without_links
 from agent.recording.reader import SessionFile
 
 

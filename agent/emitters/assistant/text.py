@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 
 from agent.emitters.assistant.markdown_text import MarkdownText
-from agent.emitters.assistant.pacing import FramePacer
-from agent.emitters.assistant.raw_text import RawText
 from agent.emitters.assistant.rich_markdown import RichRenderer
-from agent.emitters.assistant.same_text import unseen_part
 from agent.emitters.display import Display
+from agent.emitters.paint import prose
 
 
 class AssistantText:
@@ -67,3 +67,97 @@ class AssistantText:
     def _draw(self) -> None:
         if self._text is not None:
             self._text.draw()
+
+
+MIN_INTERVAL = 0.05  # seconds between two frames: 20 a second
+SHARE = 0.02  # of one core that drawing may take
+
+
+class FramePacer:
+    """Calls `draw` soon after `request`, at most 20 times a second, and less often the more CPU time a frame takes."""
+
+    def __init__(
+        self,
+        draw: Callable[[], None],
+        *,
+        now: Callable[[], float] = time.monotonic,
+        cpu: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._draw = draw
+        self._now = now
+        self._cpu = cpu
+        self._next = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def request(self) -> None:
+        """Something is new. Draws now if the last frame is long enough ago, else when it will be."""
+        if self._timer is not None:
+            return
+        wait = self._next - self._now()
+        if wait <= 0:
+            self._frame()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(wait, self._frame)
+
+    def cancel(self) -> None:
+        """Forget a frame that was ordered."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+
+    def _frame(self) -> None:
+        self._timer = None
+        before = self._cpu()
+        self._draw()
+        cost = self._cpu() - before
+        self._next = self._now() + max(MIN_INTERVAL, cost / SHARE)
+
+
+class RawText:
+    """A growing message on stdout. `feed`, then `draw` for each frame, then `finish`."""
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._pending = ""
+
+    def feed(self, text: str) -> None:
+        self._pending += text
+
+    def draw(self) -> None:
+        """Write what is new."""
+        text, self._pending = self._pending, ""
+        self._display.write("stdout", prose(text))
+
+    def finish(self) -> None:
+        """Write the rest and end the line."""
+        self.draw()
+        self._display.end_line("stdout")
+
+
+_LABEL = "[redacted:"
+
+
+def unseen_part(streamed: str, message: str) -> str | None:
+    """What of `message` is not on the screen yet after `streamed` was shown; None where it is another message.
+
+    White space at the ends does not count, and a secret that the message has as a label may have been streamed as it was.
+    """
+    seen, whole = streamed.strip(), message.strip()
+    if whole == seen or (_LABEL in whole and _same_but_for_labels(seen, whole)):
+        return ""
+    return message[len(streamed) :] if message.startswith(streamed) else None
+
+
+def _same_but_for_labels(seen: str, message: str) -> bool:
+    """Whether the texts between the labels of `message` stand in `seen`, in order and with nothing before or after."""
+    first, *rest = message.split(_LABEL)
+    if not seen.startswith(first):
+        return False
+    at = len(first)
+    for piece in rest:
+        after = piece.partition("]")[2]
+        place = seen.find(after, at) if after else len(seen)
+        if place < 0:
+            return False
+        at = place + len(after)
+    return at == len(seen)

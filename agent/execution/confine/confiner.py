@@ -10,9 +10,8 @@ from msgspec.structs import replace as with_fields
 
 from agent.execution.confine import denials, words
 from agent.execution.confine.ladder import Ladder, Standing, parsed
-from agent.execution.confine.plan import Plan
+from agent.execution.confine.plan import Grounds, Plan
 from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
-from agent.execution.confine.write_folders import Grounds
 from agent.execution.leftovers import taken_over
 from agent.execution.process_tree.helper import Helper
 from agent.execution.state import ShellState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Files = Literal["all", "workspace", "read-only"]
@@ -46,3 +47,16 @@ def decoded(spec: dict[str, Any]) -> Plan:
         writable=tuple(path.encode("latin-1") for path in spec["writable"]),
         protected=tuple(path.encode("latin-1") for path in spec["protected"]),
     )
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
+
+    `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).
+    """
+
+    workspace: str
+    also: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    home: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 DEFAULT_FILES = 20_000
 DEFAULT_BYTES = 1 << 30
@@ -35,3 +36,21 @@ def in_words(size: int) -> str:
             return f"{amount:,.0f} {unit}" if unit == "bytes" else f"{amount:,.1f} {unit}".replace(".0 ", " ")
         amount /= 1024
     raise AssertionError
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearsalSettings:
+    """`state_dir`: where scratches and journals lie, where they can. `redact`: takes secrets out of what journals keep in words.
+
+    `keep_bytes` and `keep_days` limit the journals.
+    """
+
+    state_dir: str
+    budget: Budget = field(default_factory=Budget)
+    redact: Callable[[str], str] = _as_it_is
+    keep_bytes: int = 2 << 30
+    keep_days: float = 30

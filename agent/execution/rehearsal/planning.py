@@ -13,9 +13,8 @@ from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.scratches import Scratch
 from agent.execution.sandbox import layout as layouts
 from agent.execution.sandbox import mountinfo, sockets
-from agent.execution.sandbox.layout import Layout, Place
-from agent.execution.sandbox.mountinfo import Mount, is_within
-from agent.execution.sandbox.quieting import quiet_places
+from agent.execution.sandbox.layout import NOT_FILES, Facts, Layout, Place
+from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of
 from agent.execution.sandbox.spec import Spec, packed
 
 _FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
@@ -132,3 +131,34 @@ def _entries(path: bytes) -> list[bytes]:
         return sorted(os.listdir(path))
     except OSError:
         return []
+
+
+# Remade for each rehearsal, or nothing but what a package brought: no service puts a socket there.
+_SKIPPED = frozenset(
+    b"/" + name
+    for name in (b"proc", b"sys", b"dev", b"bin", b"boot", b"etc", b"lib", b"lib32", b"lib64", b"libx32", b"sbin", b"usr")
+)  # fmt: skip
+_DEEPEST = 3
+MOST = 40  # each costs a mount
+
+
+def quiet_places(mounts: list[Mount], facts: Facts, roots: list[bytes]) -> list[bytes]:
+    """Outermost folders outside of `roots` (what is overlaid in any case) that have no other mounts below them."""
+    found: list[bytes] = []
+
+    def look_at(path: bytes, depth: int) -> None:
+        if len(found) >= MOST or path in _SKIPPED or any(is_within(path, root) for root in roots):
+            return
+        if not facts.is_folder(path) or mount_of(path, mounts).kind in NOT_FILES:
+            return
+        if not any(is_below(mount.point, path) for mount in mounts):
+            found.append(path)
+        elif depth < _DEEPEST:
+            look_into(path + b"/", depth + 1)
+
+    def look_into(folder: bytes, depth: int) -> None:
+        for name in facts.entries(folder.rstrip(b"/") or b"/"):
+            look_at(folder + name, depth)
+
+    look_into(b"/", 1)
+    return found

@@ -18,11 +18,10 @@ from agent.execution.overlay.reader import read_steps
 from agent.execution.process_tree.launch import Launch
 from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
-from agent.execution.rehearsal.foreign import refused_in_reality
-from agent.execution.rehearsal.refused import refused
+from agent.execution.rehearsal.budget import RehearsalSettings
+from agent.execution.rehearsal.not_shown import Trouble, unavailable
+from agent.execution.rehearsal.refused import refused, refused_in_reality
 from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
-from agent.execution.rehearsal.settings import RehearsalSettings
-from agent.execution.rehearsal.unavailable import Trouble, unavailable
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal

@@ -7,9 +7,10 @@ cannot read at all, which are rated high and were confirmed with the typed word;
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 
-from agent.execution.shells.dialect import Dialect
+from agent.execution.shells.dialect import END, Dialect, Dump
 from agent.execution.state import Definitions, ShellState, without_relative
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import Level
@@ -90,6 +91,32 @@ def _dialect(name: str) -> Dialect:
         from agent.execution.shells.fish import Fish
 
         return Fish()
-    from agent.execution.shells.sh import Sh
 
     return Sh()
+
+
+# Only an empty file is written to: see the comment in `agent.execution.state`.
+_TRAP = (
+    r'test -f "PATH" && test ! -s "PATH" && '
+    r'{ printf "%s\0" "$PWD"; umask; printf "\0"; ENV -0 && printf "\0%s\0" END; } >|"PATH" 2>/dev/null'
+)
+
+
+class Sh:
+    """See `dialect.Dialect`."""
+
+    name = "sh"
+
+    def script(self, state: ShellState, dump: Dump, text: str) -> str:
+        trap = _TRAP.replace("ENV", dump.env_program).replace("END", END).replace("PATH", dump.path)
+        umask = f"umask {state.umask}\n" if state.umask else ""
+        return f"{umask}trap {shlex.quote(trap)} EXIT\neval {shlex.quote(text)}\n"
+
+    def argv(self, program: str, script_path: str, text: str) -> tuple[str, ...]:
+        return (program, "-c", f". {script_path}")
+
+    def definitions(self, fields: list[str]) -> tuple[Definitions, list[str]]:
+        return Definitions(), fields
+
+    def in_bash(self, definitions: Definitions) -> tuple[str, str]:
+        return "", ""

@@ -16,9 +16,10 @@ class SandboxError(Exception):
 def load(spec: dict[str, Any]) -> None:
     """Import what `enter` will need: the helper does that once, before it forks. Raises nothing that `enter` will not say."""
     if spec.get("kind") == "confine":
-        from agent.execution.confine import entering
+        from agent.execution.confine import entering  # noqa: F401
     elif spec.get("kind") == "lock":
-        from agent.execution.confine.lock import asked_calls, entering  # noqa: F401
+        from agent.execution.confine.lock import asked_calls  # noqa: F401
+        from agent.execution.confine.lock import entering as locking  # noqa: F401
         from agent.execution.confine.lock import filter as lock_filter
 
         lock_filter.program(network=bool(spec["network"]))  # so that no child has to make it

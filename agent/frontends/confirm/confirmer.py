@@ -17,8 +17,8 @@ from agent.frontends.external_programs import copy_text, edit_text, show_long
 from agent.frontends.live_rating import Context, LiveRating, Rate, no_context
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
-from agent.frontends.rule_services import RuleDesk
 from agent.frontends.screen import Screen
+from agent.frontends.services import RuleDesk
 from agent.frontends.shown import rows_of, shown, shown_line
 from agent.frontends.wrapping import wrapped_text
 from agent.gate.verdicts import writes

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.frontends.confirm.heading import heading, is_previewed, word_heading, write_heading
 from agent.frontends.confirm.readings import as_alternative, numbered, others
 from agent.frontends.live_rating import Rate
-from agent.frontends.plain_line import read_plain_line
+from agent.frontends.questions import read_plain_line
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown
 from agent.frontends.wrapping import wrapped

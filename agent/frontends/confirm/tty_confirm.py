@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent.frontends.confirm.unattended import UnattendedConfirmer
 from agent.frontends.services import Services
+from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined, Discard, Review
 from agent.protocol.ports import Confirmer
+from agent.protocol.rehearsals import Rehearsal
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -75,3 +76,16 @@ def _open_controlling_terminal() -> TextIO | None:
         os.close(descriptor)
         return None
     return os.fdopen(descriptor, "r", encoding="utf-8", errors="surrogateescape")
+
+
+class UnattendedConfirmer:
+    """ports.Confirmer without a person: everything that needs one is declined."""
+
+    async def confirm(self, request: ConfirmationRequest) -> Confirmation:
+        return Declined(unattended=True)
+
+    async def ask_word(self, request: ConfirmationRequest) -> str | None:
+        return None
+
+    async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
+        return Discard()

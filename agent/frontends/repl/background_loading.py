@@ -61,8 +61,6 @@ class BehindFirstFrame:
     async def _offer(self) -> None:
         from prompt_toolkit.application.run_in_terminal import run_in_terminal
 
-        from agent.frontends.repl.local_offer import local_offer
-
         try:
             text = await local_offer(self._services, self._desk.ctx.planner.name)
         except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
@@ -81,3 +79,19 @@ class BehindFirstFrame:
             return
         if text:
             await run_in_terminal(lambda: self._say_hint(text))
+
+
+async def local_offer(services: Services, planner: str) -> str:
+    """One line that names a server found on loopback and how to use it; "" where there is none or a choice was made."""
+    if planner != "offline" or services.settings.planner not in ("auto", ""):
+        return ""
+    from agent.providers.discover import discover
+
+    for server in await discover():
+        if server.models:
+            model = f"{server.provider}:{shown_line(server.models[0], 80)}"
+            return (
+                f"{server.title} runs on this machine; to plan with it, type  :models use {model}  "
+                f"(in this session alone: :model {model})"
+            )
+    return ""

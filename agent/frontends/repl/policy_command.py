@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agent.frontends.rule_services import RuleDesk
+from agent.frontends.services import RuleDesk
 from agent.frontends.shown import shown, shown_line
 from agent.protocol.errors import InvalidRequest
 

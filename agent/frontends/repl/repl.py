@@ -9,14 +9,13 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.config.paths import state_dir
 from agent.frontends.confirm.late_confirmer import LateConfirmer
-from agent.frontends.ending_processes import EndingProcesses
+from agent.frontends.external_programs import EndingProcesses
 from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.history_opening import HistoryDesk
+from agent.frontends.repl.history_search import HistoryDesk
 from agent.frontends.repl.toolbar import toolbar_text
-from agent.frontends.repl.welcome import welcome
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionDesk
@@ -58,7 +57,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
 
 async def _ask(screen: Screen, question: str) -> bool:
     """Whether the person says yes; Enter alone is no."""
-    from agent.frontends.yes_no import ask_yes
+    from agent.frontends.questions import ask_yes
 
     return await ask_yes(screen, question)
 
@@ -113,7 +112,7 @@ class Repl:
             return True
 
         async def choose(question: str) -> str | None:
-            from agent.frontends.yes_no import ask_words
+            from agent.frontends.questions import ask_words
 
             return await ask_words(self._screen, question)
 
@@ -152,7 +151,7 @@ class Repl:
         if self._desk.signals.ended_by is not None:
             return None  # it came since the last line was done
         if self._prompt is None:
-            from agent.frontends.plain_line import read_plain_goal
+            from agent.frontends.questions import read_plain_goal
 
             return await read_plain_goal(self._screen, self._desk.signals)
         with self._desk.signals.ending_prompt(self._prompt.leave):
@@ -212,3 +211,27 @@ class Repl:
         if self._desk.ctx.safety_off:
             marks.append(("class:alert", "SAFETY OFF "))
         return marks
+
+
+FIRST_RUN = (
+    "Type what you want in plain words; see each command with its risk; edit it; run it.",
+    'No key is needed: try "find the 5 largest files here" (offline: no model, no network).',
+    "For more, set OPENROUTER_API_KEY (or another provider's key); :models lists what runs here.",
+    "!cmd runs your own command through the same checks; :session names the log.",
+    ":help lists the rest; `agent-shell doctor` says what works here. Ctrl-D leaves.",
+)
+
+
+def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 0) -> list[Fragments]:
+    """Styled lines before the first prompt, broken between words to `columns`; none for an ordinary start."""
+    lines: list[Fragments] = [[("class:hint", line)] for line in FIRST_RUN] if first_run else []
+    if is_root:
+        lines.append(
+            [
+                ("class:alert", "you are root: "),
+                ("", "commands can change the whole system; risk is rated more strictly"),
+            ]
+        )
+    if safety_off:
+        lines.append([("class:alert", "safety is off: "), ("", "high-risk commands will not ask for the typed word")])
+    return wrapped(lines, columns)

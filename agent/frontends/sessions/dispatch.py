@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from agent.config.session_actions import ACTIONS
 
@@ -39,9 +40,29 @@ def run_action(name: str, services: Services, options: argparse.Namespace) -> in
     module = action(name)
     needs_loop = getattr(module, "needs_loop", None)
     if needs_loop is not None and not needs_loop(services, options):
-        from agent.frontends.sessions.turns import without_loop
-
         return without_loop(module.run(services, options))
     import asyncio
 
     return asyncio.run(module.run(services, options))
+
+
+T = TypeVar("T")
+
+
+@coroutine
+def turn() -> Generator[None, None, None]:
+    """Between two pieces of work: in an event loop this is where others, and Ctrl-C, get through; without one nobody waits."""
+    yield
+
+
+def without_loop(work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns. It may await nothing but `turn`; Ctrl-C raises KeyboardInterrupt wherever it is."""
+    try:
+        while True:
+            waits_for = work.send(None)
+            assert waits_for is None, "this work needs an event loop"
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        work.close()

@@ -15,7 +15,7 @@ from itertools import chain
 
 from agent.emitters.report import cell_width
 from agent.emitters.streams import Sink
-from agent.frontends.sessions.turns import turn, without_loop
+from agent.frontends.sessions.dispatch import turn, without_loop
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.ports import Processes
 
@@ -68,7 +68,7 @@ async def show_lines(
     else:
         await write_lines(begun, out)
         return
-    from agent.frontends.ending_processes import EndingProcesses
+    from agent.frontends.external_programs import EndingProcesses
     from agent.frontends.signals import Signals
 
     signals = Signals()

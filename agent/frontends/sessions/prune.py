@@ -173,8 +173,8 @@ async def _asked(rows: Sequence[_Row], *, as_json: bool) -> bool:
     if as_json or not sys.stdin.isatty():
         complain("agent-shell: nobody is there to ask; --yes removes without asking, --dry-run only lists")
         return False
+    from agent.frontends.questions import ask_yes
     from agent.frontends.screen import open_screen
-    from agent.frontends.yes_no import ask_yes
 
     if await ask_yes(open_screen(), f"remove {len(rows):,} session{'s' * (len(rows) != 1)}? It cannot be taken back."):
         return True

@@ -15,12 +15,15 @@ from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.one_shot import open_desk
+from agent.frontends.questions import ask_line
+from agent.frontends.screen import Screen
 from agent.frontends.shown import shown, shown_line, shown_name
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Confinement
 from agent.protocol.events import Origin
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import CommandSummary, ExitCode, GoalStatus, RunOutcome
+from agent.protocol.ports import Confirmer
 from agent.recording.reader import SessionFile, read_records
 from agent.text.sizes import counted
 
@@ -81,7 +84,7 @@ def _origin(session: SessionFile) -> Origin:
     from msgspec.structs import replace
 
     from agent.recording.branching import Lineage, Part, first_line, turns
-    from agent.recording.integrity.chain import line_hash
+    from agent.recording.integrity.lines import line_hash
 
     first = first_line(session)
     end = turns(Lineage((Part(session, line_hash(first) if first else ""),))).end
@@ -183,7 +186,6 @@ class _Again:
     async def _edited(self, command: str) -> str | None:
         """The command as the person completes it, None where nobody is there or the label still stands in it."""
         from agent.audit.replay.replies import LABEL
-        from agent.frontends.sessions.replay_edit import complete
 
         if not self.desk.interactive:
             return None
@@ -217,3 +219,22 @@ def _ran(done: RunOutcome) -> CommandSummary | None:
     """The command that ran, None where none did."""
     commands: Iterable[CommandSummary] = done.goal.commands if done.goal is not None else ()
     return next((command for command in commands if command.outcome == "ran"), None)
+
+
+async def complete(confirmer: Confirmer, command: str, edit_mode: str) -> str | None:
+    """The text as the person leaves it, None for Ctrl-C, and where `confirmer` has no terminal. It is proposed, and not run, by that."""
+    screen = getattr(confirmer, "screen", None)
+    if not isinstance(screen, Screen):
+        return None
+    if screen.dumb:
+        from agent.frontends.questions import read_plain_line
+        from agent.frontends.shown import shown
+
+        screen.say(f"$ {shown(command)}")
+        return await read_plain_line(screen, "the whole command")
+    try:
+        return await ask_line(
+            screen, [("class:strong", "complete "), ("class:arrow", "❯ ")], edit_mode=edit_mode, text=command
+        )
+    except (EOFError, OSError):
+        return None

@@ -205,8 +205,8 @@ async def _asked(rows: list[_Row], *, as_json: bool, stdin_taken: bool) -> bool:
     if as_json or stdin_taken or not sys.stdin.isatty():
         complain("agent-shell: nobody is there to ask; --yes scrubs without asking, --dry-run only looks")
         return False
+    from agent.frontends.questions import ask_yes
     from agent.frontends.screen import open_screen
-    from agent.frontends.yes_no import ask_yes
 
     what = f"replace what was found in {len(rows):,} session{'s' * (len(rows) != 1)}? It cannot be taken back."
     if await ask_yes(open_screen(), what):

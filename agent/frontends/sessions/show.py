@@ -12,7 +12,7 @@ from agent.audit.story.model import GoalStory, Item
 from agent.audit.story.undone import undone_states
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
-from agent.frontends.sessions.turns import turn
+from agent.frontends.sessions.dispatch import turn
 from agent.recording.reader import SessionFile, list_sessions, read_session
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.confirm.unattended import UnattendedConfirmer
+from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.frontends.line import OwnCommand
 from agent.frontends.one_shot import open_desk
 from agent.frontends.services import Services

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from agent.recording.index.asking import Clause, Conditions, about_goals, below, statuses_asked
+from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
-from agent.recording.index.live import Live
 from agent.recording.index.values import LEVELS
 
 _SESSION = (
@@ -49,7 +49,7 @@ def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0
         if limit and len(found) == limit:
             break
     if database.left:
-        from agent.recording.index.unfinished import with_unfinished
+        from agent.recording.index.outline import with_unfinished
 
         return with_unfinished(found, database.left, wanted, limit, live)
     return found

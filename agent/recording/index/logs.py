@@ -11,7 +11,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.opening import without_links
+from agent.recording.disk import without_links
 
 _CHECKED = 4096
 _BUFFER = 65_536

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
+from agent.recording.disk import without_links
+from agent.recording.index.asking import Conditions
+from agent.recording.index.changes import Live
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.line import Line, microseconds, read_line
 from agent.recording.index.rows import beginning_of
 from agent.recording.index.values import GOAL_KEPT, Session
-from agent.recording.opening import without_links
 from agent.recording.reader import SessionFile
 
 END_BYTES = 128 * 1024
@@ -90,3 +93,44 @@ def _how_it_ended(tail: list[Line]) -> tuple[str, bool]:
             case "goal.started":
                 return ("interrupted" if closed else "open"), closed
     return "", closed
+
+
+def with_unfinished(
+    rows: list[dict[str, Any]], left: list[SessionFile], wanted: Conditions, limit: int, live: Live
+) -> list[dict[str, Any]]:
+    """`rows` (newest first, as `listing.sessions` makes them) with those of `left` among them; of conditions only times count.
+
+    A partial row has sums over what was read so far; `goals` is None where nothing was. `limit` 0 for all.
+    """
+    known = {row["path"]: row for row in rows}
+    unread = {session.path for session in left}
+    waiting = sorted(left, key=lambda session: session.by_writing)
+    read = [row for row in reversed(rows) if row["path"] not in unread]
+    found: list[dict[str, Any]] = []
+    while (waiting or read) and not (limit and len(found) == limit):
+        if not waiting or (read and _by_writing(read[-1]) > waiting[-1].by_writing):
+            found.append(read.pop())
+            continue
+        session = waiting.pop()
+        row = _row(session, outline(session), known.get(session.path), live)
+        if row["ended"] >= wanted.since and (not wanted.until or row["began"] < wanted.until):
+            found.append(row)
+    return found
+
+
+def _by_writing(row: dict[str, Any]) -> tuple[float, str, str]:
+    return row["written"], row["date"], row["session"]
+
+
+def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | None, live: Live) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "session": session.session_id, "date": session.date, "began": 0, "ended": 0, "cwd": "", "frontend": "", "name": "",
+        "goal": "", "goals": None, "failed": 0, "edited": 0, "commands": 0, "status": "", "risk": "", "duration": 0.0,
+        "cost": None, "tokens": 0, "finished": False, "bad_lines": 0, "path": session.path,
+    }  # fmt: skip
+    row |= known or {}
+    if ends is not None:
+        row |= {"began": ends.began, "ended": ends.ended, "status": ends.status, "finished": ends.closed}
+        row |= {"cwd": ends.cwd, "frontend": ends.frontend, "goal": row["goal"] or ends.goal}
+        live.settle(row, os.path.basename(session.path))
+    return row | {"bytes": session.size, "written": session.modified, "partial": True}

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from msgspec import Struct, structs
 
+from agent.recording.disk import without_links
 from agent.recording.index.asking import is_looked_up
 from agent.recording.index.line import microseconds
-from agent.recording.opening import without_links
 from agent.recording.reader import SessionFile
 
 _LAST_BYTES = 4096

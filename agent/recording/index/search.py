@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from msgspec import Struct, structs
 
 from agent.recording.index.asking import Clause, Conditions, about_commands, about_goals, is_looked_up, like, match_of
+from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
 from agent.recording.index.finder import Field, Finder, Matcher
-from agent.recording.index.live import Live
 from agent.recording.index.schema import SEPARATOR
 from agent.recording.index.values import LEVELS
 

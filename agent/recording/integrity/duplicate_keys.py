@@ -6,9 +6,15 @@ Our own writer cannot write such a line, so a log that its head vouches for need
 from __future__ import annotations
 
 import json
+import os
+import stat
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+
+from agent.protocol.errors import IoError
+from agent.recording.bounds import MAX_LINE
 
 _decode_lines = msgspec.json.Decoder().decode_lines
 _encode_lines = msgspec.json.Encoder().encode_lines
@@ -57,3 +63,42 @@ def twin_key(line: bytes) -> str | None:
     except ValueError:
         return None
     return found[0][:80] if found else None
+
+
+_BLOCK = 64 * 1024  # what is made of a piece should stay in the cache of the processor
+
+
+def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
+    """`(piece, ended)`: whole lines, or the file's last bytes, or (not `ended`) a part of a line that is too long to be held.
+
+    `size` bytes are read at a time. Raises IoError for what is no regular file or cannot be read.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise IoError(f"cannot read {path}: {error.strerror or error}") from error
+    with open(fd, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise IoError(f"{path} is not a regular file")
+        held: list[bytes] = []
+        waiting = 0
+        while data := _read(file.fileno(), path, size):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield b"".join((*held, data[:cut])), True
+                held, waiting = [data[cut:]], len(data) - cut
+            else:
+                held.append(data)
+                waiting += len(data)
+            if waiting > MAX_LINE:
+                yield b"".join(held), False
+                held, waiting = [], 0
+        if waiting:
+            yield b"".join(held), True
+
+
+def _read(fd: int, path: str, size: int) -> bytes:
+    try:
+        return os.read(fd, size)
+    except OSError as error:
+        raise IoError(f"cannot read {path}: {error.strerror or error}") from error

@@ -10,6 +10,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 
 from msgspec import structs
@@ -17,10 +18,8 @@ from msgspec import structs
 from agent.config.private_folder import PRIVATE_FOLDER, make_folder
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.boot import boot_id
-from agent.recording.integrity.chain import Link
 from agent.recording.integrity.head_state import standing
-from agent.recording.integrity.lines import name_of
+from agent.recording.integrity.lines import Link, name_of
 from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
 from agent.recording.naming import staged_path
 
@@ -227,3 +226,13 @@ class HeadKeeper:
     def _put(self, data: bytes, offset: int) -> None:
         if self._disk.pwrite(self._fd, data, offset) != len(data):
             raise OSError("short write")
+
+
+@cache
+def boot_id() -> str:
+    """A name of this start of the machine, the same for all its processes; empty where the system does not tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read(64).strip()
+    except (OSError, ValueError):
+        return ""

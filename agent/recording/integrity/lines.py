@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
-from agent.recording.integrity.chain import line_hash
-from agent.recording.opening import without_waiting
+from agent.recording.disk import without_waiting
 
 
 class Line(Struct):
@@ -95,3 +95,22 @@ def hash_of_record(paths: Sequence[str], seq: int) -> str | None:
     except OSError:
         return None
     return None
+
+
+NO_LINE = "0" * 64
+"""What stands for "the line before" in a log's first record."""
+
+
+class Link(Struct, frozen=True):
+    """A place in the chain: record number `seq`, and the hash of its line. (0, NO_LINE) is the place before the first."""
+
+    seq: int = 0
+    hash: str = NO_LINE
+
+
+BEFORE_FIRST = Link()
+
+
+def line_hash(line: bytes) -> str:
+    """SHA-256 (hex) of a line's raw bytes; a newline at its end does not count."""
+    return sha256(line[:-1] if line.endswith(b"\n") else line).hexdigest()

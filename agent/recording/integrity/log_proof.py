@@ -7,9 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from agent.recording.disk import REAL_DISK, Disk
-from agent.recording.integrity.chain import Link
 from agent.recording.integrity.heads import HeadKeeper
-from agent.recording.integrity.lines import hash_of_record
+from agent.recording.integrity.lines import Link, hash_of_record
 from agent.recording.naming import segment_paths
 
 Signer = Callable[[str, str, Link, str], None]

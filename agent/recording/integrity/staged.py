@@ -15,8 +15,7 @@ from agent.protocol.events import FORMAT_VERSION, Event, LogRepaired, Record, de
 from agent.recording.bounds import MAX_LINE
 from agent.recording.disk import Disk
 from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.chain import NO_LINE, Link, line_hash
-from agent.recording.integrity.lines import read_line
+from agent.recording.integrity.lines import NO_LINE, Link, line_hash, read_line
 from agent.recording.naming import staged_path
 
 Change = Callable[[Record], Record]

@@ -11,8 +11,7 @@ import re
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun
 from agent.risk.reader.quoted_text import data_spans, inside
-from agent.text.confusables import SIGNS
-from agent.text.visible import BIDI, BLANK, INVISIBLE, MARKS, PRIVATE, hidden_positions
+from agent.text.visible import BIDI, BLANK, INVISIBLE, MARKS, PRIVATE, SIGNS, hidden_positions
 
 _GAP, _SCREEN = 40, 80  # columns of blanks that may, or will, push a tail out of sight
 _EMPTY_LINES, _SCREENFUL = 8, 24

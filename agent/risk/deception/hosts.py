@@ -7,8 +7,7 @@ import re
 
 from agent.protocol.decisions import Finding, Level, ProgramRun
 from agent.risk.deception.findings import DIALLERS, finding
-from agent.text.confusables import mixed_letters, skeleton, without_accents
-from agent.text.visible import spelled
+from agent.text.visible import mixed_letters, skeleton, spelled, without_accents
 
 _KNOWN = (
     "github.com", "githubusercontent.com", "github.io", "gitlab.com", "bitbucket.org", "codeberg.org", "sourceforge.net", "pypi.org",

@@ -8,8 +8,7 @@ from agent.protocol.decisions import Finding, Level, ProgramRun
 from agent.risk.deception.findings import finding
 from agent.risk.reader.quoted_text import data_spans, inside
 from agent.risk.tables.store import program
-from agent.text.confusables import DASHES, QUOTES, skeleton, without_accents
-from agent.text.visible import spelled
+from agent.text.visible import DASHES, QUOTES, skeleton, spelled, without_accents
 
 _SPEAKERS = frozenset(
     ("echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "ack", "figlet", "say", "espeak", "notify-send")

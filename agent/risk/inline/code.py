@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from agent.risk.inline.kills import judge_kills
 from agent.risk.inline.limits import first
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.programs import starts_programs, suspect_text
-from agent.risk.inline.readers import read
+from agent.risk.inline.reading import Reading, words
 from agent.risk.inline.suspects import judge_suspects
 from agent.risk.inline.texts import home_named
 from agent.risk.invocations.invocation import Invocation
@@ -21,7 +22,6 @@ from agent.risk.shell.words import UNKNOWN, Word, is_name
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
-
 
 _NET_MODULE = re.compile(r"""require\s*\(\s*['"](?:net|tls|dgram|https?)['"]""")
 
@@ -155,3 +155,34 @@ def _evaluated(walker: Walker, invocation: Invocation, code: str, language: str)
             walker.work.spend(10 + 2 * len(inner))
             judge(walker, invocation, inner, language, "")
     walker.work.leave()
+
+
+_READERS = {
+    "python": "python", "perl": "perl", "ruby": "ruby", "node": "javascript", "php": "php", "lua": "lua", "expect": "tcl", "tclsh": "tcl",
+    "wish": "tcl", "jimsh": "tcl",
+}  # fmt: skip
+_WITHOUT = words(
+    """
+    Rscript R julia ghci runghc elixir iex scala groovy swift guile sbcl clojure racket raku osascript nu xonsh elvish swipl ocaml kotlin
+    jbang octave gnuplot erl jshell
+    """
+)
+_ODD_LINE_END = re.compile("[\r\0\x1a\x85\u2028\u2029]")
+_OTHER_NAMES = {"irb": "ruby", "ptpython": "python", "luajit": "lua", "jjs": "node", "psysh": "php"}
+
+
+def read(code: str, language: str) -> Reading | None:
+    """`code` read by the reader of its language; None where there is no reader, and others look after the code."""
+    name = language.rstrip("0123456789.").removesuffix("-")
+    name = _OTHER_NAMES.get(name, name)
+    if name in _WITHOUT:
+        from agent.risk.inline.plain import read as read_plain
+
+        return read_plain(code, name)
+    module = _READERS.get(name)
+    if module is None:
+        return None
+    reading: Reading = importlib.import_module(f"agent.risk.inline.{module}").read(code)
+    if module != "python" and _ODD_LINE_END.search(code):
+        reading.doubt("an unusual end of a line")  # where some languages end a comment, and others do not
+    return reading

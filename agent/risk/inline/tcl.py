@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agent.risk.inline.reading import Reading
-from agent.risk.inline.tcl_names import COMMANDS, FUNCTIONS, MEMBERS
+from agent.risk.inline.reading import Reading, listed, words
 
 _BODIES = {"if": "", "while": "", "for": "", "foreach": "", "lmap": "", "catch": "", "expr": "", "proc": ""}
 _SORTING = frozenset(
@@ -37,8 +36,8 @@ class _Tcl:
         if depth > _MAX_DEPTH or len(text) > 20_000:
             self.reading.doubt("more than can be read")
             return
-        for words in self._commands(text, depth):
-            self._command(words, depth)
+        for command in self._commands(text, depth):
+            self._command(command, depth)
 
     def _commands(self, text: str, depth: int) -> Iterator[list[_Word]]:
         """The words of one command after the other: what is defined by one is known to the next."""
@@ -165,3 +164,29 @@ def read(code: str) -> Reading:
     reading = Reading()
     _Tcl(reading).script(code)
     return reading
+
+
+COMMANDS = words(
+    """
+    append break close concat continue eof error exit fconfigure flush format gets glob global incr join lappend lindex linsert list
+    llength lrange lrepeat lreplace lreverse lsearch lsort parray pid puts pwd read regexp regsub return scan set split unset
+    variable
+    """
+)
+MEMBERS = listed(
+    """
+    string: compare equal first index is last length map match range repeat replace reverse tolower totitle toupper trim trimleft
+     trimright
+    dict: append create exists get incr keys lappend set size unset values
+    array: exists get names set size unset
+    info: exists hostname nameofexecutable patchlevel tclversion
+    clock: clicks format microseconds milliseconds scan seconds
+    file: dirname exists extension isdirectory isfile join mtime normalize readable rootname size split tail
+    encoding: names system
+    """
+)
+FUNCTIONS = words(
+    """
+    abs atan bool ceil cos double entier exp floor fmod hypot int isqrt log log10 max min pow rand round sin sqrt srand tan wide
+    """
+)

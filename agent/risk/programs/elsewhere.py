@@ -159,3 +159,19 @@ def multiplexer(walker: Walker, invocation: Invocation, table: Program, args: Ar
         named = 1 if args.has("-dmS") and len(args.operands) > 1 else 0  # the session's name comes first
         return invocation.inner(args.operands[named:], "screen")
     return None
+
+
+def adb(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """adb shell text: what stands behind `shell` runs on the phone, with the phone's paths."""
+    texts = [word.text for word in args.operands]
+    if texts[:1] not in (["shell"], ["exec-out"]):
+        return None
+    words = invocation.words
+    index = next(i for i, word in enumerate(words) if word.text == texts[0])
+    walker.add("remote-shell", words[index + 1 : index + 2], invocation.place, rule="adb.shell")
+    if words[index + 1 :]:
+        text = " ".join(word.text for word in words[index + 1 :])
+        inner = invocation.inner([], table.name)
+        inner.remote = True
+        walker.script(text, invocation.place, inner, invocation.stdin)
+    return None, ""

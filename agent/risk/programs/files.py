@@ -9,8 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.shell.words import UNKNOWN, Word
-from agent.risk.tables.bundled_options import spelled_out
-from agent.risk.tables.options import Args, split_args
+from agent.risk.tables.options import Args, spelled_out, split_args
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:

@@ -228,3 +228,9 @@ def sops(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
             walker.script(word.text, invocation.place, invocation)
         return None, ""
     return None
+
+
+def date(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """date +FORMAT shows; date MMDDhhmm sets, and so does -s. With -j the BSD one only converts."""
+    args.operands = [] if args.has("-j") else [word for word in args.operands if not word.text.startswith("+")]
+    return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from agent.risk.shell.words import Word
 from agent.risk.tables.store import Program
 
@@ -114,3 +117,30 @@ def complete(name: str, longs: tuple[str, ...], least: int = 4) -> str:
         return name
     candidates = [long for long in longs if long.startswith(name)]
     return candidates[0] if len(candidates) == 1 else name
+
+
+_MODES = frozenset("cxtruAd")
+_TAKES_VALUE = frozenset("fbCFgIKLNTVXH")
+_PROGRAMS = frozenset(("tar", "gtar", "bsdtar", "star"))
+
+
+def spelled_out(name: str, texts: Sequence[str]) -> list[tuple[str, int]] | None:
+    """The words behind the program with each option written with its dash, and the index each comes from.
+
+    None where the first word is no bundle, or `name` no program that knows them.
+    """
+    if (
+        name not in _PROGRAMS
+        or not texts
+        or re.fullmatch(r"[A-Za-z]{1,20}", texts[0]) is None
+        or _MODES.isdisjoint(texts[0])
+    ):
+        return None
+    found: list[tuple[str, int]] = []
+    following = 1
+    for letter in texts[0]:
+        found.append((f"-{letter}", 0))
+        if letter in _TAKES_VALUE and following < len(texts):
+            found.append((texts[following], following))
+            following += 1
+    return [*found, *((text, index) for index, text in enumerate(texts[following:], following))]

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from agent.emitters.jsonl import JsonlEmitter
+from agent.emitters.telemetry import JsonlEmitter
 from agent.protocol.errors import ClientDisconnected
 from agent.protocol.events import AssistantDelta, KnownEvent, Notice, decode
 from tests.support.event_cases import CASES, as_record

@@ -11,8 +11,7 @@ import threading
 
 import pytest
 
-from agent.emitters.assistant.pacing import MIN_INTERVAL, FramePacer
-from agent.emitters.assistant.same_text import unseen_part
+from agent.emitters.assistant.text import MIN_INTERVAL, FramePacer, unseen_part
 from agent.emitters.paint import seconds
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from agent.engine.guard import RepeatGuard
-from agent.engine.same_output import fingerprint, normalise
+from agent.engine.guard import RepeatGuard, fingerprint, normalise
 
 _words = st.sampled_from([("a",), ("b",), ("b", "-x"), ("tool", "t", "{}")])
 _cwd = st.sampled_from(["/x", "/y"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.planner.digest import digest
+from agent.planner.prompt import digest
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.outcomes import CapturedStream, ExecutionResult, GoalStatus, RunOutcome
 from agent.protocol.requests import Approval, RunOptions, RunRequest

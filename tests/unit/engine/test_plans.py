@@ -16,7 +16,7 @@ from agent.protocol.plans import PlanLeft
 from agent.protocol.replies import Alternative, Chat, Plan, PlanStep
 from agent.protocol.requests import Approval, Limits, RunOptions, RunRequest
 from agent.recording.fold import history
-from agent.recording.plans import plan_left
+from agent.recording.past import plan_left
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,

@@ -11,7 +11,7 @@ import pytest
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
 from agent.execution.rehearsal import budget
-from agent.execution.rehearsal.settings import RehearsalSettings
+from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.protocol.approvals import ApprovedRehearsal, Consent
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Level, RiskReport

@@ -10,7 +10,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import TransformationInput
 
-from agent.frontends.invisible import InvisibleCharacters, written_out
+from agent.frontends.prompt_app import InvisibleCharacters, written_out
 from agent.frontends.shown import shown, shown_line, size_note
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.config.settings import Settings
-from agent.frontends.run_options import run_options
+from agent.frontends.session_controller import run_options
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.requests import Approval, Limits, RunOptions
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.frontends.confirm.heading import heading, word_heading
 from agent.frontends.repl.commands import help_text
-from agent.frontends.repl.welcome import welcome
+from agent.frontends.repl.repl import welcome
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
 from tests.support.prompt_desk import request_for

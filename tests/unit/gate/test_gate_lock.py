@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Approved, Level, RiskReport
 from agent.protocol.events import CommandFinished, CommandRated, Warned
 from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import ExecutionResult, ExitCode
 from agent.protocol.requests import Approval, RunOptions, RunRequest
-from agent.protocol.rights import Rights
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine, say
 
 WANTED = "write /home/me/.bashrc"

@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from agent.memory.asking import Place, experience, latest, like_goal, same_goal
+from agent.memory.files import TABLES
 from agent.memory.model import GoalWords
-from agent.memory.schema import TABLES
 
 NOW = 1_790_000_000_000_000
 PLACE = Place(cwd="/w", project="", now=NOW)

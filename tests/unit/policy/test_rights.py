@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent.policy.rights import as_confinement, opens_editor, past, reads_plainly, rights
+from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Rehearsal
-from agent.protocol.rights import Rights
 from agent.risk.classifier import classify
 
 CONTEXT = RiskContext(cwd="/w/sub", home="/home/me", workspace="/w")

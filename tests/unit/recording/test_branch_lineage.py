@@ -18,7 +18,7 @@ from agent.protocol.events import (
 )
 from agent.recording.branching import MOST_BRANCHES, Lineage, lineage, records, turns
 from agent.recording.fold import goals
-from agent.recording.integrity.chain import line_hash
+from agent.recording.integrity.lines import line_hash
 from agent.recording.reader import list_sessions
 
 

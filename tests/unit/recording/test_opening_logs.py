@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.errors import IoError
-from agent.recording.opening import open_log, without_links
+from agent.recording.disk import open_log, without_links
 
 
 def test_a_file_is_read_and_a_pipe_or_a_folder_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.decisions import Level, RiskContext
 from agent.risk.classifier import classify
-from agent.risk.inline.readers import read
+from agent.risk.inline.code import read
 from tests.support.each import each
 
 _ROWS = [json.loads(line) for line in Path(__file__).parents[2].joinpath("inline_code.jsonl").read_text().splitlines()]

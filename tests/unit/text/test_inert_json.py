@@ -8,8 +8,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.emitters.jsonl import JsonlEmitter
 from agent.emitters.streams import MemorySink
+from agent.emitters.telemetry import JsonlEmitter
 from agent.protocol.events import Notice, Record, encode
 from agent.text.inert_json import inert_json
 

@@ -10,14 +10,14 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 
+from agent.execution.confine.confiner import gains_rights
 from agent.execution.confine.ladder import Trial
-from agent.execution.confine.lock.holdable import reason_against
 from agent.execution.confine.lock.plan import LockPlan, temporary
-from agent.execution.confine.write_folders import Grounds
+from agent.execution.confine.plan import Grounds
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper
+from agent.protocol.approvals import Rights
 from agent.protocol.decisions import RiskReport
-from agent.protocol.rights import Rights
 
 _PATIENCE = 10.0
 _POINTER = re.compile(r"gitdir: (.+)\n?")
@@ -121,3 +121,33 @@ def _pointed(folder: str, git: str) -> list[str]:
         return [own]
     except OSError:
         return []
+
+
+_GAINS_RIGHTS = frozenset({"sudo", "su", "doas", "pkexec", "crontab", "at", "atq", "batch", "chage", "passwd", "run0"})
+_ONLY_WITH_RIGHTS = frozenset(
+    (
+        "iptables", "iptables-save", "iptables-legacy", "iptables-nft", "ip6tables", "ip6tables-save", "ip6tables-legacy", "ip6tables-nft",
+        "ebtables", "arptables", "nft", "ipset", "conntrack", "ipvsadm", "wg", "lvs", "pvs", "vgs", "lvdisplay", "pvdisplay", "vgdisplay",
+        "lvscan", "pvscan", "vgscan", "dmsetup", "cryptsetup", "multipath", "smartctl", "auditctl", "quota", "repquota", "bpftool",
+    )
+)  # fmt: skip
+"""Programs that the kernel lets read only with the right to change."""
+
+
+def reason_against(report: RiskReport, *, root: bool) -> str:
+    """Why its programs cannot do held what they do otherwise; "" where they can. `root`: who loses rights by it, and needs none."""
+    runs = [(os.path.basename(run.words[0]), *run.words[1:]) for run in report.programs if run.words and not run.remote]
+    if root:
+        return next((f"{words[0]} reads only with the right to change" for words in runs if _needs_right(words)), "")
+    gaining = [via for run in report.programs if run.elevated for via in run.via if via != "chroot"]
+    gaining += [words[0] for words in runs if words[0] in _GAINS_RIGHTS]
+    if not gaining and not gains_rights(report):
+        return ""
+    return f"{gaining[0] if gaining else 'it'} needs other rights than yours, and what is held never gets them"
+
+
+def _needs_right(words: tuple[str, ...]) -> bool:
+    operands = [word for word in words[1:] if not word.startswith("-")]
+    return words[0] in _ONLY_WITH_RIGHTS or (
+        words[0] == "ip" and bool(operands and operands[0]) and "xfrm".startswith(operands[0])
+    )

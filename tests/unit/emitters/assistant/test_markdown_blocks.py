@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.emitters.assistant.markdown_blocks import blocks, has_markup, split_finished
-from agent.emitters.assistant.markdown_text import MarkdownText
+from agent.emitters.assistant.markdown_text import MarkdownText, blocks, has_markup, split_finished
 from agent.emitters.assistant.rich_markdown import RichRenderer, plain_lines
 from agent.emitters.display import Display
 from agent.emitters.streams import MemorySink

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.execution.jobs import log as logs
 from agent.execution.jobs.log import JobLog, open_log
-from agent.execution.supervision.job_log import LogWriter
+from agent.execution.supervision.job_watch import LogWriter
 
 CAP = 4096
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent.execution.rehearsal import not_shown
 from agent.execution.rehearsal.budget import Budget, in_words
-from agent.execution.rehearsal.unavailable import Trouble, unavailable
+from agent.execution.rehearsal.not_shown import Trouble, unavailable
 from agent.execution.sandbox.layout import Layout
 from tests.support.rehearsal_bench import Bench
 

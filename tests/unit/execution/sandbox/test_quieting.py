@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from agent.execution.rehearsal.planning import MOST, quiet_places
 from agent.execution.sandbox.layout import Facts
 from agent.execution.sandbox.mountinfo import Mount
-from agent.execution.sandbox.quieting import MOST, quiet_places
 
 
 def mount(point: str, kind: str = "ext4") -> Mount:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.rule_services import RuleDesk
+from agent.frontends.services import RuleDesk
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.session_rules import SessionRules
 from agent.protocol.decisions import (

@@ -238,7 +238,7 @@ def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
 
     if dumb:
         desk.screen = dataclasses.replace(desk.screen, dumb=True)
-        monkeypatch.setattr("agent.frontends.plain_line.read_plain_line", answer)
+        monkeypatch.setattr("agent.frontends.questions.read_plain_line", answer)
     left = rehearsal_of("f", shell=("function ls\x1b[2J", "folder /x"))
     assert review(desk, processes, left, ENTER) == Commit()
     question = asked[0] if dumb else desk.seen

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.repl.policy_command import policy_text, run_policy_command
-from agent.frontends.rule_services import RuleDesk
+from agent.frontends.services import RuleDesk
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.session_rules import SessionRules
 from agent.policy.store import add_rules, rule_names

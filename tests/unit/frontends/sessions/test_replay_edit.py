@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.frontends.confirm.unattended import UnattendedConfirmer
-from agent.frontends.sessions.replay_edit import complete
+from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
+from agent.frontends.sessions.replay_run import complete
 from tests.support.prompt_desk import Desk
 
 COMMAND = "curl -H 'Authorization: [redacted:bearer:1a2b]' example.org"

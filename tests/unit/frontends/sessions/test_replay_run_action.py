@@ -20,7 +20,7 @@ from agent.frontends.sessions.replay_run import run_again
 from agent.protocol.confinement import is_as_strict
 from agent.protocol.decisions import Approved, CancelGoal, Skipped
 from agent.protocol.events import CommandProposed, CommandRated, CommandStarted, GoalStarted, SessionStarted
-from agent.recording.integrity.chain import line_hash
+from agent.recording.integrity.lines import line_hash
 from agent.recording.reader import list_sessions, read_records
 from tests.support.fake_rehearser import FakeReviewer
 

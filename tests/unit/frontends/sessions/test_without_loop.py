@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.sessions.turns import turn, without_loop
+from agent.frontends.sessions.dispatch import turn, without_loop
 from tests.support.pictured_session import pictured
 from tests.support.session_folder import SessionFolder
 

@@ -9,8 +9,7 @@ from agent.risk.classifier import classify
 from agent.risk.deception.findings import deceptions
 from agent.risk.explain.report import explain
 from agent.risk.reader.quoted_text import data_spans, inside
-from agent.text.confusables import skeleton
-from agent.text.visible import has_deception, make_visible, visible_pieces
+from agent.text.visible import has_deception, make_visible, skeleton, visible_pieces
 from tests.support.each import each
 
 
