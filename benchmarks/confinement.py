@@ -3,22 +3,25 @@
 1. `true` under each confinement, on each rung that works here.
 2. Work inside: 2,000 files opened, confined and bare.
 3. Finding out what works, once a process.
-The best of the rounds counts on both sides, because the machine may be busy.
+4. The second lock: everyday commands held to what their rating says, and not.
+The best of the rounds counts on both sides, because the machine may be busy; of the lock the median is shown beside it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 
 from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
 from agent.execution.confine.plan import Grounds
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
-from agent.protocol.approvals import ApprovedCommand, Consent
+from agent.protocol.approvals import ApprovedCommand, Consent, Rights
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Level, RiskReport
 from agent.protocol.outcomes import ExecutionResult
@@ -26,6 +29,8 @@ from benchmarks.figures import Figure
 
 MODES: tuple[Confinement, ...] = ("workspace", "read-only", "no-network", "workspace,no-network")
 ROUNDS, MOST, MOST_LOOK = 40, 10.0, 10.0  # milliseconds
+HELD = ("true", "ls", "git version")
+ROUNDS_HELD, MOST_HELD = 60, 4.0
 OPENS = "for i in 1 2 3 4 5 6 7 8 9 10; do cat f* >/dev/null; done"
 
 
@@ -39,7 +44,7 @@ class Bench:
             cwd=folder, env={"PATH": os.environ["PATH"], "HOME": "/nowhere"}, grounds=Grounds(workspace=folder)
         )
 
-    def milliseconds(self, command: str, mode: Confinement) -> float:
+    def milliseconds(self, command: str, mode: Confinement, rights: Rights | None = None) -> float:
         approved = ApprovedCommand(
             command_id="b",
             command=command,
@@ -47,6 +52,7 @@ class Bench:
             consent=Consent(by="person"),
             confine=mode,
             workspace=self.folder,
+            rights=rights,
         )
         start = time.perf_counter()
         result: ExecutionResult = self.loop.run_until_complete(
@@ -82,7 +88,7 @@ def overhead(bench: Bench, rung: str) -> list[Figure]:
     figures = []
     for mode in MODES:
         bare, confined = best_of(
-            ROUNDS, lambda: bench.milliseconds("true", "off"), lambda mode=mode: bench.milliseconds("true", mode)
+            ROUNDS, lambda: bench.milliseconds("true", "off"), partial(bench.milliseconds, "true", mode)
         )
         name = f"`true`, {mode} by {rung}"
         figures.append(Figure(name, confined, bare, "ms", f"+{MOST:g} ms", confined - bare <= MOST, "bare"))
@@ -90,6 +96,25 @@ def overhead(bench: Bench, rung: str) -> list[Figure]:
         8, lambda: bench.milliseconds(OPENS, "off"), lambda: bench.milliseconds(OPENS, "workspace")
     )
     figures.append(Figure(f"2,000 files read by {rung}", confined, bare, "ms", "-", True, "bare"))
+    return figures
+
+
+def lock(bench: Bench) -> list[Figure]:
+    """What holding adds to a command that runs unasked."""
+    figures = []
+    for command in HELD:
+        turns = [
+            (bench.milliseconds(command, "off"), bench.milliseconds(command, "off", Rights()))
+            for _ in range(ROUNDS_HELD)
+        ]
+        added = statistics.median(held - free for free, held in turns)
+        free, held = (min(column) for column in zip(*turns, strict=True))
+        figures.append(
+            Figure(
+                f"`{command}` held, best", held, free, "ms", f"+{MOST_HELD:g} ms", held - free <= MOST_HELD, "not held"
+            )
+        )
+        figures.append(Figure(f"`{command}` held, median of what it adds", added, 0, "ms", "-", True))
     return figures
 
 
@@ -119,6 +144,10 @@ def main() -> list[Figure]:
         for number in range(200):
             with open(os.path.join(folder, f"f{number}"), "w") as file:
                 file.write("some text\n")
+        bench = Bench(os.path.realpath(folder))
+        if bench.executor._holder.trial.works:
+            figures += lock(bench)
+        bench.close()
         for rung in RUNGS:
             bench = Bench(os.path.realpath(folder))
             if bench.executor._confiner._ladder.trial("workspace", True, rung).works:

@@ -265,6 +265,11 @@ def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
     return _syscall("openat2", folder, ctypes.c_char_p(path), ctypes.c_char_p(how), len(how))
 
 
+def open_once(path: bytes, flags: int) -> int:
+    """open(2) that a signal interrupts (EINTR), which Python's own never is."""
+    return _libc("open", ctypes.c_char_p(path), ctypes.c_int(flags))
+
+
 def set_times(path: bytes, times: bytes | None) -> None:
     """utimensat(2): two `timespec` as the kernel takes them, None for now."""
     _libc("utimensat", AT_FDCWD, ctypes.c_char_p(path), ctypes.c_char_p(times), 0)
@@ -401,14 +406,17 @@ Instruction = tuple[int, int, int, int]
 """One classic BPF instruction: code, jump if true, jump if false, constant."""
 
 
-def seccomp_filter(program: list[Instruction], flags: int = 0) -> int:
+def packed(program: list[Instruction]) -> bytes:
+    """A filter as the kernel takes it; made before a fork it costs the child nothing."""
+    return struct.pack(f"={'HBBI' * len(program)}", *itertools.chain.from_iterable(program))
+
+
+def seccomp_filter(program: list[Instruction] | bytes, flags: int = 0) -> int:
     """Install a filter; needs no_new_privs or CAP_SYS_ADMIN.
 
     With SECCOMP_FILTER_FLAG_NEW_LISTENER in `flags` it returns the descriptor on which the kernel asks, else 0.
     """
-    code = ctypes.create_string_buffer(
-        struct.pack(f"={'HBBI' * len(program)}", *itertools.chain.from_iterable(program))
-    )
-    pointer = ctypes.addressof(code)
-    header = ctypes.create_string_buffer(struct.pack("@HP", len(program), pointer))
-    return _syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, header)
+    code = program if isinstance(program, bytes) else packed(program)
+    pointer = ctypes.cast(ctypes.c_char_p(code), ctypes.c_void_p).value
+    header = struct.pack("@HP", len(code) // 8, pointer)
+    return _syscall("seccomp", SECCOMP_SET_MODE_FILTER, flags, ctypes.c_char_p(header))

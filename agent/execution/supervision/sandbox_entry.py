@@ -18,11 +18,15 @@ def load(spec: dict[str, Any]) -> None:
     if spec.get("kind") == "confine":
         from agent.execution.confine import entering  # noqa: F401
     elif spec.get("kind") == "lock":
-        from agent.execution.confine.lock import asked_calls  # noqa: F401
+        from agent.execution.confine import identity
+        from agent.execution.confine.lock import asked_calls, asked_sockets  # noqa: F401
         from agent.execution.confine.lock import entering as locking  # noqa: F401
         from agent.execution.confine.lock import filter as lock_filter
 
-        lock_filter.program(network=bool(spec["network"]))  # so that no child has to make it
+        # So that no child has to find it out again.
+        lock_filter.apart(0, network=bool(spec["network"]))
+        identity.is_privileged()
+        asked_sockets.has_copies()
     elif spec.get("kind") == "rehearse":
         from agent.execution.sandbox import guard  # noqa: F401
 

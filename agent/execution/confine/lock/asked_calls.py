@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import select
+import signal
 import struct
 import threading
 import time
@@ -37,10 +38,40 @@ _IS_VALID = 0x40082102  # SECCOMP_IOCTL_NOTIF_ID_VALID
 _GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 _HAND_AND_ANSWER = 2  # SECCOMP_ADDFD_FLAG_SEND
 _MOST = 20
-_PAUSE = 0.002
+_PAUSE = 0.01
+_INTERRUPT = signal.SIGURG  # which does nothing where nobody has asked for it
 _SLOW = ("connect", "ioctl", "flock")  # which may take as long as the other end does
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 _WRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+
+
+class _Waiting:
+    """A thread that waits in a call, which a signal interrupts: only as long as it is there, for to signal one that is not is fatal."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._lock = threading.Lock()
+        self.over = False
+
+    def interrupt(self) -> bool:
+        """Whether it still waited."""
+        with self._lock:
+            if not self.over:
+                signal.pthread_kill(self._thread, _INTERRUPT)
+            return not self.over
+
+    def interruptibly(self, act: Callable[[], int]) -> int:
+        """For the thread itself: wait."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (_INTERRUPT,))
+        try:
+            return act()
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, (_INTERRUPT,))
+
+    def end(self) -> None:
+        """For the thread itself: it goes."""
+        with self._lock:
+            self.over = True
 
 
 class AskedCalls:
@@ -60,10 +91,13 @@ class AskedCalls:
         """Whether one of them ends it."""
 
     def start(self) -> None:
-        """Answer from now on, until nobody is under the filter any more."""
+        """Answer from now on, until nobody is under the filter any more. Only from the main thread."""
+        signal.signal(_INTERRUPT, lambda *_: None)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
+        # A signal while a descriptor is handed over would answer without one. Threads that we start have what we block.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
         except OSError:
@@ -91,11 +125,12 @@ class AskedCalls:
         else:
             self._do(key, name, act, caller, words)
 
-    def _beside(self, key: int, act: Callable[[], None]) -> None:
+    def _beside(self, key: int, act: Callable[[], None], give_up: Callable[[], None] = lambda: None) -> None:
         """Do what may take as long as others like, while more is asked."""
         try:
             threading.Thread(target=act, daemon=True).start()
         except RuntimeError:  # no thread is to be had
+            give_up()
             self._send(key, -errno.ENOMEM)
 
     def _waits(self, key: int) -> bool:
@@ -106,22 +141,41 @@ class AskedCalls:
             return False
         return True
 
-    def _open_later(self, key: int, name: str, later: Later, words: list[int]) -> None:
-        """Open a pipe when somebody reads it."""
+    def _open_later(self, key: int, name: str, later: Later, caller: Caller, words: list[int]) -> None:
+        """Wait for somebody to read a pipe, as long as it is waited for."""
+        waiting = _Waiting()
         try:
+            self._beside(key, partial(self._interrupt_when_left, key, caller, waiting))
             while self._waits(key):
                 try:
-                    opened = later.attempt()
+                    opened = waiting.interruptibly(later.wait)
+                except InterruptedError:
+                    continue
                 except OSError as error:
-                    if error.errno != errno.ENXIO:
-                        self._send(key, -(error.errno or errno.EACCES))
-                        return
-                    time.sleep(_PAUSE)
+                    self._send(key, -(error.errno or errno.EACCES))
                 else:
+                    waiting.end()
                     self._give(key, name, opened, words)
-                    return
         finally:
+            waiting.end()
             later.give_up()
+
+    def _interrupt_when_left(self, key: int, caller: Caller, waiting: _Waiting) -> None:
+        """Have a thread stop what nobody waits for any more: at once where the process has ended, for then the next one may come."""
+        ended = select.poll()
+        try:
+            process = kernel.pidfd_open(caller.process())
+        except OSError:  # it has ended already
+            while waiting.interrupt():
+                time.sleep(_PAUSE / 10)
+            return
+        try:
+            ended.register(process, select.POLLIN)
+            while not waiting.over:
+                if (ended.poll(_PAUSE * 1000) or not self._waits(key)) and waiting.interrupt():
+                    time.sleep(_PAUSE / 10)
+        finally:
+            os.close(process)
 
     def _do(self, key: int, name: str, act: Any, caller: Caller, words: list[int]) -> None:
         try:
@@ -131,7 +185,7 @@ class AskedCalls:
         except Refused as refusal:
             self._refuse(key, refusal)
         except Later as later:
-            self._beside(key, partial(self._open_later, key, name, later, words))
+            self._beside(key, partial(self._open_later, key, name, later, caller, words), later.give_up)
         except OSError as error:
             self._send(key, -(error.errno or errno.EACCES))
         except Exception:  # whatever it is, it is not done

@@ -27,11 +27,11 @@ _TRIES = 5
 
 
 class Later(Exception):
-    """Nobody reads a pipe yet. `attempt` opens it, or raises OSError (ENXIO) while that is so; `give_up` ends the attempts."""
+    """Nobody reads a pipe yet. `wait` opens it when somebody does, or raises OSError (EINTR) for a signal; `give_up` ends that."""
 
-    def __init__(self, attempt: Callable[[], int], give_up: Callable[[], None]) -> None:
+    def __init__(self, wait: Callable[[], int], give_up: Callable[[], None]) -> None:
         super().__init__()
-        self.attempt = attempt
+        self.wait = wait
         self.give_up = give_up
 
 
@@ -94,21 +94,15 @@ class AskedFiles:
 
     def _open_pipe(self, caller: Caller, found: int, flags: int) -> int:
         """The same of a pipe, which may have to wait for a reader: that is for another thread. Raises Later besides."""
-        pipe = os.dup(found)
-
-        def attempt() -> int:
-            opened = os.open(f"/proc/self/fd/{pipe}", flags | os.O_NONBLOCK)
-            os.set_blocking(opened, True)
-            return opened
-
         try:
-            opened = self._as(caller, attempt)
+            opened = self._as(caller, lambda: os.open(f"/proc/self/fd/{found}", flags | os.O_NONBLOCK))
         except OSError as error:
-            if error.errno == errno.ENXIO:
-                raise Later(attempt, partial(os.close, pipe)) from None
-            os.close(pipe)
-            raise
-        os.close(pipe)
+            if error.errno != errno.ENXIO:
+                raise
+            # A reader has to find everybody who waits, so it is really waited: who only looked again would come too late.
+            pipe = os.dup(found)
+            raise Later(partial(kernel.open_once, b"/proc/self/fd/%d" % pipe, flags), partial(os.close, pipe)) from None
+        os.set_blocking(opened, True)
         return opened
 
     def _create(self, caller: Caller, path: Name, flags: int, mode: int) -> int:

@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import struct
+from functools import cache
 
 from agent.execution import kernel
 from agent.execution.confine.lock.asked_names import CURRENT, Name
@@ -34,7 +35,7 @@ class AskedSockets:
 
     def __init__(self, plan: LockPlan) -> None:
         self._plan = plan
-        self._copies = _has_copies()
+        self._copies = has_copies()
 
     def make(self, family: int, kind: int) -> None:
         """None: the kernel may make it. Raises Refused."""
@@ -112,7 +113,8 @@ class AskedSockets:
         return socket.socket(fileno=caller.descriptor(number))
 
 
-def _has_copies() -> bool:
+@cache
+def has_copies() -> bool:
     """Whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
     try:
         process = kernel.pidfd_open(os.getpid())

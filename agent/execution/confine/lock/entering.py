@@ -31,7 +31,7 @@ def enter(spec: dict[str, Any]) -> None:
         _step("no_new_privs", kernel.no_new_privileges)
     listener = 0
     try:
-        lines = lock_filter.apart(lock_filter.program(network=plan.network), os.getpgid(os.getppid()))
+        lines = lock_filter.apart(os.getpgid(os.getppid()), network=plan.network)
         listener = kernel.seccomp_filter(lines, kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER)
     except OSError as error:
         raise OSError(error.errno, error.strerror, "listener") from None

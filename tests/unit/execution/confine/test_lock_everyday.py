@@ -23,6 +23,8 @@ MADE = """
 git config --global user.name n; git config --global user.email e@x; git config --global init.defaultBranch main
 git init -q {0}/origin; cd {0}/origin; echo was it a > file; echo 3 b >> file; echo x > other; echo '*.pyc' > .gitignore
 git add .; git commit -qm one; git clone -q . {0}/ws; echo n >> file; git commit -qam two; cd {0}/ws
+git switch -qc side; echo s > side; git add side; git commit -qm side; git switch -q main
+seq 600 | split -l1 -a3 - loose; ls loose* | git hash-object -w --stdin-paths; rm loose*; ls .git/objects/17/*
 echo more >> other; echo '{{"a":1}}' > data.json; tar cf a.tar file; tar czf a.tgz file; gzip -c file > a.gz
 bzip2 -c file > a.bz2; touch file
 python3 -c "import sqlite3; c = sqlite3.connect('db'); c.execute('create table t(x)'); c.commit()"

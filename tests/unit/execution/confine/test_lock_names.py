@@ -42,8 +42,8 @@ PIPES = (
     "mkfifo p; (cat p & echo hi > p; wait)",
     "mkfifo p; (echo hi > p & sleep 0.2; cat p; wait)",
     "mkfifo p; timeout 0.3 sh -c 'echo x > p'; echo $?",
-    "mkfifo p; (timeout 0.2 sh -c 'echo x > p'; timeout 0.2 cat p; echo $?)",
-    "mkfifo p; for i in 1 2 3; do echo $i > p & done; sleep 0.2; cat p | sort; wait",
+    "mkfifo p; (timeout 0.2 sh -c 'echo x > p'; sleep 0.5; timeout 0.2 cat p; echo $?)",
+    "mkfifo p; for i in {1..20}; do echo $i > p & done; sleep 1; cat p | sort -n; wait",
     "mkfifo p; python3 -c 'import os; os.open(\"p\", os.O_WRONLY | os.O_NONBLOCK)' 2>&1 | tail -1",
     'mkfifo p; python3 -c \'import os; r = os.open("p", os.O_RDONLY | os.O_NONBLOCK); w = os.open("p", os.O_WRONLY | os.O_NONBLOCK);'
     ' print(os.get_blocking(w), os.get_blocking(os.open("p", os.O_WRONLY)), os.open("p", os.O_RDWR) > w)\'',
