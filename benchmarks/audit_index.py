@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index import figures, listing, past
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
@@ -114,7 +114,7 @@ def measure(goals: int, folder: str, *, verbose: bool = False) -> list[Figure]:
 
 def _others(folder: str) -> dict[str, tuple[Question, float]]:
     """What nobody types ahead of, and may take longer."""
-    nowhere = BoundedPattern(r"(?m)errxr\[E\d+\]")
+    nowhere = LinearPattern(r"errxr\[E\d+\]", "m")
     return {
         "search for a pattern that is nowhere": (
             lambda found: search(found, folder, (), Conditions(), pattern=nowhere),

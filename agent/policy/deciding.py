@@ -81,11 +81,7 @@ def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
             told.append(Consulted(file=file.path, rule=rule.name, action="allow", program=index, says="yes"))
     for hit in hits(report, policy.files):
         action = "deny" if hit.rule.deny else "ask" if hit.rule.require_confirmation else "raise"
-        told.append(
-            Consulted(
-                file=hit.file.path, rule=hit.rule.name, action=action, program=hit.program, says="yes", why=hit.note
-            )
-        )
+        told.append(Consulted(file=hit.file.path, rule=hit.rule.name, action=action, program=hit.program, says="yes"))
     return tuple(told)
 
 

@@ -6,7 +6,7 @@ import importlib
 import json
 from typing import Any
 
-from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.linear_regex import LinearPattern
 from agent.policy.model import PatternRule, PolicyFile
 from agent.policy.parse import PolicyError, brief, rules_of
 from agent.protocol.decisions import Level
@@ -118,7 +118,7 @@ def _pattern(item: Any, number: int) -> PatternRule:
     if not isinstance(pattern, str) or not pattern:
         raise PolicyError(f"{where}: pattern is missing, or no text")
     try:
-        BoundedPattern(pattern)
+        LinearPattern(pattern)
     except ValueError as error:
         raise PolicyError(f"{where}: pattern: {brief(str(error))}") from None
     description = item.get("description", "")

@@ -1,7 +1,7 @@
 """Patterns of a `--safety-policy` file held against a command. They only raise and tighten. Pure.
 
 Each is tried on the text as it was typed and on the words of every program after expansion and unwrapping, so that quoting does not
-walk around one. A pattern that could take too long on this text counts as found.
+walk around one.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.linear_regex import LinearPattern
 from agent.policy.model import PatternRule, PolicyFile
 from agent.policy.reading import reading_of
 from agent.protocol.decisions import Effect, Finding, RiskReport
 from agent.risk.analysers import raised as with_findings
 
 _MOST_TEXTS = 400
-_TOO_LONG = "this text is too long for it to be ruled out"
 
 
 class Hit(Struct, frozen=True):
@@ -28,12 +27,11 @@ class Hit(Struct, frozen=True):
     rule: PatternRule
     program: int
     span: tuple[int, int]
-    note: str = ""
 
 
 @lru_cache(maxsize=1_024)
-def _compiled(pattern: str) -> BoundedPattern:
-    return BoundedPattern(pattern)
+def _compiled(pattern: str) -> LinearPattern:
+    return LinearPattern(pattern)
 
 
 def hits(report: RiskReport, files: Sequence[PolicyFile]) -> tuple[Hit, ...]:
@@ -49,22 +47,19 @@ def _hit(file: PolicyFile, rule: PatternRule, report: RiskReport, texts: list[st
     pattern = _compiled(rule.pattern)
     excused = False
     for index, text in enumerate(texts):
-        found, _ = pattern.search(text)
-        if found == "no":
+        if pattern.search(text) is None:
             continue
         run = report.programs[index]
         if run.whole and any(reading_of(run.words).certainly(flag) for flag in rule.allowed_flags):
             excused = True
             continue
-        return Hit(file, rule, index, run.span, "" if found == "yes" else _TOO_LONG)
+        return Hit(file, rule, index, run.span)
     if (
         excused and not report.cut and len(report.programs) <= _MOST_TEXTS
     ):  # the text as typed holds it because this program does, with an option that makes it good
         return None
-    found, span = pattern.search(report.command)
-    if found == "no":
-        return None
-    return Hit(file, rule, -1, span, "" if found == "yes" else _TOO_LONG)
+    span = pattern.search(report.command)
+    return None if span is None else Hit(file, rule, -1, span)
 
 
 def findings(report: RiskReport, files: Sequence[PolicyFile]) -> Iterator[Finding]:
@@ -72,8 +67,6 @@ def findings(report: RiskReport, files: Sequence[PolicyFile]) -> Iterator[Findin
     for hit in hits(report, files):
         rule = hit.rule
         reason = rule.description or f"matches the pattern {rule.name} of a safety policy"
-        if hit.note:
-            reason += f" ({hit.note})"
         effect = Effect(kind="policy", reversible=True)
         yield Finding(
             rule=f"policy.{rule.name}",

@@ -26,12 +26,11 @@ from agent.frontends.sessions.finding import (
 from agent.frontends.sessions.list import limit_of
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.text.sizes import counted
 from agent.text.times import absolute, add_times, ago, iso
 
 if TYPE_CHECKING:
     from agent.frontends.services import Services
-    from agent.policy.bounded_regex import BoundedPattern
+    from agent.policy.linear_regex import LinearPattern
     from agent.recording.index.search import Found, Hit, HitCommand
 
 DEFAULT_LIMIT = 20
@@ -47,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="all of them, each a word or its beginning, in either case; several in quotes as they stand",
     )
-    parser.add_argument(
-        "--regex", metavar="RE", help="one line must match this (Python's syntax, within bounds on its work)"
-    )
+    parser.add_argument("--regex", metavar="RE", help="one line must match this (RE2's syntax)")
     parser.add_argument("-i", "--ignore-case", action="store_true", help="--regex in either case")
     parser.add_argument(
         "--status",
@@ -134,29 +131,14 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0 if found.hits else 1
 
 
-def _pattern(text: str, *, ignore_case: bool) -> BoundedPattern:
-    """Line by line; flags that stand in front of it count. Raises InvalidRequest."""
-    from agent.policy.bounded_regex import BoundedPattern
+def _pattern(text: str, *, ignore_case: bool) -> LinearPattern:
+    """The pattern, to be tried line by line. Raises InvalidRequest."""
+    from agent.policy.linear_regex import LinearPattern
 
-    flags = re.match(r"\(\?([aimsux]+)\)", text)
-    letters = "".join(sorted({*(flags[1] if flags else ""), "m", *("i" if ignore_case else "")}))
     try:
-        return BoundedPattern(f"(?{letters}){text[flags.end() :] if flags else text}")
+        return LinearPattern(text, "im" if ignore_case else "m")
     except ValueError as error:
-        wrong = _what_is_wrong(text)
-        raise InvalidRequest(
-            f"--regex {shown_line(text, 80)}: {wrong or error}",
-            hint="" if wrong else "simpler: words without --regex, or fewer repeats",
-        ) from None
-
-
-def _what_is_wrong(text: str) -> str:
-    """The error in what is no regular expression, at its place in what was typed; "" where it is one."""
-    try:
-        re.compile(text[:1_000])
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"not a regular expression: {error}" if len(text) <= 1_000 else ""
-    return ""
+        raise InvalidRequest(f"--regex {shown_line(text, 80)}: {shown_line(str(error), 120)}") from None
 
 
 def _say_what_is_missing(found: Found, limit: int) -> None:
@@ -168,8 +150,6 @@ def _say_what_is_missing(found: Found, limit: int) -> None:
         say("nothing found")
     if found.more:
         say(f"older hits are not shown: --limit {limit * 5}, or --limit 0 for all")
-    if found.too_long:
-        say(f"{counted(found.too_long, 'line')} too long for this pattern left out")
 
 
 def _for_programs(hit: Hit) -> dict[str, Any]:

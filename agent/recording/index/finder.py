@@ -16,9 +16,9 @@ Field = Literal["goal", "message", "command", "output"]
 
 
 class Matcher(Protocol):
-    """A regular expression whose work is bounded: whether and where a text holds it, "too long" where that cannot be said in time."""
+    """A regular expression whose work is bounded: where a text holds it first, None where it does not."""
 
-    def search(self, text: str) -> tuple[Literal["yes", "no", "too long"], tuple[int, int]]: ...
+    def search(self, text: str) -> tuple[int, int] | None: ...
 
 
 class Place(Struct):
@@ -35,7 +35,6 @@ class Finder:
     def __init__(self, words: tuple[str, ...], pattern: Matcher | None) -> None:
         self._words = [re.compile(_expression(word), re.IGNORECASE) for word in words]
         self._pattern = pattern
-        self.too_long = 0
 
     def find(self, scope: list[tuple[Field, str]], *, strict: bool) -> Place | None:
         """The line to show. All words must be there; without `strict` the index is believed where it reads letters otherwise (ä, a)."""
@@ -66,12 +65,11 @@ class Finder:
         if self._pattern is None:
             return None
         for field, text in scope:
-            if self._pattern.search(text)[0] == "no":  # one look for all lines, nearly always
+            if self._pattern.search(text) is None:  # one look for all lines, nearly always
                 continue
             for line in text.split("\n"):
-                said, span = self._pattern.search(line)
-                self.too_long += said == "too long"
-                if said == "yes":
+                span = self._pattern.search(line)
+                if span is not None:
                     return _cut(field, line, (span,))
         return None
 

@@ -63,7 +63,6 @@ class Found(Struct):
     hits: list[Hit] = []
     more: bool = False
     late: bool = False
-    too_long: int = 0
 
 
 def search(
@@ -102,7 +101,6 @@ def search(
         number = _number(database, hit.at) if numbered else 0
         path = os.path.join(folder, hit.path)
         found.hits.append(structs.replace(hit, status=entry["status"], path=path, number=number))
-    found.too_long = finder.too_long
     return found
 
 

@@ -112,17 +112,17 @@ def test_a_search_for_nothing_is_told_so(made: SessionFolder) -> None:
         made.run("search")
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+b", "[", r"(a)\1", "x" * 3000])
-def test_patterns_that_could_hang_are_refused(made: SessionFolder, pattern: str) -> None:
+@pytest.mark.parametrize("pattern", ["(?=a)b", "[", r"(a)\1", "x" * 3000])
+def test_patterns_that_cannot_be_searched_for_in_linear_time_are_refused(made: SessionFolder, pattern: str) -> None:
     with pytest.raises(InvalidRequest, match="--regex"):
         made.run("search", "--regex", pattern)
 
 
 @pytest.mark.parametrize("pattern", ["ab(c", "(?i)ab(c"])
-def test_what_is_no_pattern_is_told_with_its_place(made: SessionFolder, pattern: str) -> None:
-    with pytest.raises(InvalidRequest, match=f"at position {pattern.rindex('(')}$") as told:
+def test_what_is_no_pattern_is_told_with_what_is_missing(made: SessionFolder, pattern: str) -> None:
+    with pytest.raises(InvalidRequest) as told:
         made.run("search", "--regex", pattern)
-    assert not told.value.hint
+    assert told.value.message.endswith(f"RE2 reads: missing ): {pattern}")
 
 
 def test_flags_of_patterns(made: SessionFolder, capfd: pytest.CaptureFixture[str]) -> None:

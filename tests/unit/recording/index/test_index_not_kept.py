@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index import figures, listing, past, update
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
@@ -77,8 +77,8 @@ def questions(folder: str, middle: int) -> dict[str, Asked]:
         "since": found(("e",), since),
         "exit code": found((), Conditions(exit_code="nonzero")),
         "changed": found(("e",), Conditions(edited=True)),
-        "pattern": found((), Conditions(), pattern=BoundedPattern("(?m)err.r")),
-        "pattern and word": found(("error",), Conditions(), pattern=BoundedPattern("(?m)err.r")),
+        "pattern": found((), Conditions(), pattern=LinearPattern("err.r", "m")),
+        "pattern and word": found(("error",), Conditions(), pattern=LinearPattern("err.r", "m")),
     }
     return {
         "sessions": (lambda database: listing.sessions(database, folder, Conditions()), Purpose()),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.policy.bounded_regex import BoundedPattern
+from agent.policy.linear_regex import LinearPattern
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.figures import program_of
@@ -111,7 +111,7 @@ def index(folder: Path) -> Iterator[LogIndex]:
 def find(index: LogIndex, folder: Path) -> Search:
     def one(*words: str, regex: str = "", limit: int = 0, **conditions: object) -> list[Hit]:
         wanted = Conditions(**conditions)  # type: ignore[arg-type]
-        pattern = BoundedPattern(f"(?m){regex}") if regex else None
+        pattern = LinearPattern(regex, "m") if regex else None
         return index.ask(
             lambda database: search(database, str(folder), words, wanted, pattern=pattern, limit=limit, numbered=True)
         ).hits
