@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.wildcard_options import matched_names
+from agent.risk.invocations.written_code import judge_loaded
 from agent.risk.shell.builtins import judge_code
 from agent.risk.shell.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args
@@ -58,12 +59,21 @@ def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
     return bool(walker.downloads) and absolute(word.text, invocation.cwd) in walker.downloads
 
 
-def script_file(walker: Walker, invocation: Invocation, word: Word) -> Output:
-    """A file of code: the project's own, or something that came from elsewhere, or was written by this very command."""
+def script_file(walker: Walker, invocation: Invocation, word: Word, language: str = "") -> Output:
+    """A file of code: the project's own, or something that came from elsewhere, or was written by this very command.
+
+    `language`: what it is written in, where that is not the shell's.
+    """
     written = walker.files.read(word, invocation.cwd)
     if written is not None:
         feed_findings(walker, invocation, *written)
-        walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
+        if language and written[0]:
+            from agent.risk.inline import code as inline_code
+
+            inline_code.judge(walker, invocation, written[0], language, written[1])
+            judge_loaded(walker, invocation, written[0], language)
+        else:
+            walker.script(written[0] or "", invocation.place, invocation.inner([], "script"))
     if "net" in word.taint or word.text.startswith(("http://", "https://")) or fetched(walker, invocation, word):
         walker.add("run-remote", [word], invocation.place)
     elif "opaque" in word.taint:
@@ -170,16 +180,19 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
         from agent.risk.invocations.python_modules import run_module
 
+        judge_loaded(walker, invocation, module.text, "python")
         return run_module(walker, invocation, module)
     if coded:
         return _given(walker, invocation, table, args)
     if _only_shows(invocation, table, args):
         return None, ""
+    for word in args.values("-f", "--file") if table.name == "php" else []:
+        return script_file(walker, invocation, word, "php")
     if args.operands and args.operands[0].text != "-":
         checks = {"node": {"-c", "--check"}, "php": {"-l"}}.get(table.name, set())
         if args.names and args.names <= checks:  # with any other option, it may load something first
             return None, ""
-        return script_file(walker, invocation, args.operands[0])
+        return script_file(walker, invocation, args.operands[0], _language(table, invocation))
     if invocation.stdin is None:
         walker.add(
             "run", [Word(f"an interactive {table.name}", *invocation.place)], invocation.place, rule="run.interactive"
@@ -189,6 +202,7 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     feed_findings(walker, invocation, text, taint)
     if text:
         inline_code.judge(walker, invocation, text, _language(table, invocation), taint)
+        judge_loaded(walker, invocation, text, table.name)
     return None, taint
 
 
@@ -204,6 +218,7 @@ def _given(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         snippets = [Word("\n".join(word.text for word in snippets), *place, taint=taint)]
     for word in snippets:
         inline_code.judge(walker, invocation, loaded + word.text, _language(table, invocation), word.taint)
+        judge_loaded(walker, invocation, loaded + word.text, table.name)
     if table.name == "perl" and any(name.startswith("-i") for name in args.names):
         walker.add("modify", args.operands, place, invocation=invocation)
     else:

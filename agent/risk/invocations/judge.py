@@ -16,6 +16,7 @@ from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.named_destruction import judge_named_destruction
 from agent.risk.invocations.shown_secrets import judge_shown_files
+from agent.risk.invocations.written_code import judge_fetched
 from agent.risk.reader.budget import WRAPPER
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.lists import judge_lists
@@ -94,6 +95,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
             return None, invocation.stdin[1] if invocation.stdin else ""
         before, walker.reads = len(walker.findings), False
         inner = apply(walker, invocation, table)
+        if walker.downloads:
+            judge_fetched(walker, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
         if not isinstance(inner, Invocation) and all(found.level is Level.LOW for found in walker.findings[before:]):
@@ -122,7 +125,7 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
         judge_started(walker, name, invocation)
     if walker.rater.context.facts:
         judge_folder_files(walker, name, invocation)
-    if walker.rater.context.facts and any(word.glob for word in invocation.words):
+    if (walker.rater.context.facts or walker.files.option_names) and any(word.glob for word in invocation.words):
         from agent.risk.invocations.wildcard_options import judge_wildcard_options
 
         judge_wildcard_options(walker, name, invocation)
@@ -200,6 +203,12 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
 def _judge_found(walker: Walker, invocation: Invocation) -> None:
     """A plain name that PATH may make another program's: high where that could be put there, or be given a password, by others."""
     word = invocation.words[0]
+    for path, (text, taint) in list(walker.files.written().items()):
+        if path.endswith(f"/{word.text}"):
+            from agent.risk.invocations.interpreters import feed_findings
+
+            feed_findings(walker, invocation, text, taint)
+            walker.script(text or "", invocation.place, invocation, invocation.stdin)
     known = find_program(word.text)
     reason = ""
     if known is not None and known.handler in _ELEVATES:

@@ -1,10 +1,12 @@
 """Judge wildcards that match names which begin with a dash: the program takes those for options (`tar cf a.tar *`).
 
-Which names there are, the facts say; without them nothing is said, since `ls *` is what everybody writes.
+Which names there are, the facts say, and the command itself where it makes them (`touch -- -rf; rm *`); without them nothing is said, since
+`ls *` is what everybody writes.
 """
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
@@ -69,8 +71,14 @@ def _where_options_are_read(name: str, invocation: Invocation) -> list[Word]:
 
 
 def _matched(walker: Walker, word: Word, cwd: str) -> list[str]:
-    """Names beginning with a dash that a wildcard matches in the folder where the program runs."""
-    return [found.text for found in matched_names(walker, word, cwd, "option")] if "/" not in word.text else []
+    """Names beginning with a dash that a wildcard matches in the folder where the program runs: there, or made by the same command."""
+    if "/" in word.text:
+        return []
+    made = sorted(
+        path.rpartition("/")[2] for path in walker.files.option_names if path.rpartition("/")[0] == absolute(".", cwd)
+    )
+    there = [found.text for found in matched_names(walker, word, cwd, "option")]
+    return [*(name for name in made if fnmatchcase(name, word.text) and name not in there), *there]
 
 
 def matched_names(walker: Walker, word: Word, cwd: str, fact: str) -> list[Word]:

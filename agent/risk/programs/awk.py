@@ -10,6 +10,7 @@ from agent.risk.inline.suspects import judge_suspects
 from agent.risk.invocations.interpreters import program_file
 from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.programs.awk_code import read_awk
+from agent.risk.programs.text import named_by_wildcard
 from agent.risk.shell.words import UNKNOWN, Word, is_name
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
@@ -36,6 +37,7 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     programs = args.values("-e", "--source")
     if not programs and not args.has("-f", "--file", "-E", "--exec") and operands:
         programs, operands = operands[:1], operands[1:]
+        named_by_wildcard(walker, invocation, programs[0])
     sandbox = args.has("-S", "--sandbox", "-safe")
     if not sandbox:
         for file in args.values(*_CODE_FILES):

@@ -23,6 +23,7 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     operands = args.operands
     if not scripts and not args.has("-f", "--file") and operands:
         scripts, operands = operands[:1], operands[1:]
+        named_by_wildcard(walker, invocation, scripts[0])
     in_place = any(name.startswith(("-i", "--in-place")) for name in args.names) or args.has("-I")
     if not args.has("--sandbox"):
         for file in args.values("-f", "--file"):
@@ -35,6 +36,13 @@ def sed(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         for word in operands:
             walker.add("read", [word], invocation.place, invocation=invocation)
     return None
+
+
+def named_by_wildcard(walker: Walker, invocation: Invocation, program: Word) -> None:
+    """`sed *`: the first name that is there is the program."""
+    if program.glob and "/" not in program.text:
+        reason = "takes for its program whatever name {targets} matches first"
+        walker.add("run", [program], invocation.place, reason=reason, rule="run.wildcard")
 
 
 _LINES_FROM = frozenset(("file", "input", "net", "opaque", "found", "listed"))

@@ -17,6 +17,15 @@ class Files:
     def __init__(self) -> None:
         self._contents: dict[str, Output] = {}
         self._substitutions = 0
+        self.option_names: set[str] = set()
+        """Absolute paths that the command makes whose names begin with a dash: a wildcard gives them to a program as options."""
+
+    def made(self, words: list[Word], cwd: str) -> None:
+        """Remember those of new names that begin with a dash."""
+        for word in words:
+            path = word.text.rstrip("/")
+            if path.rpartition("/")[2].startswith("-") and word.known and len(self.option_names) < _MAX_FILES:
+                self.option_names.add(absolute(path, cwd))
 
     def substitution(self, output: Output) -> str:
         """The name of a process substitution that gives `output`."""
@@ -38,6 +47,10 @@ class Files:
             taint = join_taint(earlier, taint)
         if path in self._contents or len(self._contents) < _MAX_FILES:
             self._contents[path] = text, taint
+
+    def written(self) -> dict[str, Output]:
+        """Everything that the command has written to files."""
+        return self._contents
 
     def read(self, word: Word, cwd: str) -> Output | None:
         """What the file named `word` holds, where that is known."""

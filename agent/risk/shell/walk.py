@@ -42,6 +42,7 @@ MAX_SCRIPTS = 12
 _COUNTS = re.compile(rf"[A-Za-z_{UNKNOWN}]")
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
 
+_MAKES = frozenset(("create", "write", "append", "copy-to", "link", "extract", "move"))
 _OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path may name something else
 
 
@@ -154,6 +155,8 @@ class Walker:
     ) -> None:
         """Rate an effect and keep its finding."""
         self.work.spend(FINDING + TARGET * len(words))
+        if kind in _MAKES:
+            self.files.made(words, invocation.cwd if invocation is not None else self.state.cwd)
         around = invocation or self.outer
         if self.state.arrived and kind in ("delete", "chmod", "chown"):
             words = [self.within(word) for word in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from hypothesis import given
@@ -109,3 +110,48 @@ def test_never_lower_than_with_the_options_written(program: str, names: list[str
     found = classify(f"{program} *", context).level.rank
     assert found >= Level.MEDIUM.rank
     assert found >= written.level.rank
+
+
+# Ways to make a file of a name, which is a plain word of the shell.
+MAKERS = (
+    "touch -- {}",
+    "touch ./{}",
+    "> {}",
+    "echo x >> ./{}",
+    "mkdir -- {}",
+    "cp a -- {}",
+    "mv a ./{}",
+    "ln -s a ./{}",
+    "printf x | tee -- {}",
+)
+
+
+@each("maker", MAKERS)
+def test_names_made_in_the_same_line_are_options_too(maker: str) -> None:
+    for command, names, level in OPTIONS:
+        if not all(name.isprintable() for name in names) or command.startswith(("cd ", "chown ")) or len(names) != 1:
+            continue
+        made = f"{maker.format(shlex.quote(names[0]))}; {command}"
+        assert any(found.rule == "run.wildcard" for found in classify(made).findings) or level is Level.LOW, made
+
+
+@each(
+    "command, level",
+    [
+        ("touch -- '--checkpoint=1' '--checkpoint-action=exec=rm -rf ~'; tar cf ../b.tar *", Level.HIGH),
+        ("> '-e1e rm -rf ~'; sed p * f", Level.HIGH),
+        ("printf 'rm -rf ~\\n' > x.sh; touch -- '-e sh x.sh'; rsync * backup:/d/", Level.HIGH),
+        ("touch -- -n; cat *", Level.MEDIUM),
+        ("touch sub/-n; cd sub && cat *", Level.MEDIUM),
+        ("touch -- -n; cat ./*", Level.LOW),
+        ("touch -- -n; cat -- *", Level.LOW),
+        ("touch sub/-n; cat *", Level.LOW),
+        ("touch -- -n; cat *.txt", Level.LOW),
+        ("sed *", Level.MEDIUM),
+        ("awk *.txt", Level.MEDIUM),
+        ("sed s/a*/b/ f", Level.LOW),
+        ("sed -n p *", Level.LOW),
+    ],
+)
+def test_made_names_and_programs_named_by_a_wildcard(command: str, level: Level) -> None:
+    assert classify(command).level is level

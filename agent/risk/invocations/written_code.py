@@ -1,0 +1,69 @@
+"""Judge code that the same command writes or fetches, and that a program then runs, loads or finds: as code of its language."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from agent.protocol.decisions import Finding, Level
+from agent.risk.invocations.invocation import Invocation
+from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.tables.scopes import absolute
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_SUFFIXES = {
+    "python": (".py", "/__init__.py", "/__main__.py"), "node": (".js", ".cjs", ".mjs", "/index.js"), "ruby": (".rb",),
+    "perl": (".pm", ".pl"), "php": (".php", ".inc"), "lua": (".lua",), "tclsh": (".tcl",), "Rscript": (".R",),
+}  # fmt: skip
+_PROGRAM = re.compile(
+    r"\.(?:jar|war|class|js|mjs|cjs|ts|mts|tsx|go|dll|exe|msi|php|py|pyz|rb|pl|lua|R|jl|groovy|scala|kts?|swift|tcl|rkt|hs|exs?|erl|sh|wasm"
+    r"|apk|run|AppImage|nix|clj|ml|fsx|csx|raku|cr|nim|dart|java)$"
+)
+_RUN = frozenset(("run", "run-unknown"))
+_NAMED = re.compile(r"[\w./-]+")
+_MOST_NAMES = 400
+
+
+def judge_loaded(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
+    """Files that code names, or Python's modules that they hide, which this command has written or fetched: high counts."""
+    written = walker.files.written()
+    if (not written and not walker.downloads) or UNKNOWN in invocation.cwd:
+        return
+    suffixes = _SUFFIXES.get(language, ())
+    names = _NAMED.findall(code)[:_MOST_NAMES]
+    stems = {absolute(name, invocation.cwd) for name in names}
+    if language == "python":
+        stems |= {absolute(name.replace(".", "/"), invocation.cwd) for name in names}
+        stems |= {absolute(name, invocation.cwd) for name in sys.stdlib_module_names}
+    modules = {f"{stem}{suffix}" for stem in stems for suffix in suffixes} | {
+        stem for stem in stems if stem.endswith(suffixes or ("\0",))
+    }
+    for path in sorted(walker.downloads & modules):
+        walker.add("run-remote", [Word(path, *invocation.place)], invocation.place)
+    for path, (text, taint) in written.items():
+        if text and text != code and path in modules | stems:
+            judge_text(walker, invocation, text, taint, language)
+
+
+def judge_text(walker: Walker, invocation: Invocation, text: str, taint: str, language: str) -> None:
+    """What a file that is loaded holds: that it is high, since loading it at all is told already."""
+    from agent.risk.inline import code as inline_code
+
+    before = len(walker.findings)
+    inline_code.judge(walker, invocation, text, language, taint)
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+
+
+def judge_fetched(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """A program of any language (`java -jar a.jar`, `go run a.go`) that this command fetches, with whatever is behind it."""
+    if not any(one.rule == "run.subcommand" or (one.effect is not None and one.effect.kind in _RUN) for one in found):
+        return
+    operands = [word for word in invocation.words[1:] if not word.text.startswith("-")][:2]
+    for word in operands:
+        if _PROGRAM.search(word.text) and absolute(word.text, invocation.cwd) in walker.downloads:
+            walker.add("run-remote", [word], invocation.place)
+        if "." in word.text or "/" in word.text:
+            break
