@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 
@@ -17,7 +16,7 @@ def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, .
     """Set each name to a text, or remove it (None); returns a line for each that changed: "planner: auto → local".
 
     The file is replaced as a whole, with mode 0600, or stays as it was. Raises ConfigError for one that cannot be read or written, or
-    whose form does not allow the change (settings spread over several lines).
+    that would have to be rewritten elsewhere too (parts of one table that stand apart).
     """
     import tomllib
 
@@ -27,24 +26,22 @@ def write_settings(path: str, changes: Mapping[str, str | None]) -> tuple[str, .
         old = tomllib.loads(before)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {str(error)[:200]}", hint="mend or remove it") from None
-    after = before
-    for name, value in changes.items():
-        after = _changed(after, name, value)
-    wanted = {name: value for name, value in {**old, **changes}.items() if value is not None}
+    changed = {name: value for name, value in changes.items() if old.get(name) != value}
+    wanted = {name: value for name, value in {**old, **changed}.items() if value is not None}
     try:
+        after = _changed(before, changed)
         reached = tomllib.loads(after) == wanted
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except ValueError:  # TOML, but not as the other library reads it
         reached = False
     if not reached:
         raise ConfigError(
             f"{path} cannot be changed without rewriting more of it", hint="change it with `agent-shell config edit`"
         )
-    if after != before:
+    if changed:
         _replace(target, after)
     return tuple(
         f"{name}: {old.get(name, '(not set)')} → {'(not set)' if value is None else value}"
-        for name, value in changes.items()
-        if old.get(name) != value
+        for name, value in changed.items()
     )
 
 
@@ -60,33 +57,23 @@ def _read(path: str) -> str:
         raise ConfigError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _changed(text: str, name: str, value: str | None) -> str:
-    """The text with one line of its first part (before any table) set, added or taken out."""
-    lines = text.splitlines(keepends=True)
-    end = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-    written = None if value is None else f"{name} = {_quoted(value)}\n"
-    for at in range(end):
-        if re.match(rf"\s*{re.escape(name)}\s*=", lines[at]):
-            lines[at : at + 1] = [] if written is None else [written]
-            return "".join(lines)
-    if written is None:
+def _changed(text: str, changes: Mapping[str, str | None]) -> str:
+    """The text with the changes. Raises ValueError where what stands elsewhere would not stay to the byte, and ConfigError."""
+    if not changes:
         return text
-    if end and not lines[end - 1].endswith("\n"):
-        lines[end - 1] += "\n"
-    lines.insert(end, written)
-    return "".join(lines)
+    import tomlkit
 
-
-def _quoted(value: str) -> str:
-    """A TOML basic string. Raises ConfigError for what none can hold."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ConfigError("a settings file cannot hold this name: it is no UTF-8", hint="rename the file") from None
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"' + "".join(f"\\u{ord(char):04x}" if ord(char) < 32 or ord(char) == 127 else char for char in escaped) + '"'
-    )
+    document = tomlkit.parse(text)
+    if document.as_string() != text or any(isinstance(document.get(name), dict) for name in changes):
+        raise ValueError
+    for name, value in changes.items():
+        if value is None:
+            document.remove(name)
+        elif value.encode("utf-8", "replace").decode() == value:
+            document[name] = value
+        else:
+            raise ConfigError("a settings file cannot hold this name: it is no UTF-8", hint="rename the file")
+    return document.as_string()
 
 
 def _replace(path: str, text: str) -> None:

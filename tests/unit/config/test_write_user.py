@@ -35,8 +35,13 @@ def test_comments_order_and_tables_stay(tmp_path: Path) -> None:
     path.write_text('# mine\nmodel = "a"  # old\napprove = "low"\n# planner = "x"\n\n[other]\nmodel = "stays"')
     write_settings(str(path), {"planner": "local", "model": "b"})
     text = path.read_text()
-    assert text.startswith('# mine\nmodel = "b"\napprove = "low"\n# planner = "x"\n\nplanner = "local"\n[other]')
-    assert text.endswith('[other]\nmodel = "stays"')
+    assert text == (
+        '# mine\nmodel = "b"  # old\napprove = "low"\n# planner = "x"\nplanner = "local"\n\n[other]\nmodel = "stays"'
+    )
+    write_settings(str(path), {"planner": None})
+    assert path.read_text() == (
+        '# mine\nmodel = "b"  # old\napprove = "low"\n# planner = "x"\n\n[other]\nmodel = "stays"'
+    )
     assert os.listdir(tmp_path) == ["config.toml"]
 
 
@@ -51,8 +56,32 @@ def test_a_link_is_followed_and_stays_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ('planner = """\nx\n""" # c\n', 'planner = "local" # c\n'),
+        ('"planner" = "x"\n', '"planner" = "local"\n'),
+        ('text = """\nplanner = 1\n"""\n', 'text = """\nplanner = 1\n"""\nplanner = "local"\n'),
+        ("a = [1, # one\n  2]\r\n", 'a = [1, # one\n  2]\r\nplanner = "local"\n'),
+        ("# only a comment", '# only a comment\nplanner = "local"\n'),
+        ("planner = 'local' # mine", "planner = 'local' # mine"),
+    ],
+)
+def test_settings_over_several_lines_and_quoted_names(tmp_path: Path, text: str, after: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(text.encode())
+    write_settings(str(path), {"planner": "local"})
+    assert path.read_bytes().decode() == after
+
+
+@pytest.mark.parametrize(
     "text",
-    ['planner = """\nx\n"""\n', '"planner" = "x"\n', "broken = \n", 'text = """\nplanner = 1\n"""\n'],
+    [
+        "broken = \n",
+        "a = " + "[" * 5_000,
+        '[[rule]]\nname="a"\n[other]\nx=1\n[[rule]]\nname="b"\n',
+        "planner = 1\nplanner = 2\n",
+        "[planner]\nx = 1\n",
+    ],
 )
 def test_what_it_cannot_change_it_leaves(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.toml"
@@ -60,6 +89,40 @@ def test_what_it_cannot_change_it_leaves(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError):
         write_settings(str(path), {"planner": "local"})
     assert path.read_text() == text
+
+
+LINES = (
+    "",
+    "# c",
+    "approve = 'low'  # d",
+    "'model' = \"m\"",
+    'planner="x"#e',
+    "n = [ 1,\n # in\n 2 ]",
+    "t = {a = 1}",
+    "deep.a = 1\ndeep.b = 2",
+)
+TABLES = ("", "\n[one]\nplanner = 1 # f\n", "[[many]]\n\n\n[[many]]\nx=1", "  [one.two]\n\n# end")
+
+
+@given(
+    st.permutations(LINES).flatmap(lambda lines: st.integers(0, len(lines)).map(lambda count: lines[:count])),
+    st.sampled_from(TABLES), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["planner", "model", "fresh"]),
+)  # fmt: skip
+def test_what_is_set_and_taken_out_again_leaves_every_other_line(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], table: str, newline: str, name: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "lines.toml"
+    before = newline.join([*lines, table]).replace("\n", newline).replace("\r\r", "\r")
+    path.write_bytes(before.encode())
+    write_settings(str(path), {name: "new"})
+    written = path.read_bytes().decode()
+    assert tomllib.loads(written) == {**tomllib.loads(before), name: "new"}
+    rest = [line for line in before.splitlines() if line.strip() and name not in line]
+    kept = written.splitlines()
+    assert [line for line in rest if line not in kept] == []
+    write_settings(str(path), {name: None})
+    without = {key: value for key, value in tomllib.loads(before).items() if key != name}
+    assert tomllib.loads(path.read_bytes().decode()) == without
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
