@@ -1,4 +1,4 @@
-"""What is remembered, wired: part of the composition root. Nothing is loaded or read before the first goal."""
+"""Wire the memory of goals: part of the composition root. Nothing is loaded or read before the first goal."""
 
 from __future__ import annotations
 

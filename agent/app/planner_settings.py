@@ -1,4 +1,4 @@
-"""What the settings say of planners: which one is configured, where it answers, and with which key."""
+"""Read the planner settings: which one is configured, where it answers, and with which key."""
 
 from __future__ import annotations
 

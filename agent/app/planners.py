@@ -1,4 +1,4 @@
-"""Which planner a name stands for, built when it is first asked."""
+"""Build the planner that a name stands for, when it is first asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sub-command a command line means, where options stand before its name: `agent-shell --json sessions list`."""
+"""Find the sub-command of a command line, where options stand before its name: `agent-shell --json sessions list`."""
 
 from __future__ import annotations
 

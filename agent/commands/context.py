@@ -1,4 +1,4 @@
-"""What command handlers may see of the engine's state, as protocols: the engine is above this package."""
+"""Protocols of the engine's state as command handlers see it: the engine is above this package."""
 
 from __future__ import annotations
 

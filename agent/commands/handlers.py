@@ -1,4 +1,4 @@
-"""What the core commands do."""
+"""Handlers of the core commands."""
 
 from __future__ import annotations
 

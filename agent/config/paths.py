@@ -1,4 +1,4 @@
-"""Where things are: checkout, user's folders."""
+"""Folders of the program: checkout, user's folders."""
 
 from __future__ import annotations
 

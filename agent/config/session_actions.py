@@ -1,4 +1,4 @@
-"""What `agent-shell sessions` can do: one table for the parser, the help and the completion scripts. Imports nothing.
+"""Table of the actions of `agent-shell sessions`, for the parser, the help and the completion scripts. Imports nothing.
 
 Each action is a module of `agent.frontends.sessions` under the same name, with `add_arguments(parser)` and
 `run(services, options) -> exit code` (a coroutine).

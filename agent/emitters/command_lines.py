@@ -1,4 +1,4 @@
-"""What the terminal says of commands and their rehearsals: each that no prompt has shown, how it ended, how to take it back."""
+"""Print commands and their rehearsals on the terminal: each that no prompt has shown, how it ended, how to take it back."""
 
 from __future__ import annotations
 

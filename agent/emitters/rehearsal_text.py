@@ -1,4 +1,4 @@
-"""What a rehearsal would change, as lines for people: pure, and everything from files made safe to look at.
+"""Format the changes of a rehearsal as lines for people: pure, and everything from files made safe to look at.
 
 A line is a list of (style, text); styles are those of `paint`, "" for none.
 """

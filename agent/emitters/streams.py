@@ -1,4 +1,4 @@
-"""Where output goes: standard output and standard error as byte sinks, and how much colour they take."""
+"""Output streams: standard output and standard error as byte sinks, and how much colour they take."""
 
 from __future__ import annotations
 

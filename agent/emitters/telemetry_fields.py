@@ -1,4 +1,4 @@
-"""What each type of event tells in numbers and in words of ours, and what it tells in words of others. The table of docs/telemetry.md."""
+"""Table of telemetry fields for each type of event: numbers, words of ours, and words of others. The table of docs/telemetry.md."""
 
 from __future__ import annotations
 

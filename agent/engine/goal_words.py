@@ -1,4 +1,4 @@
-"""What a goal says: its text, and what the planner gets with it."""
+"""Text of a goal, and what the planner gets with it."""
 
 from __future__ import annotations
 

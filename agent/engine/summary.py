@@ -1,4 +1,4 @@
-"""How a goal ended: pure functions over its history items."""
+"""Summarize how a goal ended: pure functions over its history items."""
 
 from __future__ import annotations
 

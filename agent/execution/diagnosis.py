@@ -1,4 +1,4 @@
-"""What this machine can confine, rehearse, take back and limit: found by doing it, for `agent-shell doctor`."""
+"""Test what this machine can confine, rehearse, take back and limit: found by doing it, for `agent-shell doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a confined or rehearsed command leaves in the shell: what the next command may find, which is not held in the same way.
+"""List what a confined or rehearsed command leaves in the shell, which the next command may find and is not held in the same way.
 
 Such a command can write down its state itself, since its shell has no right that it has not got. So what is taken over cannot be
 more than definitions: functions as bash itself reads and prints them, and no variable that loads code into every program.

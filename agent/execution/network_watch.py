@@ -1,4 +1,4 @@
-"""Who wants the network: a seccomp filter that asks before an Internet socket is made, and the answer, which is no.
+"""Detect attempts to use the network: a seccomp filter that asks before an Internet socket is made, and the answer, which is no.
 
 The kernel tells the listener which process asked, so that the program can be named; grepping error messages could not. Should the
 listener be gone, the kernel answers ENOSYS by itself: nothing ever hangs. Standard library only: it runs in the helper process.

@@ -1,4 +1,4 @@
-"""What a run comes to: the result of one that ended, or of one that could not start."""
+"""Build the result of a run that ended, or of one that could not start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When to tell the person that a command waits for keys, once and only where nothing on the screen says so."""
+"""Tell the person that a command waits for keys, once and only where nothing on the screen says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a typed line is: a goal, a command of ours, the person's own shell command, or good-bye. Pure."""
+"""Parse a typed line: a goal, a command of ours, the person's own shell command, or good-bye. Pure."""
 
 from __future__ import annotations
 

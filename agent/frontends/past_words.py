@@ -1,4 +1,4 @@
-"""What a person is told of a session that is gone on with."""
+"""Messages to the person about a session that is gone on with."""
 
 from __future__ import annotations
 

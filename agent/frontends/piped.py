@@ -1,4 +1,4 @@
-"""What another program wrote to our standard input, as context for a goal: bounded, and never waited for without end."""
+"""Read piped standard input as context for a goal: bounded, and never waited for without end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every front end is handed by the composition root."""
+"""Services that the composition root hands to every front end."""
 
 from __future__ import annotations
 

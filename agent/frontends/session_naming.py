@@ -1,4 +1,4 @@
-"""Which session a person means: by id, by the beginning of it, by how recent it is, or by the path of a log."""
+"""Find the session a person means: by id, by the beginning of it, by how recent it is, or by the path of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an undo asks: whether, and what to do about each file that was changed since."""
+"""Ask before an undo: whether, and what to do about each file that was changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recorded of a command's fate, and what the history keeps of it."""
+"""Record a command's fate in the log, and what the history keeps of it."""
 
 from __future__ import annotations
 

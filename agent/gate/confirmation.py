@@ -1,4 +1,4 @@
-"""What stands between a proposal and its run: the person, the word they type, and what is recorded of what they said."""
+"""Ask the person to confirm a proposal: the word they type, and what is recorded of what they said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides about a command: its rating, what policy says of it, and the words for that. Nothing here asks or runs."""
+"""Decide about a command: its rating, what policy says of it, and the words for that. Nothing here asks or runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered, in words: as examples for a model, and as the line about experience at a confirmation. Pure."""
+"""Put remembered goals in words: as examples for a model, and as the line about experience at a confirmation. Pure."""
 
 from __future__ import annotations
 

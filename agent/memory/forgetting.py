@@ -1,4 +1,4 @@
-"""What was forgotten, so that it does not come back when the memory is made anew from the logs.
+"""Keep what was forgotten from coming back when the memory is made anew from the logs.
 
 A file of JSON lines beside the memory: hashes with a salt of the file's own, and times. It holds no word of what was forgotten.
 """

@@ -1,4 +1,4 @@
-"""What is remembered: goals in the form they are compared in, commands that a person accepted, and how they went."""
+"""Data model of the memory: goals in the form they are compared in, commands that a person accepted, and how they went."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one goal of the log teaches: which command a person accepted for it and how that went, and what ran at all. Pure."""
+"""Extract what one goal of the log teaches: which command a person accepted for it and how that went, and what ran at all. Pure."""
 
 from __future__ import annotations
 

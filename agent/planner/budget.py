@@ -1,4 +1,4 @@
-"""How much fits into a model's context: token estimates, cutting the middle out of texts, and the window over history."""
+"""Fit text into a model's context: token estimates, cutting the middle out of texts, and the window over history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the two kinds of match have in common: answers, limits of a rule, and what was found about one program. Pure."""
+"""Values that both kinds of match share: answers, limits of a rule, and what was found about one program. Pure."""
 
 from __future__ import annotations
 

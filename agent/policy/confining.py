@@ -1,4 +1,4 @@
-"""How a command is to be confined: the person's setting and every rule that may be about one of its programs. Pure."""
+"""Decide how a command is confined: the person's setting and every rule that may be about one of its programs. Pure."""
 
 from __future__ import annotations
 

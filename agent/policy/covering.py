@@ -1,4 +1,4 @@
-"""Whether rules that allow cover all of a command. Pure.
+"""Check that rules that allow cover all of a command. Pure.
 
 Every program that was rated above low must be covered, or be nothing but the wrapper of covered ones; what belongs to no program
 (a redirection, a hidden character) is covered by nothing.

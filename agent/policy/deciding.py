@@ -1,4 +1,4 @@
-"""What happens to a rated command: run, ask, ask for the word, or refuse. Pure.
+"""Decide what happens to a rated command: run, ask, ask for the word, or refuse. Pure.
 
 The floor first; then the strictest of the level under the approve mode, the person's `--safety-policy` patterns and every rule that
 may be about one of the programs; and only where nothing but the level asks, rules that allow.

@@ -1,4 +1,4 @@
-"""Which policy files count here, read anew whenever one has changed. The only part of policy that reads.
+"""Load the policy files that count here, anew whenever one has changed. The only part of policy that reads.
 
 Nothing raises: a file that is there and cannot be used comes back with `error`, and then nothing runs unasked.
 """

@@ -1,4 +1,4 @@
-"""Whether a rule that allows covers a program that a command would run. Pure.
+"""Match a rule that allows against a program that a command would run. Pure.
 
 It fails closed by counting only what is certain. The other kind of rule is in `touching`.
 """

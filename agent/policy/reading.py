@@ -1,4 +1,4 @@
-"""How the words of one program are read for policy: its name, options in any spelling, operands. Pure.
+"""Read the words of one program for policy: its name, options in any spelling, operands. Pure.
 
 Every question here has a strict and a doubtful side. What loosens (`allow`) counts only what is certain; what tightens counts
 what may be as well, and then asks.

@@ -1,4 +1,4 @@
-"""Where policy files may be, for the settings of a process."""
+"""Locate policy files for the settings of a process."""
 
 from __future__ import annotations
 

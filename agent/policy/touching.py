@@ -1,4 +1,4 @@
-"""Whether a rule that asks or forbids is about a program that a command would run. Pure.
+"""Match a rule that asks or forbids against a program that a command would run. Pure.
 
 It fails closed by counting what may be so: "maybe" is asked for. The other kind of rule is in `matching`.
 """

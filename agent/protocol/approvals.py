@@ -1,4 +1,4 @@
-"""What may run: a command with the report for exactly its text, and how it came to be approved."""
+"""Approved commands: a command with the report for exactly its text, and how it came to be approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the system lets us do, as rows for `doctor`."""
+"""Capabilities of the system, as rows for `doctor`."""
 
 from __future__ import annotations
 

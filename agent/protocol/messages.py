@@ -1,4 +1,4 @@
-"""What people and planners say: user input, history items, provider messages."""
+"""Messages of people and planners: user input, history items, provider messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What running things left behind."""
+"""Results of running things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the pure core meets I/O. Each port has one real implementation and one for tests, wired in `agent.app.composition`."""
+"""Ports between the pure core and I/O. Each has one real implementation and one for tests, wired in `agent.app.composition`."""
 
 from __future__ import annotations
 

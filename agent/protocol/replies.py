@@ -1,4 +1,4 @@
-"""What comes back from planners and providers."""
+"""Replies of planners and providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers ask of the engine, and the engine of planners and providers."""
+"""Requests of callers to the engine, and of the engine to planners and providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failing server means: from status, headers, body or broken connection to a ProviderError with a next step.
+"""Map the failures of a server to errors: from status, headers, body or broken connection to a ProviderError with a next step.
 
 Everything a server says is hostile text: it is made one line, capped, and cleared of control characters and of the key.
 """

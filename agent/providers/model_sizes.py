@@ -1,4 +1,4 @@
-"""How large a model is, from its name."""
+"""Guess how large a model is, from its name."""
 
 from __future__ import annotations
 

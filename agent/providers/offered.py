@@ -1,4 +1,4 @@
-"""What model servers on this machine offer, with what each kind of server tells beyond the names."""
+"""List what model servers on this machine offer, with what each kind of server tells beyond the names."""
 
 from __future__ import annotations
 

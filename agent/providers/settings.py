@@ -1,4 +1,4 @@
-"""How to talk HTTP: time-outs, retries, proxy and certificates. Plain data; nothing here loads httpx."""
+"""HTTP settings: time-outs, retries, proxy and certificates. Plain data; nothing here loads httpx."""
 
 from __future__ import annotations
 

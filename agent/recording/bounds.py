@@ -1,4 +1,4 @@
-"""How large a record may be."""
+"""Limits on the size of a record."""
 
 from __future__ import annotations
 

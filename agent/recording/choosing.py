@@ -1,4 +1,4 @@
-"""Which session `--session-id` and `:session` mean: an existing one by id, beginning or `last`, else a new one of that name."""
+"""Choose the session that `--session-id` and `:session` mean: an existing one by id, beginning or `last`, else a new one of that name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session that is gone on with knows of its past: a fold over its log, and over those that it was branched from."""
+"""Fold the past of a session that is gone on with: over its log, and over those that it was branched from."""
 
 from __future__ import annotations
 

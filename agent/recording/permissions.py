@@ -1,4 +1,4 @@
-"""Who else can read or write what the logs are kept in: found, and repaired with a word. Links are never followed."""
+"""Find who else can read or write what the logs are kept in, and repair it with a word. Links are never followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rehearsal showed, in a few lines of words: for the planner, and for those who read a log."""
+"""Describe a rehearsal in a few lines of words: for the planner, and for those who read a log."""
 
 from __future__ import annotations
 

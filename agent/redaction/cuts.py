@@ -1,4 +1,4 @@
-"""Where a long text may be cut without leaving half a secret behind: half a token looks like no token and is not redacted.
+"""Choose where a long text may be cut without leaving half a secret behind: half a token looks like no token and is not redacted.
 
 A cut goes to the end of a line, where lines are of ordinary length, else to a blank; a private key is never cut open.
 """

@@ -1,4 +1,4 @@
-"""Which lines of a log are worth looking through for secrets: a few searches over many lines at once, where a look at each text takes long.
+"""Select the log lines worth looking through for secrets: a few searches over many lines at once, where a look at each takes long.
 
 A line that is left out holds nothing that `SecretRedactor` would find, neither in a text of its JSON nor in the line as it stands. What
 that rests on: nothing is found without one of the words that `detector_table` and `named_values` begin with, or a known value. Letters,

@@ -1,4 +1,4 @@
-"""What facts of the file system add to a rating: they may raise it and say why, and never lower it. Pure: facts are given.
+"""Add facts of the file system to a rating: they may raise it and say why, and never lower it. Pure: facts are given.
 
 Their words are described at `RiskContext`.
 """

@@ -1,4 +1,4 @@
-"""What a terminal would hide, made visible: what is shown is what runs.
+"""Make visible what a terminal would hide: what is shown is what runs.
 
 Control characters become control pictures (␛ for ESC, ␀ for NUL), other invisible or reordering characters become
 `<U+202E>`, and so do letters of other alphabets inside a Latin word. Newline and tab stay. What writing needs stays too:

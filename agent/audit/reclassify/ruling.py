@@ -1,4 +1,4 @@
-"""What would be said of a text today: today's classifier, and one policy."""
+"""Rate a recorded text as today: today's classifier, and one policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was judged then: every text that a log proposes, rates or runs, with what was decided about it."""
+"""Collect every text that a log proposes, rates or runs, with what was decided about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran then, told again: an executor, a rehearser and pre-images that start nothing, look at no file and keep nothing."""
+"""Stand-ins that replay recorded runs: an executor, a rehearser and pre-images that start nothing, look at no file and keep nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session ran, as a list that can be gone through again."""
+"""List what a session ran, so that it can be gone through again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sessions are to go: by age, by how much all of them take, by how their goals ended. Decides; removes nothing."""
+"""Decide which sessions are pruned: by age, by how much all of them take, by how their goals ended. Removes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session is made of, as far as it matters for keeping it: when it was, how its goals ended, what could be undone."""
+"""Survey sessions for pruning: when each was, how its goals ended, what could be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column each field of the events becomes: one map, made from the event types, so that nothing has to be guessed from a log."""
+"""Map fields of events to columns of the SQL views: made from the event types, so that nothing has to be guessed from a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of the lines of a log before DuckDB sees any: their type, whose they are, and the keys that a question needs of them."""
+"""Read the heads of log lines before DuckDB sees any: their type, whose they are, and the keys that a question needs of them."""
 
 from __future__ import annotations
 

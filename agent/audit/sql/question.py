@@ -1,4 +1,4 @@
-"""What a query needs of the views: asked of DuckDB itself, over empty tables, before any log is read."""
+"""Find out which views and columns a query needs: asked of DuckDB itself, over empty tables, before any log is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the columns of a view grow from lines: which lines a question needs, whole or only their heads, and the statement that adds rows."""
+"""Fill the columns of a view from log lines: which lines a question needs, whole or only their heads, and the statement that adds rows."""
 
 from __future__ import annotations
 

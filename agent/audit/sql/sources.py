@@ -1,4 +1,4 @@
-"""Which files a question is asked of: logs of one folder, or of many machines' folders, in place."""
+"""Find the files that a question is asked of: logs of one folder, or of many machines' folders, in place."""
 
 from __future__ import annotations
 

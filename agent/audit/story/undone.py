@@ -1,4 +1,4 @@
-"""Which runs were taken back later: told by the same log further on, or by the log of whoever took them back."""
+"""Find the runs that were taken back later: told by the same log further on, or by the log of whoever took them back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a player shows, piece by piece."""
+"""Frames of an exported session, as a player shows them piece by piece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rehearsal would have changed, and texts before and after an edit, as HTML."""
+"""Render the changes of a rehearsal, and texts before and after an edit, as HTML."""
 
 from __future__ import annotations
 

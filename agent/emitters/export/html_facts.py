@@ -1,4 +1,4 @@
-"""What the head of the report says of a whole session, counted while its goals go by."""
+"""Count the facts of a whole session for the head of the HTML report, while its goals go by."""
 
 from __future__ import annotations
 

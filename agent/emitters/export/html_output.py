@@ -1,4 +1,4 @@
-"""What a command printed, as one folded block: pieces in the order they came, bounded in size."""
+"""Render the output of a command as one folded HTML block: pieces in the order they came, bounded in size."""
 
 from __future__ import annotations
 

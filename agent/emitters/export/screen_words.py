@@ -1,4 +1,4 @@
-"""What a drawn session says that no emitter says: where it begins, and what was done to its log."""
+"""Texts of a drawn session that no emitter prints: where it begins, and what was done to its log."""
 
 from __future__ import annotations
 

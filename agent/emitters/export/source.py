@@ -1,4 +1,4 @@
-"""What an export is made from."""
+"""Source of an export: the records and what they are drawn with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When things happened in a session, in seconds since its first record, from times that may lie."""
+"""Compute when things happened in a session, in seconds since its first record, from times that may lie."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a text comes into being under somebody's fingers: the log only knows how it ended."""
+"""Imitate the typing of a text: the log only knows how it ended."""
 
 from __future__ import annotations
 

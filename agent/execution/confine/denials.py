@@ -1,4 +1,4 @@
-"""What confinement probably denied a command that failed, and the narrowest way out. Pure but for looking where paths lie.
+"""Guess what confinement denied a command that failed, and the narrowest way out. Pure but for looking where paths lie.
 
 The kernel only says "read-only" or "permission denied" to a program, which may say it on, or not. So what the command printed is read
 with care: only a path that is named together with such an error, and really lies outside, is told as denied. What the rating knows the

@@ -1,4 +1,4 @@
-"""Which confinement this machine can give: each rung is tried once a process, in a child, when it is first asked for."""
+"""Choose the strongest confinement this machine can give: each rung is tried once a process, in a child, when it is first asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a confined process may touch, as it travels to the helper. Standard library only."""
+"""Limits of a confined process, as they travel to the helper. Standard library only."""
 
 from __future__ import annotations
 

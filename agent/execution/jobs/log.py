@@ -1,4 +1,4 @@
-"""Where a background job's output is kept: a 0600 file in a 0700 folder, in memory where nothing may stay on disk."""
+"""Output log of a background job: a 0600 file in a 0700 folder, in memory where nothing may stay on disk."""
 
 from __future__ import annotations
 

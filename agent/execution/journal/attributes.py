@@ -1,4 +1,4 @@
-"""What a file is beside its content: mode, owner, times, extended attributes; read, compared and set without following links."""
+"""File attributes beside content: mode, owner, times, extended attributes; read, compared and set without following links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the files of a direct run before it: kept on disk while it runs, so that it can be compared even after a crash."""
+"""Record the files of a direct run before it starts: kept on disk while it runs, so that it can be compared even after a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command writes beside the files that its risk report names: results of packers, backups, names made up while it runs.
+"""Predict files written beside those that a risk report names: results of packers, backups, names made up while it runs.
 
 A pre-image that promises to take a run back must cover these, or say that it does not.
 """

@@ -1,4 +1,4 @@
-"""What a direct run changed of the files that were kept: actions as if it had been a commit, so that it is taken back the same way."""
+"""Compute what a direct run changed of the files that were kept: as the actions of a commit, so that it is taken back the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How files stand when a commit or an undo is over, and what changed about them since: so that nothing newer is ever lost."""
+"""States of files after a commit or an undo, and what changed about them since: so that nothing newer is ever lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What taking a run back (or doing it again) would do to each path, told from its intent and what lies ready: nothing is touched."""
+"""Preview an undo (or doing it again) for each path, told from its intent and what lies ready: nothing is touched."""
 
 from __future__ import annotations
 

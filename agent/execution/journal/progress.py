@@ -1,4 +1,4 @@
-"""How far a run through the actions of an entry has come, for whoever goes on with it after a crash.
+"""Record how far a run through the actions of an entry has come, for whoever goes on with it after a crash.
 
 Everything before the action it names is done, everything behind it is not, and of itself it is not known. That holds in both directions,
 and between two runs, too. It is not waited for to be on disk: a process that is killed leaves it as it was written.

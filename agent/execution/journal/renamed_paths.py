@@ -1,6 +1,4 @@
-"""Where a path of an action is when all actions are done, or none: folders that are renamed take what is in them along, and names are
-freed and taken again.
-"""
+"""Map paths through folder renames: where each is when all actions are done, or none. Names are freed and taken again."""
 
 from __future__ import annotations
 

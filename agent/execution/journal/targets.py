@@ -1,4 +1,4 @@
-"""Which files a command would change, as far as its risk report names them, before it runs."""
+"""Find the files a command would change, as far as its risk report names them, before it runs."""
 
 from __future__ import annotations
 

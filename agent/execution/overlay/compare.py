@@ -1,4 +1,4 @@
-"""Whether a file of the upper folder differs from the real one: in content, only in what is said about it, or not at all."""
+"""Compare a file of the upper folder with the real one: different in content, only in attributes, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether everything that a rehearsal touched is still what it was when the rehearsal began.
+"""Detect conflicts before a commit: everything that a rehearsal touched must still be what it was when the rehearsal began.
 
 A file that somebody changed meanwhile is never overwritten, and a folder in which something new came is never removed. Change times
 cannot be set by anybody, so they tell it: what changed after the overlay was mounted has a later one.

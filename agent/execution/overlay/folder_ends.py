@@ -1,4 +1,4 @@
-"""What becomes of the folders that were there before: mode, owner and attributes, and the mtimes that they have in the end."""
+"""Restore folders that were there before a commit: mode, owner and attributes, and the mtimes that they have in the end."""
 
 from __future__ import annotations
 

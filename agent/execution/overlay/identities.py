@@ -1,4 +1,4 @@
-"""Which files of an upper folder are real files under another name, and which are names of one file.
+"""Identify files of an upper folder: real files under another name, and several names of one file.
 
 Second of three passes. The overlay says of a copied file which real file it was (its origin); that file is looked for among what is gone
 from its place. Names of one new file share an inode of the upper folder.

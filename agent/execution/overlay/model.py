@@ -1,4 +1,4 @@
-"""What a rehearsal leaves on disk, as data: the overlaid places, and the steps that would make their changes real.
+"""Data model of a rehearsal on disk: the overlaid places, and the steps that would make their changes real.
 
 Paths are bytes and absolute. Standard library only.
 """

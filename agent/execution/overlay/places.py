@@ -1,4 +1,4 @@
-"""Where scratch folders and journals lie: on the file system that they cover, in a folder that only we can enter."""
+"""Choose where scratch folders and journals lie: on the file system that they cover, in a folder that only we can enter."""
 
 from __future__ import annotations
 

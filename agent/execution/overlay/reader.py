@@ -1,4 +1,4 @@
-"""What a rehearsal changed, read from the upper folders of its overlays: steps that make it real, in an order that works.
+"""Read the changes of a rehearsal from the upper folders of its overlays: steps that make it real, in an order that works.
 
 The overlay must be unmounted, or at least no longer written to. What the command left in the upper folder is hostile: nothing in it is
 followed, opened (but regular files) or trusted.

@@ -1,4 +1,4 @@
-"""Which new folders can be put in place as one, by a single rename, and which names have to be linked one by one.
+"""Find new folders that one rename can put in place as a whole, and the names that have to be linked one by one.
 
 A new folder is whole if everything in it is new: no moved folder or file, no trace of something removed, no name of a file outside.
 """

@@ -1,4 +1,4 @@
-"""What it takes to start one command, and how the helper is asked for it."""
+"""Launch request of one command, and how the helper is asked for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a rehearsal may go."""
+"""Limits of a rehearsal: how far it may go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rehearsal could not show, in words. Names in it are the command's own: whoever shows them escapes them."""
+"""Describe what a rehearsal could not show. Names in it are the command's own: whoever shows them escapes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails in a rehearsal and may not fail for real, as far as the command and its messages let one see it."""
+"""Detect failures of a rehearsal that a real run may not have, as far as the command and its messages let one see it."""
 
 from __future__ import annotations
 

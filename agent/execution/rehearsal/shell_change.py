@@ -1,4 +1,4 @@
-"""What a rehearsed command leaves in the shell: making it real takes that over, so it is told beforehand. Names, never values."""
+"""Describe what a rehearsed command leaves in the shell: making it real takes that over, so it is told beforehand. Names, never values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which places a rehearsal overlays, which stay read-only, and why: planned from facts, before anything is mounted.
+"""Plan the places a rehearsal overlays, those that stay read-only, and why: from facts, before anything is mounted.
 
 Pure: everything it needs to know about the file system comes through `Facts`. Paths are bytes.
 """

@@ -1,4 +1,4 @@
-"""What the processes around a rehearsed command tell the program: lines of JSON in a file of the scratch. Standard library only."""
+"""Reports from the processes around a rehearsed command: lines of JSON in a file of the scratch. Standard library only."""
 
 from __future__ import annotations
 

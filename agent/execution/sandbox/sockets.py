@@ -1,4 +1,4 @@
-"""Where programs outside listen: a socket reached by its path leads out of any namespace. Standard library only."""
+"""Find the sockets that programs outside listen on: one reached by its path leads out of any namespace. Standard library only."""
 
 from __future__ import annotations
 

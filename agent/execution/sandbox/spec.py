@@ -1,4 +1,4 @@
-"""What a rehearsal's sandbox is made of, as it travels to the helper. Standard library only."""
+"""Specification of a rehearsal's sandbox, as it travels to the helper. Standard library only."""
 
 from __future__ import annotations
 

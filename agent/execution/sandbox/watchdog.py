@@ -1,4 +1,4 @@
-"""How much a running rehearsal has written so far, and when that is too much. Standard library only."""
+"""Watch how much a running rehearsal has written, and say when that is too much. Standard library only."""
 
 from __future__ import annotations
 

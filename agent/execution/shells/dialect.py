@@ -1,4 +1,4 @@
-"""What another shell than bash needs so that its state survives from command to command."""
+"""Dialects of shells other than bash: what each needs so that its state survives from command to command."""
 
 from __future__ import annotations
 

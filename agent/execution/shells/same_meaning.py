@@ -1,4 +1,4 @@
-"""Whether a command means in another shell what it means in bash, for which it was rated.
+"""Check that a command means in another shell what it means in bash, for which it was rated.
 
 A list of what is the same, not of what differs: anything that is not plainly the same is told, so that the caller fails
 closed (runs it by bash, or rates it high). Texts are read one character at a time, without a grammar.

@@ -1,4 +1,4 @@
-"""Which shell runs a command, with which words and environment, and what it left behind."""
+"""Start a shell for a command: which one, with which words and environment, and what it left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a started command enters its sandbox: between fork and exec, in the process that becomes the command.
+"""Enter the sandbox of a started command: between fork and exec, in the process that becomes the command.
 
 One optional key of a launch request, `sandbox`, says which: {"kind": "confine", …} or {"kind": "rehearse", …}.
 Standard library only: it runs in the helper process.

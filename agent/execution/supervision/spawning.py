@@ -1,4 +1,4 @@
-"""How the keeper's child becomes the command: group, descriptors, limits, sandbox, folder, exec.
+"""Turn the guardian's child into the command: group, descriptors, limits, sandbox, folder, exec.
 
 Whatever fails on the way is told through a pipe that exec closes. Standard library only: it runs in the helper process.
 """

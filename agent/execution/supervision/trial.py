@@ -1,4 +1,4 @@
-"""Whether a confinement can be had here, found by entering it in a process made for that. Standard library only; runs in the helper."""
+"""Try a confinement by entering it in a process made for that. Standard library only; runs in the helper."""
 
 from __future__ import annotations
 

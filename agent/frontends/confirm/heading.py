@@ -1,4 +1,4 @@
-"""What stands above a confirmation: level, reasons, what would be safer. Pure: a request in, styled lines out."""
+"""Format the heading of a confirmation: level, reasons, what would be safer. Pure: a request in, styled lines out."""
 
 from __future__ import annotations
 

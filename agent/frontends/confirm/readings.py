@@ -1,4 +1,4 @@
-"""How a goal was read, where in a plan a command stands, and what else was perhaps meant: the words for a confirmation. Pure."""
+"""Describe for a confirmation how a goal was read, where in a plan a command stands, and what else was perhaps meant. Pure."""
 
 from __future__ import annotations
 

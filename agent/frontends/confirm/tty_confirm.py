@@ -1,4 +1,4 @@
-"""Who can be asked: the terminal at standard input, the controlling terminal behind a pipe, or nobody."""
+"""Find the terminal a person can be asked on: at standard input, the controlling one behind a pipe, or none."""
 
 from __future__ import annotations
 

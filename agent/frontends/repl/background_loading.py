@@ -1,4 +1,4 @@
-"""What goes on while the person types the first line: loading what the first goal needs, and looking for what could be offered."""
+"""Load in the background while the person types the first line: what the first goal needs, and what could be offered."""
 
 from __future__ import annotations
 

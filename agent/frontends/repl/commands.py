@@ -1,5 +1,5 @@
-"""What only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:models`, `:safety`, `:policy`, `:tty`,
-`:jobs`, `:kill`, `:rehearse`, `:undo`, `:history`, `:memory`, `:forget`."""
+"""Commands that only a REPL understands: `:help`, `:new`, `:session`, `:branch` and the like, `:model`, `:models`, `:safety`,
+`:policy`, `:tty`, `:jobs`, `:kill`, `:rehearse`, `:undo`, `:history`, `:memory`, `:forget`."""
 
 from __future__ import annotations
 

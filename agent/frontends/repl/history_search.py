@@ -1,4 +1,4 @@
-"""What Ctrl-R searches: goals and commands of all sessions, from the index, read beside the prompt and never waited for."""
+"""Search goals and commands of all sessions for Ctrl-R: from the index, read beside the prompt and never waited for."""
 
 from __future__ import annotations
 

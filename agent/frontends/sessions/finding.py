@@ -1,4 +1,4 @@
-"""What list, search and stats share: the index with its messages to the person, styles, and short forms."""
+"""Helpers that list, search and stats share: the index with its messages to the person, styles, and short forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policy says to a command, and which rule decided: for `agent-shell risk --policy`."""
+"""Report what policy says to a command, and which rule decided: for `agent-shell risk --policy`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a reply is written on the wire: `mode-json`, `small-json`, `small-text`, `plan-json`, `native`; all end in one internal type.
+"""Table of the reply codecs: `mode-json`, `small-json`, `small-text`, `plan-json`, `native`; all end in one internal type.
 
 A codec belongs to the tools on offer. Adding one is a class with the attributes of `Codec` and an entry in `make_codec`.
 """

@@ -1,4 +1,4 @@
-"""What planner and classifier may know about this machine: nothing secret, in bounded time, without running project code."""
+"""Collect facts about this machine for planner and classifier: nothing secret, in bounded time, without running project code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git says about a directory, asked in a way in which a hostile repository cannot make git run anything.
+"""Ask git about a directory, in a way in which a hostile repository cannot make git run anything.
 
 A repository's own configuration may name programs that even `git status` runs: a file-system monitor, hooks, clean filters, helpers
 that fetch missing objects. All of them are switched off; where filters are configured in the repository, the working tree is not

@@ -1,4 +1,4 @@
-"""What work in a repository is recorded nowhere: read from its index and its files, so that nothing it configures can be run.
+"""Find work in a repository that is recorded nowhere: read from its index and its files, so that nothing it configures can be run.
 
 git itself is not asked: a hostile repository can have even `git status` start programs, and a person who types waits for this.
 """

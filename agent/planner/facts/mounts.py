@@ -1,4 +1,4 @@
-"""What is mounted where, and which disks are in use: read from /proc and /sys."""
+"""List mounts, and disks that are in use: read from /proc and /sys."""
 
 from __future__ import annotations
 

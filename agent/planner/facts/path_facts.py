@@ -1,4 +1,4 @@
-"""What the paths that a command names are right now: kind, where links lead, mounts, size of what would go, work that would be lost.
+"""Look at the paths that a command names: kind, where links lead, mounts, size of what would go, work that would be lost.
 
 Which paths those are, and what would happen to them, is asked of the classifier itself, without facts. All of it is bounded in number
 and time, only reads metadata (and, of a repository, its index), and starts nothing.

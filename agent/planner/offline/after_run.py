@@ -1,4 +1,4 @@
-"""What to say about a command that ran, and the one correction to propose when it failed."""
+"""Comment on a command that ran, and propose the one correction when it failed."""
 
 from __future__ import annotations
 

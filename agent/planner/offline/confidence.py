@@ -1,4 +1,4 @@
-"""How sure a command can be: from how the goal was read, and from what of the goal is to be seen in the command.
+"""Score how sure a command can be: from how the goal was read, and from what of the goal is to be seen in the command.
 
 The number is meant as a share: of commands with 0.9, nine in ten do what was asked. What lies below `OFFERED` is not offered.
 """

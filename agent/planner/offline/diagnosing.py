@@ -1,4 +1,4 @@
-"""What a failed program said, looked up in the rules of repairs/*.toml."""
+"""Look up what a failed program said in the rules of repairs/*.toml."""
 
 from __future__ import annotations
 

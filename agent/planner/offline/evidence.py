@@ -1,4 +1,4 @@
-"""What a goal says that its command shows no sign of. Only the typed goal and the finished command are compared.
+"""Find what a goal says that its command shows no sign of. Only the typed goal and the finished command are compared.
 
 Recipes and grammar can take a word for something else, or pass over it. `evidence.toml` says for each kind of wish how the command looks
 that grants it; so a mistake of theirs is seen by somebody who knows nothing of how they read. It holds for commands that only read, too.

@@ -1,4 +1,4 @@
-"""What a person said, apart from any recipe: the goal in a history, its words and its texts, what cannot be a goal."""
+"""Parse a goal apart from any recipe: the goal in a history, its words and its texts, what cannot be a goal."""
 
 from __future__ import annotations
 

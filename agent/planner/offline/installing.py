@@ -1,4 +1,4 @@
-"""How a program that is missing can be had here."""
+"""Suggest how to install a program that is missing here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which recipes fit a goal, how well, and which come nearest when none does."""
+"""Match a goal to recipes: how well each fits, and which come nearest when none does."""
 
 from __future__ import annotations
 

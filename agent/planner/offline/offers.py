@@ -1,4 +1,4 @@
-"""Which commands fit a goal, in which order, and how sure each of them is."""
+"""Offer the commands that fit a goal, in order, with how sure each of them is."""
 
 from __future__ import annotations
 

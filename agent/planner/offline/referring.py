@@ -1,4 +1,4 @@
-"""What "it", "there" and "them" mean in a step: what the steps before it made, named or found."""
+"""Resolve "it", "there" and "them" in a step to what the steps before it made, named or found."""
 
 from __future__ import annotations
 

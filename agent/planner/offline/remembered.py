@@ -1,4 +1,4 @@
-"""What is remembered, before what recipes know: the command that a person accepted for this goal, and what comes near it.
+"""Offer remembered commands before what recipes know: the one that a person accepted for this goal, and what comes near it.
 
 It is a proposal like any other. What changed something comes back only for the same words with the same literals, in the same folder.
 """

@@ -1,4 +1,4 @@
-"""What readers of slots look at: the tokens of one goal, and what is true around it."""
+"""Tokens of one goal and what is true around it, as readers of slots look at them."""
 
 from __future__ import annotations
 

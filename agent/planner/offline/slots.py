@@ -1,4 +1,4 @@
-"""What each type of slot accepts. A reader looks at one position and says how many tokens it takes and what they mean.
+"""Read slots by type. A reader looks at one position and says how many tokens it takes and what they mean.
 
 `cued` is the word that announces the slot there, "" for none.
 """

@@ -1,4 +1,4 @@
-"""What is true around a request."""
+"""Surroundings of a request: what is true around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed here and whose it is: found by looking at the search path and where its links point, never by running anything."""
+"""Find what is installed here and whose it is: by looking at the search path and where its links point, never by running anything."""
 
 from __future__ import annotations
 

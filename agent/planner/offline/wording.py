@@ -1,4 +1,4 @@
-"""How an offer is made, and what is said where there is none."""
+"""Word an offer, and what is said where there is none."""
 
 from __future__ import annotations
 

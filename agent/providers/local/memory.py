@@ -1,4 +1,4 @@
-"""Whether a model fits into this machine's memory, told before it is loaded."""
+"""Check that a model fits into this machine's memory, before it is loaded."""
 
 from __future__ import annotations
 

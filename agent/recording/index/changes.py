@@ -1,4 +1,4 @@
-"""Which sessions have changed since the index read them, by looking at names, sizes and times alone."""
+"""Find sessions that have changed since the index read them, by looking at names, sizes and times alone."""
 
 from __future__ import annotations
 

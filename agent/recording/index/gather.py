@@ -1,4 +1,4 @@
-"""What is kept of a session, put together line by line. The state can be stored at any line and taken up again at the next one."""
+"""Gather what the index keeps of a session, line by line. The state can be stored at any line and taken up again at the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which logs have changed since they were last read, and their new lines. A line is read whole or not at all."""
+"""Find logs that have changed since they were last read, and their new lines. A line is read whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session's two ends tell, where the index has not come to the end of it yet: when it began, its first goal, how it went last.
+"""Outline a session from its two ends, where the index has not come to the end of it yet: when it began, its first goal, how it went last.
 
 A log of gigabytes is known from its first and its last kilobytes well enough for a row in a listing, but for its sums.
 """

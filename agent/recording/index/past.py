@@ -1,4 +1,4 @@
-"""What was asked and run before, each text once: the history across sessions. Private goals are not in it."""
+"""List what was asked and run before, each text once: the history across sessions. Private goals are not in it."""
 
 from __future__ import annotations
 

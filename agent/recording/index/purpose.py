@@ -1,4 +1,4 @@
-"""What an index is made for that cannot be kept: it is gone after one question, so it takes in no more than that one needs."""
+"""Purpose of an index that cannot be kept: it is gone after one question, so it takes in no more than that one needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a log stands to its head: whether it ends where it is known to have ended, or as a crash may have left it."""
+"""Compare a log with its head: it ends where it is known to have ended, or as a crash may have left it."""
 
 from __future__ import annotations
 

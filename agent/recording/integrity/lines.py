@@ -1,4 +1,4 @@
-"""What of a line the chain needs, read without reading the rest."""
+"""Read of a line what the chain needs, without reading the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the writer does for a log's proof beside the chain: its head and its signatures. A fault there stops no log, but is said."""
+"""Write a log's proof beside the chain: its head and its signatures. A fault there stops no log, but is said."""
 
 from __future__ import annotations
 

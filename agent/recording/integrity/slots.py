@@ -1,4 +1,4 @@
-"""How a head is laid out in its file: lines of a fixed size with a checksum, two for each log, written in turns.
+"""File layout of heads: lines of a fixed size with a checksum, two for each log, written in turns.
 
 A crash while one is written leaves the other; the checksum tells a torn line from a whole one. It is no protection against a person.
 """

@@ -1,4 +1,4 @@
-"""What a program runs in turn: commands that stand in its own words, and texts that it reads as shell code."""
+"""Find what a program runs in turn: commands that stand in its own words, and texts that it reads as shell code."""
 
 from __future__ import annotations
 

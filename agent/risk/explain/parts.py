@@ -1,4 +1,4 @@
-"""What an explanation is made of: a tree of parts, and the budget that keeps it short."""
+"""Tree of an explanation, and the budget that keeps it short."""
 
 from __future__ import annotations
 

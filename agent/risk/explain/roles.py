@@ -1,4 +1,4 @@
-"""What happens to an operand, and where it lies, in words."""
+"""Describe what happens to an operand, and where it lies."""
 
 from __future__ import annotations
 

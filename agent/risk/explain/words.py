@@ -1,4 +1,4 @@
-"""What each word of one program means: options with their values, sub-commands, operands and their roles."""
+"""Explain each word of one program: options with their values, sub-commands, operands and their roles."""
 
 from __future__ import annotations
 

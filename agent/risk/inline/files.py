@@ -1,4 +1,4 @@
-"""What inline code does to files: deletions, writes, devices, and secrets that it reads."""
+"""Find what inline code does to files: deletions, writes, devices, and secrets that it reads."""
 
 from __future__ import annotations
 

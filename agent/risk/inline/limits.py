@@ -1,4 +1,4 @@
-"""How much of inline code is looked through, and the finding for code that has more."""
+"""Limits on the inline code that is looked through, and the finding for code that has more."""
 
 from __future__ import annotations
 

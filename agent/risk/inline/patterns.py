@@ -1,4 +1,4 @@
-"""What gives away, in code of other languages, that it starts programs, deletes, writes, connects or hides."""
+"""Patterns that give away, in code of other languages, that it starts programs, deletes, writes, connects or hides."""
 
 from __future__ import annotations
 

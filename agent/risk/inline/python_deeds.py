@@ -1,4 +1,4 @@
-"""What calls in Python code do to files: deletions, writes, moves, and the files that are read."""
+"""Find what calls in Python code do to files: deletions, writes, moves, and the files that are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python code may use and still be harmless: built-in functions, members of modules, attributes of values.
+"""Names that Python code may use and still be harmless: built-in functions, members of modules, attributes of values.
 
 Allowed names only compute, read or print, whatever they are given. None of them calls what a text names, and none returns a module.
 """

@@ -1,4 +1,4 @@
-"""What Ruby code may use and still be harmless: names that only compute, read or print, whatever they are given."""
+"""Names that Ruby code may use and still be harmless: they only compute, read or print, whatever they are given."""
 
 from agent.risk.inline.reading import listed, words
 

@@ -1,4 +1,4 @@
-"""What leaves the machine by programs that send, serve, look up or copy: secrets in their words and in their input."""
+"""Find what leaves the machine by programs that send, serve, look up or copy: secrets in their words and in their input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rating kept of each program that would run: for policy rules, and for explaining a command."""
+"""Programs that a rated command would run, kept for policy rules, and for explaining a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one rating may cost. Work is counted, not timed, so that the same text always ends the same way."""
+"""Work budget of one rating. Work is counted, not timed, so that the same text always ends the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the text of a command is data rather than code: inside quotes, in comments, in here-documents.
+"""Find where the text of a command is data rather than code: inside quotes, in comments, in here-documents.
 
 Only for deciding whether an odd blank or sign is worth a warning. What is not plainly data counts as code: a double-quoted
 text with a substitution in it, a quote without its end, a here-document without its last line.

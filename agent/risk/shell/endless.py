@@ -1,4 +1,4 @@
-"""What never ends: functions that call themselves twice or in the background, loops that start things in it, files that fill the disk."""
+"""Find what never ends: functions that call themselves twice or in the background, loops that start things, files that fill the disk."""
 
 from __future__ import annotations
 

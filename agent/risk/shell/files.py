@@ -1,4 +1,4 @@
-"""What files hold that the command itself writes before it reads or runs them: `echo … > a.sh; sh a.sh`, `bash <(echo …)`."""
+"""Track files that the command itself writes before it reads or runs them: `echo … > a.sh; sh a.sh`, `bash <(echo …)`."""
 
 from __future__ import annotations
 

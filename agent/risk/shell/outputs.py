@@ -1,4 +1,4 @@
-"""What programs write to stdout where that can be known: text for echo and friends, taint for downloads and secrets."""
+"""Predict what programs write to stdout where that can be known: text for echo and friends, taint for downloads and secrets."""
 
 from __future__ import annotations
 

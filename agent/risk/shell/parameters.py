@@ -1,4 +1,4 @@
-"""What the parts of a word stand for: literal text, parameters in all their forms, substitutions."""
+"""Expand the parts of a word: literal text, parameters in all their forms, substitutions."""
 
 from __future__ import annotations
 

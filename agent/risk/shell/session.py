@@ -1,4 +1,4 @@
-"""What earlier commands of the session left in its shell: names and variables that no longer mean what they say.
+"""Track what earlier commands of the session left in its shell: names and variables that no longer mean what they say.
 
 A function or alias that was approved once is run again whenever its name is; so each use is rated by its body. What the
 shell defines but the command does not use changes nothing. The real meaning of a name is judged too: this only raises.

@@ -1,4 +1,4 @@
-"""What a command finds in the shell, and changes for the next one: variables, functions, directory."""
+"""State of the shell that a command finds, and changes for the next one: variables, functions, directory."""
 
 from __future__ import annotations
 

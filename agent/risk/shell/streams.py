@@ -1,4 +1,4 @@
-"""What flows between programs: redirections, and what the output of one means as the input of the next."""
+"""Track what flows between programs: redirections, and what the output of one means as the input of the next."""
 
 from __future__ import annotations
 

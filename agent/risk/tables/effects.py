@@ -1,4 +1,4 @@
-"""What a program's knowledge table says about its options, sub-commands and operands, as effects."""
+"""Turn a program's knowledge table into effects of its options, sub-commands and operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told about programs: `knowledge/_help.msgpack`, made from the same tables as what ratings read.
+"""Load what people are told about programs: `knowledge/_help.msgpack`, made from the same tables as what ratings read.
 
 Loaded by explanations only, so that a rating does not pay for it.
 """

@@ -1,4 +1,4 @@
-"""How far a path reaches: the workspace, home, the system, a device, everything."""
+"""Classify how far a path reaches: the workspace, home, the system, a device, everything."""
 
 from __future__ import annotations
 

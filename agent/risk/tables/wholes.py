@@ -1,4 +1,4 @@
-"""Whether an effect takes all of a place: home, the root, a folder of the system, a mounted volume, a disk. Pure.
+"""Check whether an effect takes all of a place: home, the root, a folder of the system, a mounted volume, a disk. Pure.
 
 A policy's floor stands on this, so it says nothing about a part of such a place, and nothing about what is not known.
 """

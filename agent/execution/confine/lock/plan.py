@@ -1,4 +1,4 @@
-"""What a command that is held to its rating may touch, as it travels to the helper. Standard library only."""
+"""Limits of a command that is held to its rating, as they travel to the helper. Standard library only."""
 
 from __future__ import annotations
 

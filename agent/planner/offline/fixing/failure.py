@@ -1,4 +1,4 @@
-"""What a correction is made from, and what comes out."""
+"""Values of a correction: what it is made from, and what comes out."""
 
 from __future__ import annotations
 

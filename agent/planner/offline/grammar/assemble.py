@@ -1,4 +1,4 @@
-"""What was read of a goal, put together: is it about files or about lines, what is counted, what goes where."""
+"""Assemble an intent from what was read of a goal: is it about files or about lines, what is counted, what goes where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command changes, told from its text: deleting, moving, writing ..., and where its output goes."""
+"""Tell what a command changes from its text: deleting, moving, writing ..., and where its output goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether everything that an intent says can be done together. What cannot is better not offered than left out silently."""
+"""Check that everything an intent says can be done together. What cannot is better not offered than left out silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with files themselves: delete, copy, move, permissions, owners, archives, checksums, names."""
+"""Compose actions on files themselves: delete, copy, move, permissions, owners, archives, checksums, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a goal was read, in a line: "find · files · *.log · under /var/log"."""
+"""Describe how a goal was read, in a line: "find · files · *.log · under /var/log"."""
 
 from __future__ import annotations
 

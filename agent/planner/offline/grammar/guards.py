@@ -1,5 +1,4 @@
-"""Whether a goal asks for just the change that a command makes. What is in doubt is refused: no command, and"
-" the reason in words.
+"""Check that a goal asks for just the change that a command makes. What is in doubt is refused: no command, and the reason in words.
 
 Recipes and grammar find commands by the words of a goal; they can be wrong about a goal of many words. Here only the finished command
 and the goal as it was typed are compared, so a mistake of theirs has to get past somebody who knows nothing of how they read.

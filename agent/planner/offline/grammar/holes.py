@@ -1,4 +1,4 @@
-"""What the slots of grammar rules accept: numbers, columns, separators, permissions, names, texts, paths."""
+"""Read the slots of grammar rules: numbers, columns, separators, permissions, names, texts, paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a goal asks for, as values: which files or text, what happens to the lines, and where the result goes."""
+"""Data model of a goal's intent: which files or text, what happens to the lines, and where the result goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words mean the same to the grammar: one lemma for each group of forms and synonyms."""
+"""Map words to lemmas of the grammar: one for each group of forms and synonyms."""
 
 from __future__ import annotations
 

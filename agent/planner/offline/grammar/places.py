@@ -1,4 +1,4 @@
-"""Whether a changing command leaves out a part of its goal that says where, which ones not, or how much."""
+"""Check that a changing command leaves out no part of its goal that says where, which ones not, or how much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which programs a composed command needs besides those that every system has."""
+"""List the programs a composed command needs besides those that every system has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a changing command reaches what its goal speaks of: all that is in a folder, the right end of a link, a whole folder."""
+"""Check that a changing command reaches what its goal speaks of: all that is in a folder, the right end of a link, a whole folder."""
 
 from __future__ import annotations
 

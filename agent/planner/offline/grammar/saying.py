@@ -1,5 +1,4 @@
-"""How a goal says what it wants: an order, a question, a condition, something reported, and the verbs that are"
-" orders in it."""
+"""Recognize how a goal says what it wants: an order, a question, a condition, something reported, and the verbs that are orders in it."""
 
 from __future__ import annotations
 

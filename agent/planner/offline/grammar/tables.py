@@ -1,4 +1,4 @@
-"""What the beginning of a text file says about its columns: how they are parted, what they are called, which are numbers."""
+"""Guess the columns of a text file from its beginning: how they are parted, what they are called, which are numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an intent does all that the verbs of its goal say."""
+"""Check that an intent does all that the verbs of its goal say."""
 
 from __future__ import annotations
 
