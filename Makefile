@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 )))
 STAMP  := $(VENV)/.stamps
 
-.PHONY: run test check bench docs real-model clean
+.PHONY: run test test-tools check bench docs real-model clean
 .DEFAULT_GOAL := run
 
 export GOAL
@@ -41,6 +41,14 @@ test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
 	@$(BIN)/python -m agent.planner.offline.book_build
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+# What tests look for on this machine and skip without: shells, editors, a browser, PostgreSQL, … The others are installed all the same where one is not to be had.
+test-tools: $(STAMP)/test
+	@packages=$$($(BIN)/python -m tests.support.needs); [ -n "$$packages" ] || { echo "nothing is missing"; exit 0; }; \
+	command -v apt-get >/dev/null || { echo "there is no apt-get here; the tests would use $$packages" >&2; exit 0; }; \
+	[ "$$(id -u)" = 0 ] || as=sudo; export DEBIAN_FRONTEND=noninteractive; \
+	get() { $$as apt-get install -y -q --no-install-recommends "$$@" >&2; }; \
+	$$as apt-get update -q >&2; get $$packages || for package in $$packages; do get $$package || echo "$$package cannot be had" >&2; done
 
 # In a new checkout each test process would compile all tests for itself. Collecting does it once, in two halves; errors are the tests' to tell.
 $(STAMP)/compiled: | $(STAMP)/test

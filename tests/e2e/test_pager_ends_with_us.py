@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import termios
@@ -12,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.events import GoalFinished, GoalStarted, Record, SessionStarted, encode
+from tests.support.needs import needing
 from tests.support.processes import marked
 from tests.support.terminal import ROOT, Terminal
 
-pytestmark = pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
+pytestmark = needing("less")
 MARK = {"PAGER_TEST_MARK": "1"}
 
 

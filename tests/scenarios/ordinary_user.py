@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.scenarios.program import ROOT, World
+from tests.support.needs import needs
 
 NOBODY = 65534
 _DROP = (
@@ -31,8 +32,7 @@ def _launcher() -> tuple[tuple[str, ...], str]:
     packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     if os.geteuid() != 0:
         return (sys.executable,), ""
-    if shutil.which("setpriv") is None:
-        pytest.skip("setpriv is needed to become an ordinary user")
+    needs("setpriv")
     said = ""
     for python in (sys.executable, "/usr/bin/python3"):
         words = (*_DROP, python)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-
-import pytest
 
 from tests.scenarios.program import World, chat, until
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
+from tests.support.needs import needing
 
 BROKEN = """\
 #include <stdio.h>
@@ -41,7 +39,7 @@ def piped(world: World, server: FakeLLMServer, line: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.skipif(not shutil.which("make") or not shutil.which("cc"), reason="needs make and a C compiler")
+@needing("make", "cc")
 def test_a_real_failing_build(world: World) -> None:
     (world.work / "count.c").write_text(BROKEN)
     (world.work / "Makefile").write_text("count: count.c\n\tcc -o count count.c\n")

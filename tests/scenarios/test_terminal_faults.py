@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.scenarios.ordinary_user import OrdinaryWorld
+from tests.support.needs import needs
 from tests.support.terminal import Terminal as Person
 from tests.unit.execution.running import Marker
 from tests.unit.execution.tty_window import Terminal
@@ -72,8 +72,7 @@ def test_sizes_follow(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize(("program", "begun", "leave"), [("less", b"29\r\n", "q"), ("vim", b"~", ":q!\r")])
 def test_ctrl_c_twice_belongs_to_the_program(terminal: Terminal, program: str, begun: bytes, leave: str) -> None:
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed")
+    needs(program)
     words = "seq 500 | less" if program == "less" else "vim -u NONE -N"
     child = terminal.start(words, "echo after")
     child.expect_exact(begun)

@@ -17,6 +17,7 @@ import pytest
 Test = Callable[..., None]
 # Of so many the whole story is told; of the others, only that they failed.
 TOLD = 20
+_PART = "part_of_the_table"
 
 
 class Failed(AssertionError):
@@ -24,13 +25,17 @@ class Failed(AssertionError):
 
 
 def each(
-    names: str | Sequence[str], rows: Iterable[Any], *, ids: Callable[[Any], str] | Iterable[str] | None = None
+    names: str | Sequence[str],
+    rows: Iterable[Any],
+    *,
+    ids: Callable[[Any], str] | Iterable[str] | None = None,
+    parts: int = 1,
 ) -> Callable[[Test], Test]:
     """Call the test with every row of values for `names`, and with the fixtures that it asks for besides.
 
     As with `parametrize`, one name takes bare values, several (also "a, b") take sequences of them. A case is named by
     its values, or `ids`: what it gives for the row, or one name for each. No rows are an error, and so is a case that
-    skips: what was skipped has to be seen in the report.
+    skips: what was skipped has to be seen in the report. A table that takes long is `parts` tests, which processes share.
     """
     given = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     listed = list(rows)
@@ -48,8 +53,9 @@ def each(
         assert not inspect.iscoroutinefunction(test), "cases are called, not awaited"
 
         def all_cases(**fixtures: Any) -> None:
-            wrong = []
-            for name, case in zip(said, cases, strict=True):
+            part = fixtures.pop(_PART, 0)
+            wrong, tried = [], list(zip(said, cases, strict=True))[part::parts]
+            for name, case in tried:
                 try:
                     test(**dict(zip(given, case, strict=True)), **fixtures)
                 except (pytest.skip.Exception, pytest.xfail.Exception) as error:
@@ -57,7 +63,7 @@ def each(
                 except (Exception, pytest.fail.Exception) as error:
                     wrong.append((name, error))
             if wrong:
-                raise Failed(_told(wrong, len(cases)))
+                raise Failed(_told(wrong, len(tried)))
 
         all_cases.__dict__.update(test.__dict__)  # marks
         all_cases.__name__ = all_cases.__qualname__ = test.__name__
@@ -65,8 +71,10 @@ def each(
         signature = inspect.signature(test)
         left = [parameter for name, parameter in signature.parameters.items() if name not in given]
         assert len(left) == len(signature.parameters) - len(given), f"{test.__name__} does not take all of {given}"
+        if parts > 1:
+            left.append(inspect.Parameter(_PART, inspect.Parameter.KEYWORD_ONLY))
         all_cases.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
-        return all_cases
+        return pytest.mark.parametrize(_PART, range(parts))(all_cases) if parts > 1 else all_cases
 
     return decorate
 

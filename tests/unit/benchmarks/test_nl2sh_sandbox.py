@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.nl2sh_sandbox import HOME, Outcome, SetupBroken, prepare, run_inside, why_missing
+from tests.support.needs import needing
 
 ROOT = Path(__file__).parents[3]
 MISSING = why_missing()
@@ -105,7 +105,7 @@ def test_an_archive_that_is_none_counts_by_its_bytes(base: str) -> None:
     assert "bytes" in tried(base, "cp a.txt fake.zip").changed["work/fake.zip"]
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@needing("git")
 def test_repositories_count_by_what_they_record(base: str) -> None:
     make = "git init -q -b main . && git add -A && git -c user.name=D -c user.email=d@x.example commit -q -m"
     one, two = tried(base, f"{make} one").changed, tried(base, f"{make} one; git gc -q; git status").changed
@@ -135,7 +135,7 @@ def test_nothing_stays_behind(base: str) -> None:
     assert Path("/proc/self/mountinfo").read_text() == before
 
 
-@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is needed to take namespaces away")
+@needing("unshare")
 def test_without_namespaces_nothing_runs() -> None:
     """A user namespace that allows none below it: there the benchmark says why, and ends with 2."""
     command = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -m benchmarks.nl2sh --only find --check'

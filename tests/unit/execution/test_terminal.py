@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import termios
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.terminal import ModeTracker
+from tests.support.needs import needing
 from tests.unit.execution.running import Marker
 from tests.unit.execution.tty_window import Terminal, until
 
@@ -124,7 +124,7 @@ def test_a_program_that_takes_the_terminal_by_itself_may_draw(terminal: Terminal
     assert (answer["stdout"], answer["interrupted"]) == ("b'\\x03'\n", False)
 
 
-@pytest.mark.skipif(not shutil.which("less"), reason="less is not installed")
+@needing("less")
 def test_less(terminal: Terminal) -> None:
     child = terminal.start("seq 500 | less", "echo after")
     child.expect_exact(b"29\r\n")
@@ -137,7 +137,7 @@ def test_less(terminal: Terminal) -> None:
     assert terminal.result()["stdout"] == "after\n"
 
 
-@pytest.mark.skipif(not shutil.which("vim"), reason="vim is not installed")
+@needing("vim")
 def test_vim_with_suspend_key(terminal: Terminal, tmp_path: Path) -> None:
     child = terminal.start("vim -u NONE -N note.txt")
     child.expect_exact(b"note.txt")

@@ -12,8 +12,9 @@ import pytest
 
 from agent.planner.facts.facts import SystemFacts
 from agent.planner.facts.git_facts import git_summary, repository_of, summarise, workspace_of
+from tests.support.needs import needing
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+needs_git = needing("git")
 
 
 class RealProcesses:

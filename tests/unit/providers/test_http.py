@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
 import subprocess
@@ -16,6 +15,7 @@ from agent.providers.http import wait_before_retry
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import HttpSettings, endpoint
 from tests.support.fake_llm_server import FakeLLMServer
+from tests.support.needs import needs
 from tests.support.provider_harness import QUICK, run, text_of
 
 
@@ -81,11 +81,10 @@ def test_a_ca_file_that_is_none(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not (openssl := shutil.which("openssl")):
-        pytest.skip("needs openssl to make a certificate")
+    needs("openssl")
     folder = tmp_path_factory.mktemp("ca")
     make = [
-        openssl,
+        "openssl",
         "req",
         "-x509",
         "-newkey",

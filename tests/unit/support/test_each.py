@@ -79,3 +79,17 @@ def test_what_cannot_be_seen_in_a_report_is_an_error() -> None:
         each("other", [1])(lambda number: None)
     with pytest.raises(AssertionError, match="one name for each"):
         each("a", [1, 2], ids=["x"])
+
+
+def test_parts_of_a_table_are_tests_that_share_its_cases() -> None:
+    seen = []
+
+    @each("number", range(5), parts=2)
+    def some(number: int) -> None:
+        seen.append(number)
+
+    (mark,) = some.pytestmark  # type: ignore[attr-defined]
+    name, values = mark.args
+    for value in values:
+        some(**{name: value})
+    assert seen == [0, 2, 4, 1, 3]

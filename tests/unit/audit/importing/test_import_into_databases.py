@@ -34,7 +34,7 @@ def postgres() -> Iterator[str]:
         running = server()
         url = running.__enter__()
     except NoServer as error:
-        pytest.skip(str(error))
+        pytest.skip("needs postgres" if "no initdb" in str(error) else str(error))
     yield url
     running.__exit__(None, None, None)
 

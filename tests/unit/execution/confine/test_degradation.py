@@ -244,5 +244,5 @@ def test_the_program_that_wanted_the_network_is_named(worlds):
     need(world, "no-network", "namespaces")
     ran = world.one("no-network", "curl -sS --max-time 2 http://192.0.2.1/")
     if ran.code == 127:
-        pytest.skip("no curl here")
+        pytest.skip("needs curl")
     assert "the network is off, and curl wanted it" in ran.notes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 
@@ -11,6 +10,7 @@ import pytest
 
 from agent.execution import kernel
 from agent.execution.process_tree import sweep
+from tests.support.needs import needs
 
 
 @pytest.fixture
@@ -28,8 +28,7 @@ def finish(process: subprocess.Popen[bytes]) -> None:
 @pytest.mark.parametrize("way", ["proc", "ps"])
 def test_descendants(tree: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     if way == "ps":
-        if not shutil.which("ps"):
-            pytest.skip("ps is not installed")
+        needs("ps")
         monkeypatch.setattr(sweep, "_from_proc", lambda: None)
     assert tree.stdout is not None
     child = int(tree.stdout.readline())

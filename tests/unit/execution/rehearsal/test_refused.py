@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 
 import pytest
 
@@ -12,6 +11,7 @@ from agent.execution.rehearsal.refused import refused
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from tests.scenarios.ordinary_user import NOBODY
+from tests.support.needs import needs
 from tests.support.rehearsal_bench import Bench, err
 
 
@@ -35,8 +35,7 @@ def test_a_value_too_large_is_explained() -> None:
 
 
 def test_chattr_in_a_script_by_root() -> None:
-    if shutil.which("chattr") is None:
-        pytest.skip("needs chattr")
+    needs("chattr")
     bench = Bench("root")
     try:
         (said,) = bench.runs("echo a > f; echo 'chattr +i f' > s; sh s")

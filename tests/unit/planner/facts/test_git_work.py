@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planner.facts.git_work import NONE, Work, git_folder, stashes, uncommitted
+from tests.support.needs import needing
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = needing("git")
 
 
 def git(folder: Path, *words: str) -> str:

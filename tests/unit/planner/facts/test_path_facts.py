@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -16,8 +15,9 @@ from agent.planner.facts.path_facts import MAX_PATHS, Watch, path_facts
 from agent.planner.facts.tree_size import Size, size_of
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
+from tests.support.needs import needing
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+needs_git = needing("git")
 
 
 def patient() -> Watch:

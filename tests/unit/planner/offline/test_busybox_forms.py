@@ -17,12 +17,11 @@ from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.replies import Command
 from agent.protocol.requests import PlannerRequest
 from tests.support.each import each
+from tests.support.needs import needing
 
 _BUSYBOX = shutil.which("busybox")
 _BASH = shutil.which("bash")
-needs_busybox = pytest.mark.skipif(
-    _BUSYBOX is None or _BASH is None, reason="no busybox, or nothing to compare it with"
-)
+needs_busybox = needing("busybox")
 
 # Goals whose output has to be the same, whoever's programs run: but for blanks, and for the order of what is equal.
 _ALIKE = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from agent.planner.offline.confidence import OFFERED
 from agent.protocol.replies import Command, Plan
 from tests.support.each import each
+from tests.support.needs import needing
 from tests.unit.planner.offline.offline_support import answer, goal_item
 
 _FOLDERS = ("src", "docs", "logs", "photos", "backup", "build", "tests")
@@ -86,7 +86,7 @@ def test_a_step_takes_the_order_of_the_one_before(world: str) -> None:
     assert [step.command for step in reply.steps] == ["rm a.py", "rm -r src"]
 
 
-@pytest.mark.skipif(shutil.which("ln") is None, reason="no ln")
+@needing("ln")
 def test_links_point_to_what_was_named(world: str) -> None:
     import subprocess
 

@@ -25,6 +25,7 @@ from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.verify import verify_folder
 from agent.recording.reader import list_sessions
 from tests.support.log_place import Place, shouted, told
+from tests.support.needs import needs
 
 
 def mounted(folder: Path, *words: str) -> bool:
@@ -164,6 +165,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def of(seen: dict[str, Any], case: Callable[[Path], Any]) -> dict[str, Any]:
     if seen[case.__name__] is None:
+        if case is read_only_under:
+            needs("mkfs.ext4")
         pytest.skip(f"{case.__name__}: it cannot be mounted here")
     return seen[case.__name__]  # type: ignore[no-any-return]
 
