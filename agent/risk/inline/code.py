@@ -19,6 +19,7 @@ from agent.risk.invocations.invocation import Invocation
 from agent.risk.reader.budget import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.shell.words import UNKNOWN, Word, is_name
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -53,6 +54,13 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
         if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):
             reason = f"has {language} do more than is known to be harmless: {{targets}}"
             walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
+
+
+_UNPACKS = LazyPattern(
+    r"\b(?:pickle|cPickle|_pickle|dill|cloudpickle|marshal|joblib|shelve|jsonpickle)\.(?:loads?|Unpickler|open|decode)\b|\btorch\.load\b"
+    r"|\byaml\.(?:unsafe_load|full_load|load(?!\([^)]*Safe))\b|\bMarshal\.load\b|\bunserialize\s*\(|\b(?:thaw|retrieve)\s*\(|\bYAML\.(?:unsafe_)?load\b"
+)
+_INCLUDES = LazyPattern(r"\b(?:include|require)(?:_once)?\b[\s(]*['\"](?:https?|ftps?|data|phar|expect|php):")
 
 
 def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:  # noqa: PLR0912
@@ -104,6 +112,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             re.I,
         ):
             walker.add("run-remote", [], place)
+    _taken_in(walker, invocation, code, network)
     _runs_input(walker, invocation, code, language)
     if signs["eval"].search(code):
         _evaluated(walker, invocation, code, language)
@@ -111,6 +120,15 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     if signs["sql"].search(code):
         walker.add("db-destroy", [], place)
     _built(walker, invocation, code, "" if runs else language)
+
+
+def _taken_in(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
+    """Code and objects that come over the network."""
+    if network and _UNPACKS.search(code):
+        reason = "unpacks objects that come over the network, which can run anything"
+        walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.unpacks")
+    if _INCLUDES.search(code):
+        walker.add("run-remote", [], invocation.place)
 
 
 def _built(walker: Walker, invocation: Invocation, code: str, language: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.wildcard_options import matched_names
@@ -175,6 +176,7 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
 
     if table.name == "python":
         _judge_shadows(walker, invocation, args)
+    _judge_addresses(walker, invocation, table, args)
     module = args.value("-m") if table.name == "python" else None
     coded = not args.names.isdisjoint(table.script) and bool(args.values(*table.script))
     if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
@@ -241,6 +243,22 @@ _MORE = {  # options that load or run something besides the code
     "erl": ("-s", "-run", "-pa", "-pz", "-config", "-boot"),
     "node": ("-i", "--interactive", "--loader", "--experimental-loader", "--env-file", "--inspect", "--inspect-brk", "--test"),
 }  # fmt: skip
+
+
+def _judge_addresses(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """`node --import=data:text/javascript,…`: the address is the code, or says where the code comes from."""
+    from agent.risk.inline import code as inline_code
+
+    for word in args.values(*_LOADING.get(table.name, ()), "--loader", "--experimental-loader"):
+        kind, _, rest = word.text.partition(":")
+        if kind == "data":
+            about, _, text = rest.partition(",")
+            if about.endswith("base64"):
+                walker.add("run-decoded", [word], invocation.place)
+            else:
+                inline_code.judge(walker, invocation, unquote(text), table.name, word.taint)
+        elif kind in ("http", "https"):
+            walker.add("run-remote", [word], invocation.place)
 
 
 def _language(table: Program, invocation: Invocation) -> str:

@@ -27,6 +27,7 @@ from agent.risk.tables.variables import variables
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
+_CODE = {"PERL5DB": "perl"}  # what holds code, and in which language
 _MAX_VISIBLE = 2_000
 _TOLD_ELSEWHERE = HISTORY_VARIABLES | {"PATH"}
 _NAMELESS = re.compile(r"[\w.@+-]*|[a-z][a-z0-9+]*://[\w.@:/?=%+-]*")  # a word or an address: nothing of this machine
@@ -94,6 +95,10 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
     """One variable, before a program that may obey it."""
     kind = variables().kind(name)
     place, text = invocation.place, word.text
+    if name in _CODE:
+        from agent.risk.inline import code as inline_code
+
+        inline_code.judge(walker, invocation, text, _CODE[name], word.taint)
     if kind in WHEN_SET and not counts_when_set(name):
         JUDGES[kind](walker, name, word, place)
     elif kind == "setting":

@@ -29,13 +29,15 @@ _SQL_CHANGE = re.compile(
 )
 _SQL_SHELL = re.compile(
     r"\\!\s*([^\n]+)|(?:^|[\n;])\s*\.(?:she?l?l?|sys?t?e?m?)\s+([^\n]+)|(?:^|[\n;])\s*(?:system|host|!!)\s+([^\n]+)"
-    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|]*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
+    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\"\|\s*([^\"\n]+)\"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?'\|\s*([^'\n]+)'"
+    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
     r"|(?:^|[\n;])\s*\\[A-Za-z]\w*[^\n`]*`([^`\n]*)`|(?:^|[\n;])\s*(?:pager|\\P)\s+([^\n;]+)", re.I
 )  # fmt: skip
 _SQL_PROGRAM = re.compile(
     r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
     re.I | re.S,
 )
+_SQL_EDIT = re.compile(r"\bedit\s*\((?:[^()']|'[^']*'){0,300},\s*'([^']+)'\s*\)", re.I)
 _SQL_WRITES = re.compile(r"\b(?:writefile\s*\(|lo_export\s*\([^,')]*,|COPY\b[^;\n]*\bTO)\s*'([^']+)'", re.I)
 _SQL_FILE = re.compile(
     r"(?:^|[\n;])\s*(?:source|\\ir?|\\include(?:_relative)?|\\\.|\.read|\.restore|\.import|:r|@@?)\s+([^\s|]+)", re.I
@@ -122,6 +124,9 @@ def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
     place = invocation.place
     for match in _SQL_SHELL.finditer(text):
         walker.script(next(g for g in match.groups() if g), place, invocation)
+        walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
+    for match in _SQL_EDIT.finditer(text):  # sqlite gives the command a file with the text
+        walker.script(f"{match.group(1)} edited.txt", place, invocation)
         walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
     for match in _SQL_PROGRAM.finditer(text):
         if match.group(1):

@@ -200,8 +200,17 @@ def _as_option(walker: Walker, name: str, word: Word, place: tuple[int, int]) ->
     """The program that takes the value as an option of its own, given it as one."""
     taken = variables().taken_by.get(name)
     if taken is not None:
-        text = taken.replace("{text}", shlex.quote(word.text)) if "{text}" in taken else taken.replace("{}", word.text)
+        text = taken.replace("{text}", shlex.quote(word.text)).replace("{}", _quoted_words(word.text))
         walker.script(text, place, None)
+
+
+def _quoted_words(text: str) -> str:
+    """The words of a value, which are split at blanks and quotes and are no code of the shell."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = text.split()
+    return shlex.join(words) if "$(" not in text and any(sign in text for sign in "()<>;&|") else text
 
 
 JUDGES = {"command": _command, "program": _command, "load": _load, "expand": _expand, "options": _options}

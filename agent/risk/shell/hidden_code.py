@@ -13,6 +13,8 @@ from agent.risk.shell.words import UNKNOWN, Word
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
+_NAME = re.compile(r"[^=\[]*(?:\[.*\])?", re.S)
+
 
 def judge_hidden(walker: Walker, name: str, invocation: Invocation) -> None:
     """Rate code that hides in the arguments of the builtin `name`; nothing for any other name."""
@@ -42,7 +44,8 @@ def _refer(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
     """Words that bash takes for names of variables: `unset 'a[$(cmd)]'` runs cmd."""
     walker.expander.place = invocation.place
     for word in words:
-        walker.refer(word.text.partition("=")[0], word.taint)
+        name = _NAME.match(word.text)  # up to what is assigned, but `a[$(dd of=x)]` is one name
+        walker.refer(name[0] if name else "", word.taint)
 
 
 def _operands(invocation: Invocation, valued: str) -> list[Word]:
