@@ -248,18 +248,18 @@ def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
             message = message.replace(repr(stand_in), repr(word)).replace(stand_in, word)
         told, _, choice = message.partition(": invalid choice: '")
         if choice:
-            from difflib import get_close_matches
+            from agent.text.fuzzy import most_alike
 
             choices = [str(each) for action in parser._actions for each in action.choices or ()]
             wrong = choice.partition("'")[0]
-            near = get_close_matches(wrong, choices, n=1, cutoff=0.6)
+            near = most_alike(wrong, choices)
             message = f"{told}: there is no '{wrong}' (did you mean {near[0]}?)" if near else message
         unknown = message.removeprefix(_UNKNOWN).split(" ")[0]
         if unknown != message and unknown.startswith("-"):
-            from difflib import get_close_matches
+            from agent.text.fuzzy import most_alike
 
             known = [name for action in parser._actions for name in action.option_strings]
-            near = get_close_matches(unknown.partition("=")[0], known, n=1, cutoff=0.7)
+            near = most_alike(unknown.partition("=")[0], known, least=0.7)
             message += f" (did you mean {near[0]}?)" if near else ""
         complain(message)
 

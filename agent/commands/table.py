@@ -172,9 +172,9 @@ def parse_meta(line: str) -> CoreCommand | FrontendCommand | None:
 
 def _near(name: str) -> str:
     """What may have been meant by the unknown `name`."""
-    import difflib  # costs start-up time
+    from agent.text.fuzzy import most_alike
 
-    near = difflib.get_close_matches(name.lower(), _BY_NAME, 3, 0.6)
+    near = most_alike(name.lower(), _BY_NAME, count=3)
     meant = f"did you mean {', '.join(f':{each}' for each in near)}? " if near else ""
     return f"{meant}:help lists the commands; `:prompt TEXT` sends any text as a goal"
 

@@ -135,9 +135,9 @@ def _settings_of_env(values: Mapping[str, str], warn: Any = None) -> dict[str, s
 
 
 def _nearest(name: str) -> str:
-    import difflib
+    from agent.text.fuzzy import most_alike
 
-    near = difflib.get_close_matches(name, list(BY_NAME), n=1)
+    near = most_alike(name, BY_NAME)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

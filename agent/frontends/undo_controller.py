@@ -124,9 +124,9 @@ def find(entries: tuple[UndoEntry, ...], wanted: str, *, listing: str = LISTING)
         return found[0]
     if found:
         raise InvalidRequest(f"{name(wanted[:80])} is the beginning of {len(found)} ids; say more of it")
-    from difflib import get_close_matches
+    from agent.text.fuzzy import most_alike
 
-    near = get_close_matches(wanted, [entry.undo_id for entry in entries], n=1, cutoff=0.6)
+    near = most_alike(wanted, [entry.undo_id for entry in entries])
     hint = f"did you mean {near[0]}?" if near else f"`{listing}` shows them"
     raise InvalidRequest(f"no run that can be taken back is called {name(wanted[:80])}", hint=hint)
 

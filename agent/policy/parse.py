@@ -215,7 +215,7 @@ def brief(text: str) -> str:
 
 
 def _nearest(key: str) -> str:
-    import difflib
+    from agent.text.fuzzy import most_alike
 
-    near = difflib.get_close_matches(key, sorted(_KEYS), n=1)
+    near = most_alike(key, sorted(_KEYS))
     return f" (did you mean {near[0]}?)" if near else ""

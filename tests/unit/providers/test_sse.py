@@ -29,6 +29,7 @@ def split(*chunks: bytes, limit: int = 1000) -> list[SSEvent]:
         (b"event: x\n\ndata: b\n\n", [("", b"b")]),
         (b": comment\n\n:\n\ndata: a\n\n", [("", b"a")]),
         (b"id: 3\nretry: 10\nfoo\ndatabase: 1\ndata: a\n\n", [("", b"a")]),
+        (b"id: 3\ndata: a\n\n: ping\n\n: ping\n\ndata: b\n\n", [("", b"a"), ("", b"b")]),
         (b"\xef\xbb\xbfdata: a\n\n", [("", b"a")]),
         (b"\n\n\n", []),
         (b"", []),

@@ -5,29 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from agent.text.fuzzy import within_slips
+
 _LONGEST = 80
 
 
-def distance(left: str, right: str, limit: int) -> int:
-    """How many letters were left out, added, replaced or swapped with their neighbour; `limit` + 1 for more than `limit`."""
-    if abs(len(left) - len(right)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(right) + 1))
-    for i, char in enumerate(left, 1):
-        older, before, row = before, row, [i]
-        for j, other in enumerate(right, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (char != other))
-            if i > 1 and j > 1 and char == right[j - 2] and left[i - 2] == other:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return min(row[-1], limit + 1)
-
-
-def allowed_distance(name: str) -> int:
-    """How many slips a name of this length may have before it is another name."""
+def allowed_slips(name: str) -> int:
+    """The slips that a name of this length may have before it is another name."""
     return 1 if len(name) <= 4 else 2 if len(name) <= 8 else 3
 
 
@@ -45,19 +29,11 @@ def nearest(name: str, names: Iterable[str], preferred: Iterable[str] = ()) -> l
     stems = sorted(other for other in known if os.path.splitext(other)[0] == name)
     if len(stems) == 1:
         return stems
-    limit = allowed_distance(name)
-    letters = set(name)
-    measured: dict[int, list[str]] = {}
-    for other in known:
-        # Cheap: each slip brings at most one new letter and takes at most one away.
-        if abs(len(other) - len(name)) <= limit and len(letters ^ set(other)) <= 2 * limit:
-            measured.setdefault(distance(name, other, limit), []).append(other)
-    for cost in range(1, limit + 1):
-        if cost in measured and cost < len(name):
-            best = sorted(measured[cost])
-            liked = [other for other in preferred if other in best]
-            return liked[:1] if len(best) > 1 and liked and _alone(name, liked) else best
-    return []
+    measured = within_slips(name, known, min(allowed_slips(name), len(name) - 1))
+    least = min(measured.values(), default=0)
+    best = sorted(other for other, cost in measured.items() if cost == least)
+    liked = [other for other in preferred if other in best]
+    return liked[:1] if len(best) > 1 and liked and _alone(name, liked) else best
 
 
 def _alone(name: str, liked: list[str]) -> bool:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.planner.offline.after_run import Aftermath
 from agent.planner.offline.diagnosing import Diagnoser, literal_hints, load_rules, shortened_lines
 from agent.planner.offline.fixes import FIXES, fill
-from agent.planner.offline.fixing.nearest import distance, nearest
+from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.rewriting import destroys, replace_program, replace_word
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command
@@ -250,12 +250,6 @@ def test_templates() -> None:
     assert fill("git switch <name>", "x", {"name": "a b"}) == "git switch 'a b'"
     for bad in ("", "-f", "a\nb", "\x1b[1m", "x" * 300):
         assert fill("git switch <name>", "x", {"name": bad}) == ""
-
-
-@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
-def test_distance_is_the_same_both_ways(left: str, right: str) -> None:
-    assert distance(left, right, 6) == distance(right, left, 6)
-    assert (distance(left, right, 6) == 0) == (left == right)
 
 
 def test_nearest() -> None:

@@ -1,0 +1,62 @@
+"""Names compared by their letters."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.text.fuzzy import most_alike, within_slips
+from tests.support.each import each
+
+NAMES = st.text("abé\udcff", max_size=8)
+
+
+@each(
+    ("name", "other", "slips"),
+    [
+        ("status", "stauts", 1), ("status", "statu", 1), ("status", "sstatus", 1), ("status", "stetus", 1), ("status", "status", 0),
+        ("ab", "ba", 1), ("abc", "cab", 2), ("", "ab", 2), ("é", "e", 1), ("\udcffa", "a", 1), ("ca", "abc", 3),
+    ],
+)  # fmt: skip
+def test_slips(name: str, other: str, slips: int) -> None:
+    assert within_slips(name, [other], 3) == within_slips(name, [other], slips) == {other: slips}
+    assert not slips or within_slips(name, [other], slips - 1) == {}
+
+
+@given(NAMES, NAMES)
+def test_slips_are_the_same_both_ways(left: str, right: str) -> None:
+    there, back = within_slips(left, [right], 6), within_slips(right, [left], 6)
+    assert list(there.values()) == list(back.values())
+    assert (there.get(right) == 0) == (left == right)
+
+
+@given(NAMES, st.lists(NAMES, unique=True, max_size=6), st.integers(1, 3))
+def test_the_most_alike_come_first(name: str, names: list[str], count: int) -> None:
+    found = most_alike(name, names, count=count)
+    assert len(found) <= count and set(found) <= set(names)
+    assert name not in names or not name or found[0] == name
+    assert found == most_alike(name, names, count=99)[:count]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "found"),
+    [
+        ("histroy", ["help", "history", "hide"], ["history"]),
+        ("--verison", ["--version", "--verbose"], ["--version"]),
+        ("xyz", ["help"], []),
+        ("", ["help"], []),
+        ("help", [], []),
+    ],
+)
+def test_what_was_meant(name: str, names: list[str], found: list[str]) -> None:
+    assert most_alike(name, names) == found
+
+
+def test_many_long_names_of_the_same_letters_take_no_time() -> None:
+    names = [("abcd" * 30)[place % 4 : place % 4 + 80] + str(place) for place in range(20_000)]
+    begun = time.process_time()
+    within_slips("abcd" * 20, names, 3)
+    assert time.process_time() - begun < 1
