@@ -15,6 +15,7 @@ from agent.risk.inline.programs import starts_programs, suspect_text
 from agent.risk.inline.reading import Reading, words
 from agent.risk.inline.suspects import judge_suspects
 from agent.risk.inline.texts import home_named
+from agent.risk.inline.told_secrets import sends_secret
 from agent.risk.invocations.invocation import Invocation
 from agent.risk.reader.budget import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
@@ -112,7 +113,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
             re.I,
         ):
             walker.add("run-remote", [], place)
-    _taken_in(walker, invocation, code, network)
+    _over_the_network(walker, invocation, code, network)
     _runs_input(walker, invocation, code, language)
     if signs["eval"].search(code):
         _evaluated(walker, invocation, code, language)
@@ -122,11 +123,14 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
     _built(walker, invocation, code, "" if runs else language)
 
 
-def _taken_in(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
-    """Code and objects that come over the network."""
+def _over_the_network(walker: Walker, invocation: Invocation, code: str, network: bool) -> None:
+    """What goes over the network: secrets that are sent, code and objects that come in."""
     if network and _UNPACKS.search(code):
         reason = "unpacks objects that come over the network, which can run anything"
         walker.add("run-remote", [], invocation.place, reason=reason, rule="inline.unpacks")
+    if network and sends_secret(code):
+        reason = "sends a secret of the environment over the network"
+        walker.add("send-secret", [], invocation.place, reason=reason, rule="inline.secret")
     if _INCLUDES.search(code):
         walker.add("run-remote", [], invocation.place)
 

@@ -84,6 +84,9 @@ def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Progra
     """Secrets that `name` would send, serve or tell."""
     if name in _SENDERS or (table is not None and table.name in _ASKERS):
         _judge_sender(walker, invocation)
+    if name == "logger" and any(re.match(r"-n|--server\b", word.text) for word in invocation.words[1:]):
+        _judge_sender(walker, invocation)
+        _judge_told_words(walker, name, invocation)
     if (
         invocation.stdin is not None
         and "shell" in invocation.stdin[1].split()

@@ -112,6 +112,23 @@ def install(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None
 
 
+_FOR_OTHERS = re.compile(r"(?:^|,)(?:d(?:efault)?:)?(?:o(?:ther)?:{1,2}|[ug](?:ser|roup)?:[^:,]+:)([rwxX0-7-]+)")
+
+
+def setfacl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """setfacl -m: reading for others, or for somebody by name, as chmod gives it."""
+    given = "".join(
+        found[1] for word in args.values("-m", "--modify", "--set") for found in _FOR_OTHERS.finditer(word.text)
+    )
+    if re.search(r"[r4567]", given):
+        kept = [word for word in args.operands if walker.rater.scopes.of(word, invocation.cwd) in _KEPT]
+        if kept:
+            walker.add(
+                "permission-wide", kept, invocation.place, reason="lets others read {targets}", invocation=invocation
+            )
+    return None
+
+
 def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """chmod: the mode says whether it opens, closes, or lets others run as the owner."""
     recursive = args.has("-R", "--recursive")

@@ -255,6 +255,8 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         if name.lower() in ("proxycommand", "localcommand"):
             walker.script(value, invocation.place, invocation)
             walker.add("run", [option], invocation.place, reason="has it run a local command")
+    if invocation.words[0].text.rpartition("/")[2] == "sftp":
+        _batch(walker, invocation, args)
     if len(args.operands) < 2:
         walker.add("remote-shell", args.operands, invocation.place)
         return None, ""
@@ -268,6 +270,34 @@ def scp(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     return None, ""
 
 
+def _batch(walker: Walker, invocation: Invocation, args: Args) -> None:
+    """Commands of sftp that are written in the line: on standard input, or in a file that the line itself writes."""
+    batch = args.value("-b")
+    given = invocation.stdin if batch is None or batch.text == "-" else walker.files.read(batch, invocation.cwd)
+    for line in ((given or ("", ""))[0] or "").splitlines()[:_MOST_LINES]:
+        verb, *words = line.strip().lstrip("-@").split()[:8] or [""]
+        paths = [word for word in words if not word.startswith("-")]
+        if verb in ("rm", "rmdir") or (
+            verb in ("put", "reput", "rename", "chmod", "chown", "symlink", "ln") and _far(paths)
+        ):
+            reason = "deletes on another machine, or replaces its system files: {targets}"
+            targets = [Word(line.strip(), *invocation.place)]
+            walker.add("remote-destroy", targets, invocation.place, reason=reason, rule="sftp.batch")
+        elif verb in ("get", "reget") and paths:
+            walker.add(
+                "copy-to",
+                [Word(paths[1] if len(paths) > 1 else ".", *invocation.place)],
+                invocation.place,
+                invocation=invocation,
+            )
+
+
+def _far(paths: list[str]) -> bool:
+    """Whether the last of the paths is one of the other machine's system."""
+    return bool(paths) and _FAR_SYSTEM.match(f":{paths[-1]}") is not None
+
+
+_MOST_LINES = 200
 _FAR_SYSTEM = LazyPattern(
     r"(?:scp://|sftp://|rsync://)?[^/:]*(?::|/):?/(?:etc|s?bin|lib\w*|boot|root|usr(?!/share/nginx|/local/www)|var/(?:spool|lib)|proc|sys|dev)(?:/|$)"
     r"|.*(?:authorized_keys|/\.ssh/?$|/\.bashrc|/\.profile)"

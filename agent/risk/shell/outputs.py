@@ -19,6 +19,7 @@ from agent.risk.tables.store import Program
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
+_KEPT = frozenset(("secrets", "account-secret", "history"))
 _MAX_TEXT = 20_000
 # Sub-commands of git that print names of commits, which no file's content decides.
 _OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "symbolic-ref", "name-rev", "write-tree"))
@@ -40,6 +41,8 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
     if table.name == "git" and args.operands and args.operands[0].text in _OBJECT_NAMES:
         return None, ""
     taint = _handed_on(invocation, table, args)
+    if any(word.glob and walker.rater.scopes.of(word, invocation.cwd) in _KEPT for word in args.operands):
+        taint = join_taint(taint, "secret")
     stdin = invocation.stdin
     if kind != "pass":
         return None, join_taint(kind, taint)

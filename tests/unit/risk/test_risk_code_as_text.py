@@ -27,7 +27,8 @@ PLACES = (
 @each("place", PLACES)
 def test_the_level_is_that_of_the_code(place: str) -> None:
     for bad in ("rm -rf ~", "dd if=/dev/zero of=/dev/vda"):
-        assert classify(place.format(bad)).level is Level.HIGH, bad
+        written = bad.replace(" ", "%20") if "%22" in place else bad
+        assert classify(place.format(written)).level is Level.HIGH, bad
     assert classify(place.format("id -u")).level is not Level.HIGH
 
 
