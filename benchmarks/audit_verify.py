@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 
 from agent.protocol.events import CommandOutput, SessionStarted
+from agent.recording.chained_lines import Link, line_hash
 from agent.recording.clock import SystemClock
 from agent.recording.integrity.heads import HeadKeeper
-from agent.recording.integrity.lines import Link, line_hash
 from agent.recording.integrity.verify import verify_folder
 from agent.recording.jsonl import open_session
 from agent.recording.reader import list_sessions

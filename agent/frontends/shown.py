@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 _PREFIX, _INDENT = 20, 4  # columns before the first row of the editor, and before every other one
 
 
@@ -47,3 +49,15 @@ def rows_of(text: str, columns: int) -> int:
         width = len(line) if plain else sum(max(get_cwidth(char), 1) for char in shown(line)) + len(line)
         rows += 1 + (width + _PREFIX) // max(columns - _INDENT, 1)
     return rows
+
+
+Show = Callable[[str], Awaitable[None]]
+"""Shows a long text: in the pager on a terminal, else as it is."""
+
+
+def where(cwd: str, home: str) -> str:
+    """A folder for people: with ~ for home, safe to show, its end if it is long."""
+    path = shown_line(cwd, 200)
+    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
+        path = "~" + path[len(home.rstrip("/")) :]
+    return path if len(path) <= 32 else "…" + path[-31:]

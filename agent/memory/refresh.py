@@ -19,9 +19,9 @@ from agent.memory.forgetting import Forgotten
 from agent.memory.model import GoalWords, ReadGoal, Worked
 from agent.memory.shapes import shape_of
 from agent.memory.uses import PastGoal, RanCommand, runs_of, uses_of
+from agent.recording.chained_lines import name_of
 from agent.recording.index.database import Database
 from agent.recording.integrity.heads import find_head, folder_name
-from agent.recording.integrity.lines import name_of
 
 PIECE_SECONDS = 0.25
 _TABLES = ("sessions", "goals", "entries", "terms", "uses", "runs")

@@ -96,7 +96,7 @@ class _terms_of:  # noqa: N801  # a function that keeps its reader
 
 
 def _examples(terms: _terms_of) -> Iterable[_Known]:
-    from agent.planner.offline.recipes import load_entries
+    from agent.planner.offline.recipe_files import load_entries
 
     system = {"linux": "linux", "darwin": "macos"}.get(sys.platform, "")
     for _, entry in load_entries():

@@ -30,9 +30,9 @@ from agent.protocol.events import (
     decode,
 )
 from agent.recording.bounds import MAX_LINE
+from agent.recording.chained_lines import line_hash, read_line
 from agent.recording.disk import open_log
 from agent.recording.finding_record import last_keys, line_in
-from agent.recording.integrity.lines import line_hash, read_line
 from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, list_sessions
 

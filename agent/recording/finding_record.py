@@ -6,8 +6,8 @@ import os
 from typing import BinaryIO
 
 from agent.recording.bounds import MAX_LINE
+from agent.recording.chained_lines import Line, read_line
 from agent.recording.disk import open_log
-from agent.recording.integrity.lines import Line, read_line
 from agent.recording.reader import SessionFile
 
 _NEAR = 256 * 1024  # bytes in which lines are gone through one by one

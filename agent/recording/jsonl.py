@@ -27,10 +27,10 @@ from agent.protocol.events import (
 )
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.bounds import bounded_line
+from agent.recording.chained_lines import Link, line_hash
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.envelope import Envelope
 from agent.recording.folder import prepare_folder
-from agent.recording.integrity.lines import Link, line_hash
 from agent.recording.integrity.log_proof import Keep, Signer, Witness
 from agent.recording.logfile import reason_of
 from agent.recording.naming import check_id, file_name, find_log, new_id, segment_paths, staged_path

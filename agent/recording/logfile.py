@@ -11,9 +11,9 @@ import time
 from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
+from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, line_hash, read_line
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.lines import BEFORE_FIRST, Line, Link, line_hash, read_line
 
 _TAIL_WINDOW = 64 * 1024
 _TAIL_LIMIT = 64 * 1024 * 1024

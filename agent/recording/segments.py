@@ -7,8 +7,8 @@ import os
 from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
+from agent.recording.chained_lines import Line, Link
 from agent.recording.disk import REAL_DISK, Disk
-from agent.recording.integrity.lines import Line, Link
 from agent.recording.logfile import LogFile, Tail
 from agent.recording.naming import segment_path, segment_paths
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from agent.planner.codecs.calls import from_calls
-from agent.planner.codecs.codecs import ModeJson, PlanJson
+from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import Native, open_envelope
 from agent.protocol.errors import CoreError, PlannerError, ProviderError, from_info
 from agent.protocol.events import AssistantMessage, CommandProposed, Event, PlannerFinished, PlanProposed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.frontends.past_words import known_text
 from agent.frontends.session_controller import SessionDesk
 from agent.frontends.shown import shown_line
-from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
+from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
 from agent.protocol.outcomes import GoalStatus
 
@@ -92,8 +92,6 @@ async def resume(desk: SessionDesk, argument: str) -> None:
     another session left in this folder. Raises CoreError.
     """
     if argument:
-        from agent.frontends.repl.commands import existing_session
-
         wanted = existing_session(desk, argument)
     elif desk.ctx.plan_left is not None:
         wanted = desk.ctx.session_id
@@ -170,3 +168,12 @@ def _quoted(goal: str) -> str:
 
 def _goals(count: int) -> str:
     return "1 goal" if count == 1 else f"{count:,} goals"
+
+
+def existing_session(desk: SessionDesk, name: str) -> str:
+    """The id of the session that `name` means; a slip of the finger opens no new one. Raises NotFound, InvalidRequest, IoError."""
+    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
+    if wanted != desk.ctx.session_id and not desk.services.session_is_there(wanted):
+        shown_name = shown_line(name, 80)
+        raise NotFound("session", shown_name, hint=f":session new {shown_name} makes one of that name")
+    return wanted

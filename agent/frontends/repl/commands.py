@@ -3,18 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from agent.commands.table import FrontendCommand, help_rows
 from agent.frontends.past_words import known_text
 from agent.frontends.repl.toolbar import usage_text
 from agent.frontends.session_controller import SessionDesk
-from agent.frontends.shown import shown, shown_line
+from agent.frontends.shown import Show, shown, shown_line
 from agent.protocol.commands import SetModel
-from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.errors import InvalidRequest
 from agent.protocol.outcomes import GoalSummary
-
-Show = Callable[[str], Awaitable[None]]
 
 _TYPED = (
     ("GOAL", "what you want, in plain words"),
@@ -143,6 +139,8 @@ async def _session(desk: SessionDesk, name: str, show: Show) -> None:
     if first == "new" and words:
         await _new_named(desk, " ".join(words))
         return
+    from agent.frontends.repl.branch_commands import existing_session
+
     wanted = existing_session(desk, name)
     if wanted == desk.ctx.session_id:
         desk.tell(f"this is session {shown_line(wanted, 80)}")
@@ -151,15 +149,6 @@ async def _session(desk: SessionDesk, name: str, show: Show) -> None:
     desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
     for note in desk.ctx.notes:
         desk.tell(note)
-
-
-def existing_session(desk: SessionDesk, name: str) -> str:
-    """The id of the session that `name` means; a slip of the finger opens no new one. Raises NotFound, InvalidRequest, IoError."""
-    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
-    if wanted != desk.ctx.session_id and not desk.services.session_is_there(wanted):
-        shown_name = shown_line(name, 80)
-        raise NotFound("session", shown_name, hint=f":session new {shown_name} makes one of that name")
-    return wanted
 
 
 async def _new_named(desk: SessionDesk, name: str) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 
 from agent.frontends.job_controller import JobDesk, job_line, state_of
-from agent.frontends.shown import shown, shown_line, shown_name
+from agent.frontends.shown import Show, shown, shown_line, shown_name
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.jobs import Job
-
-Show = Callable[[str], Awaitable[None]]
 
 _SHOWN_LINES = 200
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")

@@ -15,7 +15,7 @@ from agent.protocol.events import Notice
 if TYPE_CHECKING:
     from typing import Literal
 
-    from agent.frontends.repl.commands import Show
+    from agent.frontends.shown import Show
 
 _LONGEST_SLIP = 5
 _MODES = {

@@ -14,7 +14,7 @@ from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.history_search import HistoryDesk
+from agent.frontends.repl.history_opening import HistoryDesk
 from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services

@@ -122,14 +122,6 @@ def risk_style(risk: str) -> str:
     return _RISK_STYLES.get(risk, "")
 
 
-def where(cwd: str, home: str) -> str:
-    """A folder for people: with ~ for home, safe to show, its end if it is long."""
-    path = shown_line(cwd, 200)
-    if home and (path == home or path.startswith(home.rstrip("/") + "/")):
-        path = "~" + path[len(home.rstrip("/")) :]
-    return path if len(path) <= 32 else "…" + path[-31:]
-
-
 def money(cost: float | None) -> str:
     """`$0.0123`, `$3.21`, "" where nobody knows or it cost nothing."""
     if not cost:

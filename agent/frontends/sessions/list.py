@@ -20,10 +20,9 @@ from agent.frontends.sessions.finding import (
     say,
     status_style,
     took,
-    where,
 )
 from agent.frontends.sessions.layout import Cell, Column, print_table
-from agent.frontends.shown import shown_line
+from agent.frontends.shown import shown_line, where
 from agent.text.sizes import counted
 from agent.text.times import absolute, add_times, ago, iso
 

@@ -14,7 +14,7 @@ from agent.emitters.console import complain
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.one_shot import open_desk
+from agent.frontends.one_session import open_desk
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown, shown_line, shown_name
@@ -84,7 +84,7 @@ def _origin(session: SessionFile) -> Origin:
     from msgspec.structs import replace
 
     from agent.recording.branching import Lineage, Part, first_line, turns
-    from agent.recording.integrity.lines import line_hash
+    from agent.recording.chained_lines import line_hash
 
     first = first_line(session)
     end = turns(Lineage((Part(session, line_hash(first) if first else ""),))).end

@@ -21,10 +21,9 @@ from agent.frontends.sessions.finding import (
     risk_style,
     say,
     status_style,
-    where,
 )
 from agent.frontends.sessions.list import limit_of
-from agent.frontends.shown import shown_line
+from agent.frontends.shown import shown_line, where
 from agent.protocol.errors import InvalidRequest, IoError
 from agent.text.times import absolute, add_times, ago, iso
 

@@ -15,7 +15,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.frontends.line import OwnCommand
-from agent.frontends.one_shot import open_desk
+from agent.frontends.one_session import open_desk
 from agent.frontends.services import Services
 from agent.frontends.shown import shown
 from agent.protocol.decisions import ConfirmationRequest, Discard, Review

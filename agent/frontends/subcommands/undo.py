@@ -10,7 +10,7 @@ from agent.emitters.console import complain, complain_about
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.one_shot import open_desk
+from agent.frontends.one_session import open_desk
 from agent.frontends.services import Services
 from agent.frontends.session_controller import SessionDesk
 from agent.frontends.shown import shown

@@ -8,8 +8,8 @@ from typing import Any
 
 from agent.planner.codecs import fields
 from agent.planner.codecs.calls import from_calls
-from agent.planner.codecs.codecs import run_command_spec
 from agent.planner.codecs.extract import json_objects, parse_object, strip_thinking
+from agent.planner.codecs.json_codecs import run_command_spec
 from agent.planner.codecs.plan_fields import plan_call, propose_plan_spec
 from agent.planner.prompts_text import prompt_text
 from agent.protocol.errors import PlannerError

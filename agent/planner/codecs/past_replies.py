@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from agent.planner.codecs.codecs import Codec, ModeJson, PlanJson
+from agent.planner.codecs.codecs import Codec
 from agent.planner.codecs.extract import strip_thinking
 from agent.planner.codecs.fields import RUN_COMMAND
+from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import open_envelope
 from agent.planner.codecs.plan_fields import PROPOSE_PLAN, plan_call, read_plan
 from agent.protocol.errors import PlannerError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.planner.codecs.codecs import ModeJson, describe
+from agent.planner.codecs.json_codecs import ModeJson, describe
 from agent.planner.prompts_text import prompt_text
 from agent.protocol.replies import Command, Reply
 

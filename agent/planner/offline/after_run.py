@@ -12,7 +12,7 @@ from agent.lexicon.exit_answers import answer_of, deciding_programs
 from agent.planner.offline.diagnosing import Diagnoser, Diagnosis, shortened_lines, shown
 from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.installing import HasPrograms, install_advice
-from agent.planner.offline.recipes import RecipeEntry, read_toml
+from agent.planner.offline.recipe_files import RecipeEntry, read_toml
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command, Reply
 

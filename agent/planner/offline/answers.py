@@ -14,7 +14,8 @@ from agent.lexicon.exit_answers import succeeded
 from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, is_best
-from agent.planner.offline.recipes import RecipeEntry, load_book
+from agent.planner.offline.recipe_files import RecipeEntry
+from agent.planner.offline.recipes import load_book
 from agent.planner.offline.remarks import Remarks
 from agent.planner.offline.rendering import render
 from agent.planner.offline.surroundings import Surroundings

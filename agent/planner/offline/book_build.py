@@ -9,14 +9,15 @@ import contextlib
 import os
 import re
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable
 
 import msgspec
 
 from agent.lexicon.words import Lexicon, read_lexicon
-from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, load_tables, packed, read_source, sources
-from agent.planner.offline.recipes import load_entries, read_toml
+from agent.planner.offline.book_tables import COMPILED, FORMAT, Tables, kept, packed, read_source, sources
+from agent.planner.offline.recipe_files import load_entries, read_toml
 
 # Optional parts and slots.
 _NOT_REQUIRED = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
@@ -106,7 +107,11 @@ def keep(tables: Tables, started: int) -> None:
 
 def main() -> None:
     """Compile where it is not compiled yet, for those who cannot write there later."""
-    load_tables()
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        if kept() is not None:
+            return
+    started = time.time_ns()
+    keep(build(), started)
 
 
 if __name__ == "__main__":

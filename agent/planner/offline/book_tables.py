@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -54,23 +53,7 @@ class Tables(Struct, frozen=True, array_like=True):
     always: list[int]
 
 
-def load_tables() -> Tables:
-    """The tables of today's data files. ValueError, TOMLDecodeError or ValidationError for a file that cannot be read."""
-    try:
-        kept = _kept()
-    except (OSError, msgspec.MsgspecError):
-        kept = None
-    if kept is not None:
-        return kept
-    from agent.planner.offline.book_build import build, keep
-
-    started = time.time_ns()
-    tables = build()
-    keep(tables, started)
-    return tables
-
-
-def _kept() -> Tables | None:
+def kept() -> Tables | None:
     """What was kept, None where it is not to be used. OSError, MsgspecError where it cannot be read."""
     number = os.open(COMPILED, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from agent.planner.offline.recipes import RecipeEntry, load_entries
+from agent.planner.offline.recipe_files import RecipeEntry, load_entries
 
 _HEADER = """# What the offline planner can do
 

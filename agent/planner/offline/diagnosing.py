@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.lexicon.exit_answers import deciding_programs
 from agent.planner.offline.book_tables import HERE
-from agent.planner.offline.recipes import read_toml
+from agent.planner.offline.recipe_files import read_toml
 
 _HEAD_LIMIT, _TAIL_LIMIT = 16_384, 65_536  # characters; what explains an error stands at its start or at its end
 _LINE_LIMIT = 500  # a log line can be a megabyte

@@ -10,7 +10,8 @@ from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.grammar import Composed, Grammar
 from agent.planner.offline.paths import is_folder
 from agent.planner.offline.questions import asked_about
-from agent.planner.offline.recipes import Book, Recipe, RecipeEntry
+from agent.planner.offline.recipe_files import RecipeEntry
+from agent.planner.offline.recipes import Book, Recipe
 from agent.planner.offline.sentences import Scene, Sentence
 from agent.planner.offline.values import Value
 

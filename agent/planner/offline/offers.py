@@ -10,7 +10,8 @@ from msgspec import Struct, structs
 from agent.planner.offline.grammar.grammar import Composed
 from agent.planner.offline.grammar.programs import only_gnu, programs
 from agent.planner.offline.matching import Match, Matcher, Reading, prefers_grammar
-from agent.planner.offline.recipes import Form, Recipe
+from agent.planner.offline.recipe_files import Form
+from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.rendering import render, usable_forms, without_sudo
 from agent.planner.offline.sentences import Scene
 from agent.planner.offline.surroundings import Surroundings

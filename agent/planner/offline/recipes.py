@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import time
 from functools import cached_property
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -14,51 +13,7 @@ from agent.planner.offline import book_tables
 from agent.planner.offline.filters import Filter, load_filters
 from agent.planner.offline.patterns import Phrasing, PhrasingCompiler
 from agent.planner.offline.phrasing_index import PhrasingIndex
-
-
-class Form(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One way to do it: a template, the programs it needs, and what it is for.
-
-    `os`: "linux", "macos" or "" for all. `flavour`: whose the first of `needs` must be, "gnu", "bsd", "busybox", or several
-    joined by "|"; "" for any. `here`: a file of the goal's folder without which the form is not meant, "" for none.
-    """
-
-    command: str
-    needs: tuple[str, ...] = ()
-    os: str = ""
-    flavour: str = ""
-    here: str = ""
-
-
-class Example(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A goal and the command that must come out; documentation and test in one. `here`: a file that has to be there for it."""
-
-    goal: str
-    command: str
-    here: str = ""
-
-
-class RecipeEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A recipe as it stands in its file; docs/offline.md tells what each key means."""
-
-    id: str
-    title: str
-    phrasings: tuple[str, ...]
-    command: str
-    needs: tuple[str, ...]
-    reason: str
-    examples: tuple[Example, ...]
-    os: str = ""
-    flavour: str = ""
-    here: str = ""
-    also: tuple[Form, ...] = ()
-    filters: bool = False
-    wants: tuple[str, ...] = ()
-    ignores: tuple[str, ...] = ()
-    defaults: dict[str, str] = {}
-    nothing: str = ""
-    done: str = ""
-
+from agent.planner.offline.recipe_files import Form, RecipeEntry
 
 _ENTRY = msgspec.msgpack.Decoder(RecipeEntry)
 
@@ -106,27 +61,9 @@ class Book(Struct, frozen=True, kw_only=True):
     index: PhrasingIndex[Recipe]
 
 
-def read_toml(*path: str) -> dict[str, Any]:
-    """A data file beside this module."""
-    import tomllib  # most starts need none of them
-
-    with open(os.path.join(book_tables.HERE, *path), "rb") as file:
-        return tomllib.load(file)
-
-
-def load_entries() -> list[tuple[str, RecipeEntry]]:
-    """All recipe entries with their area, in order of file name, read in full. msgspec.ValidationError for a malformed one."""
-    entries = []
-    for name in sorted(os.listdir(os.path.join(book_tables.HERE, "recipes"))):
-        if name.endswith(".toml"):
-            for entry in read_toml("recipes", name)["recipe"]:
-                entries.append((name.removesuffix(".toml"), msgspec.convert(entry, RecipeEntry)))
-    return entries
-
-
 def load_book() -> Book:
     """Everything that goals are matched with. ValueError for a filter that cannot be read, and what the data files raise."""
-    tables = book_tables.load_tables()
+    tables = load_tables()
     lexicon = Lexicon(tables.lexicon, concepts=tables.concepts)
     compiler = PhrasingCompiler(lexicon.concept, lexicon.fillers)
     recipes = tuple(
@@ -138,3 +75,19 @@ def load_book() -> Book:
         recipes=recipes,
         index=PhrasingIndex(recipes, tables),
     )
+
+
+def load_tables() -> book_tables.Tables:
+    """The tables of today's data files. ValueError, TOMLDecodeError or ValidationError for a file that cannot be read."""
+    try:
+        kept = book_tables.kept()
+    except (OSError, msgspec.MsgspecError):
+        kept = None
+    if kept is not None:
+        return kept
+    from agent.planner.offline.book_build import build, keep
+
+    started = time.time_ns()
+    tables = build()
+    keep(tables, started)
+    return tables

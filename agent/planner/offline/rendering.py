@@ -12,7 +12,8 @@ from msgspec import structs
 from agent.planner.offline.finding import find_command, lines_command, list_command, root_word
 from agent.planner.offline.matching import Match
 from agent.planner.offline.patterns import Slot
-from agent.planner.offline.recipes import Form, Recipe
+from agent.planner.offline.recipe_files import Form
+from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.system_tools import is_mac, usual_flavour
 from agent.planner.offline.values import Value, quote_path
 

@@ -7,7 +7,7 @@ import sys
 
 from agent.planner.offline.diagnosing import Rule, load_rules
 from agent.planner.offline.fixes import FIXES
-from agent.planner.offline.recipes import read_toml
+from agent.planner.offline.recipe_files import read_toml
 
 _HEADER = """# The errors that the offline planner knows
 

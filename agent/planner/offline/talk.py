@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.planner.offline.recipes import read_toml
+from agent.planner.offline.recipe_files import read_toml
 
 HELP_TEXT = """Type a goal in plain words; I turn it into a command, without a model. For example:
   - find the 5 largest files under this folder

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from agent.recording.integrity.lines import Link
+from agent.recording.chained_lines import Link
 from agent.recording.integrity.slots import Head
 
 

@@ -16,10 +16,10 @@ from hashlib import sha256
 from msgspec import structs
 
 from agent.config.private_folder import PRIVATE_FOLDER, make_folder
+from agent.recording.chained_lines import Link, name_of
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
 from agent.recording.integrity.head_state import standing
-from agent.recording.integrity.lines import Link, name_of
 from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
 from agent.recording.naming import staged_path
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from agent.recording.chained_lines import Link, hash_of_record
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.integrity.heads import HeadKeeper
-from agent.recording.integrity.lines import Link, hash_of_record
 from agent.recording.naming import segment_paths
 
 Signer = Callable[[str, str, Link, str], None]

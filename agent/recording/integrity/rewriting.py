@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError, RecordingError
 from agent.protocol.events import Event, SessionPruned
+from agent.recording.chained_lines import Link
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.integrity.heads import HeadKeeper, is_announced, read_heads
-from agent.recording.integrity.lines import Link
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.staged import Change, StagedLog
 from agent.recording.integrity.verify import Checked, verify_session

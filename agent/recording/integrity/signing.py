@@ -7,8 +7,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent.recording.chained_lines import Link
 from agent.recording.integrity.keys import KEYRING, check_private, private_key, public_key
-from agent.recording.integrity.lines import Link
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.signatures import Signature, add_signature, read_signatures
 from agent.recording.integrity.verify import Signatures, Signed

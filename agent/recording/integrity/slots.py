@@ -10,7 +10,7 @@ import zlib
 import msgspec
 from msgspec import Struct
 
-from agent.recording.integrity.lines import BEFORE_FIRST, Link
+from agent.recording.chained_lines import BEFORE_FIRST, Link
 
 SLOT = 1024
 PAIR = 2 * SLOT

@@ -13,9 +13,9 @@ from msgspec import structs
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import FORMAT_VERSION, Event, LogRepaired, Record, decode, encode
 from agent.recording.bounds import MAX_LINE
+from agent.recording.chained_lines import NO_LINE, Link, line_hash, read_line
 from agent.recording.disk import Disk
 from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.lines import NO_LINE, Link, line_hash, read_line
 from agent.recording.naming import staged_path
 
 Change = Callable[[Record], Record]

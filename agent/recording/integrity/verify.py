@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError
+from agent.recording.chained_lines import BEFORE_FIRST, Link
 from agent.recording.integrity.head_state import standing
 from agent.recording.integrity.heads import boot_id, folder_name, is_announced, known_ids, read_heads
-from agent.recording.integrity.lines import BEFORE_FIRST, Link
 from agent.recording.integrity.slots import Head
 from agent.recording.integrity.walk import Problem, Walk
 from agent.recording.naming import parse_segment, staged_path

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
+from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, is_object, line_hash, read_line
 from agent.recording.integrity.duplicate_keys import blocks, twin_key, without_twins
-from agent.recording.integrity.lines import BEFORE_FIRST, Line, Link, is_object, line_hash, read_line
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50

@@ -79,11 +79,9 @@ class Cursor:
     # --- readers of parts ---
 
     def reader(self, text: str, pos: int, limit: int) -> Parser:
-        from agent.risk.reader.syntax import Parser
-
-        child = Parser(text, pos, limit, depth=self.depth)
+        child = type(self)(text, pos, limit, depth=self.depth)
         child.commands, child.max_commands = self.commands, self.max_commands
-        return child
+        return child.as_parser()
 
     def adopt(self, child: Cursor) -> None:
         self.commands = child.commands

@@ -123,7 +123,7 @@ def test_it_is_replaced_and_the_chain_tells_of_it(place: Place, capsys: pytest.C
     }
     assert len(labels) == 1 and labels.pop().startswith("[redacted:github-token:")
     note = records[-1]
-    from agent.recording.integrity.lines import line_hash
+    from agent.recording.chained_lines import line_hash
 
     assert (note["type"], note["secrets"], note["lines"], note["first_line"]) == (
         "log.scrubbed",

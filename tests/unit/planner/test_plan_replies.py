@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.planner.codecs.codecs import ModeJson, PlanJson, make_codec
+from agent.planner.codecs.codecs import make_codec
+from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import Native
 from agent.planner.codecs.past_replies import as_calls, as_reply, as_text
 from agent.planner.codecs.plan_fields import MAX_STEPS, PROPOSE_PLAN

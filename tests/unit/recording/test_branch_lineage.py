@@ -17,8 +17,8 @@ from agent.protocol.events import (
     encode,
 )
 from agent.recording.branching import MOST_BRANCHES, Lineage, lineage, records, turns
+from agent.recording.chained_lines import line_hash
 from agent.recording.fold import goals
-from agent.recording.integrity.lines import line_hash
 from agent.recording.reader import list_sessions
 
 

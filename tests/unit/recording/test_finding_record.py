@@ -23,8 +23,8 @@ from agent.protocol.events import (
 )
 from agent.recording import branching, finding_record
 from agent.recording.branching import goals_in, lineage
+from agent.recording.chained_lines import line_hash
 from agent.recording.finding_record import line_of
-from agent.recording.integrity.lines import line_hash
 from agent.recording.reader import list_sessions
 
 

@@ -194,7 +194,7 @@ def test_with_personal_data_every_line_is_looked_through() -> None:
 @pytest.mark.parametrize("tail", [b"", b"\n", b"\n\n"])
 def test_lines_of_any_length_keep_their_numbers(tmp_path: Path, tail: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     from agent.audit import scrubbing
-    from agent.recording.integrity import lines as reading
+    from agent.recording import chained_lines as reading
 
     monkeypatch.setattr(scrubbing, "MAX_LINE", 1000)
     monkeypatch.setattr(reading, "_PIECE", 100)

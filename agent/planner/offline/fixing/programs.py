@@ -14,7 +14,7 @@ from agent.planner.offline.fixing.failure import NOTHING, Failure, Fix
 from agent.planner.offline.fixing.nearest import nearest
 from agent.planner.offline.fixing.paths import dash_name, names_in
 from agent.planner.offline.fixing.rewriting import is_destructive_word, replace_program, replace_written
-from agent.planner.offline.recipes import read_toml
+from agent.planner.offline.recipe_files import read_toml
 from agent.planner.offline.values import quote_path
 
 _WORD = re.compile(r"[A-Za-z0-9][\w.:@+-]{0,60}")

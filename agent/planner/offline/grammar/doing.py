@@ -11,6 +11,7 @@ from agent.planner.offline.grammar.filesread import literal_glob
 from agent.planner.offline.grammar.findwords import find_words, paths, root_words
 from agent.planner.offline.grammar.intent import Intent
 from agent.planner.offline.grammar.linewords import line_command
+from agent.planner.offline.grammar.pipelines import merged
 from agent.planner.offline.values import quote_path
 
 _HASHES = {
@@ -89,8 +90,6 @@ def _chown(intent: Intent, how: str) -> str:
 
 
 def _hash(intent: Intent, how: str) -> str:
-    from agent.planner.offline.grammar.render import merged
-
     files = (
         intent
         if intent.texts or intent.files.type
@@ -110,8 +109,6 @@ def _touch(intent: Intent, how: str) -> str:
 
 
 def _du(intent: Intent, how: str) -> str:
-    from agent.planner.offline.grammar.render import merged
-
     stages = [stage for stage in intent.stages if stage.op != "agg"]
     total = len(stages) != len(intent.stages) or "all" in intent.form
     if "average" in intent.form:
@@ -214,8 +211,6 @@ def _archive(intent: Intent, how: str) -> str:
 
 def _compare(intent: Intent, how: str) -> str:
     """Two given files against each other."""
-    from agent.planner.offline.grammar.render import merged
-
     if len(intent.texts) != 2:
         return ""
     first, second = (text.render() for text in intent.texts)

@@ -13,6 +13,7 @@ from agent.planner.offline.grammar.findwords import (
     with_filters,
 )
 from agent.planner.offline.grammar.intent import Files, Intent, Order, Stage
+from agent.planner.offline.grammar.pipelines import merged
 
 _FIELDS = {
     "size": "%s", "mtime": "%T+", "atime": "%A+", "owner": "%u", "group": "%g", "mode": "%M", "inode": "%i",
@@ -23,8 +24,6 @@ _SORT_FIELDS = {"size": "%s", "time": "%T@", "atime": "%A@"}
 
 def list_command(intent: Intent) -> str:
     """The command that prints the files of an intent."""
-    from agent.planner.offline.grammar.render import merged
-
     stages = list(intent.stages)
     order = next((stage.order for stage in stages if stage.op == "sort"), None)
     listing = ls_command(intent, order)
@@ -56,8 +55,6 @@ def _grouped(intent: Intent, order: Order | None) -> str:
 
 
 def _count(stages: list[Stage]) -> list[str]:
-    from agent.planner.offline.grammar.render import merged
-
     return merged(tuple(stage for stage in stages if stage.op != "sort"))
 
 

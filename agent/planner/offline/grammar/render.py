@@ -15,6 +15,7 @@ from agent.planner.offline.grammar.findwords import (
 from agent.planner.offline.grammar.intent import Intent, Sink, Stage
 from agent.planner.offline.grammar.linewords import line_command, reads_files, sed_script, with_letters
 from agent.planner.offline.grammar.listing import list_command
+from agent.planner.offline.grammar.pipelines import merged
 from agent.planner.offline.values import quote_regex
 
 # What is in these is not lines.
@@ -48,33 +49,6 @@ def _with_sink(command: str, sink: Sink) -> str:
     if sink.path is None:
         return command
     return f"{command} {'>>' if sink.kind == 'append' else '>'} {sink.path.render()}"
-
-
-def merged(stages: tuple[Stage, ...]) -> list[str]:
-    """The commands of a pipeline, with neighbours that one command can do put together."""
-    out: list[str] = []
-    at = 0
-    while at < len(stages):
-        stage, then = stages[at], stages[at + 1] if at + 1 < len(stages) else None
-        if (
-            stage.op in ("match", "anchored", "regex")
-            and then is not None
-            and then.op == "count"
-            and then.args == ("l",)
-        ):
-            letters = stage.args[0]
-            if "o" not in letters:
-                out.append(line_command(Stage(op=stage.op, args=(with_letters(letters, "c"), *stage.args[1:]))))
-                at += 2
-                continue
-        if stage.op == "occurrences":
-            out += [line_command(stage), "wc -l"]
-        elif stage.op == "regex_o":
-            out.append(f"grep -oE {shlex.quote(stage.args[0])}")
-        else:
-            out.append(line_command(stage))
-        at += 1
-    return out
 
 
 def _piped(source: str, stages: tuple[Stage, ...]) -> str:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent.recording.integrity.lines import NO_LINE, line_hash
+from agent.recording.chained_lines import NO_LINE, line_hash
 from tests.support.each import each
 from tests.support.record_replays import SITUATIONS
 from tests.support.replay_stage import REPLAYS

@@ -24,7 +24,7 @@ from agent.protocol.events import (
     encode,
 )
 from agent.protocol.outcomes import ExecutionResult
-from agent.recording.integrity.lines import line_hash
+from agent.recording.chained_lines import line_hash
 from agent.recording.reader import SessionFile, list_sessions
 
 

@@ -19,7 +19,7 @@ from agent.emitters.export.html_goal import goal_section
 from agent.emitters.export.html_markdown import markdown_html
 from agent.emitters.export.html_report import Checked, html_report, verdict
 from agent.protocol.events import Record, SessionStarted, decode, encode
-from agent.recording.integrity.lines import Link
+from agent.recording.chained_lines import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem
 from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured

@@ -18,7 +18,7 @@ from agent.frontends.sessions import replay
 from agent.frontends.sessions.replay_check import run_check
 from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport
 from agent.protocol.errors import CoreError, InvalidRequest
-from agent.recording.integrity.lines import NO_LINE, line_hash
+from agent.recording.chained_lines import NO_LINE, line_hash
 from tests.support.replay_stage import REPLAYS
 from tests.support.replaying import services_at
 

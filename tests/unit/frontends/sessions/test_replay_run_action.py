@@ -13,14 +13,14 @@ import pytest
 
 from agent.app.composition import build_services, load
 from agent.emitters.streams import MemorySink
-from agent.frontends import one_shot
+from agent.frontends import one_session
 from agent.frontends.line import OwnCommand
 from agent.frontends.session_naming import find_session
 from agent.frontends.sessions.replay_run import run_again
 from agent.protocol.confinement import is_as_strict
 from agent.protocol.decisions import Approved, CancelGoal, Skipped
 from agent.protocol.events import CommandProposed, CommandRated, CommandStarted, GoalStarted, SessionStarted
-from agent.recording.integrity.lines import line_hash
+from agent.recording.chained_lines import line_hash
 from agent.recording.reader import list_sessions, read_records
 from tests.support.fake_rehearser import FakeReviewer
 
@@ -49,7 +49,7 @@ class World:
 
         async def run() -> None:
             services = self.services(session_id="then", **flags)
-            async with one_shot.open_desk(services, confirmer=FakeReviewer(*answers)) as desk:
+            async with one_session.open_desk(services, confirmer=FakeReviewer(*answers)) as desk:
                 desk.interactive = True
                 for command in commands:
                     await desk.run(OwnCommand(command))
@@ -86,7 +86,7 @@ def somebody(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeReviewer]]:
     def there(services: object) -> Iterator[tuple[FakeReviewer, bool]]:
         yield people[-1], True
 
-    monkeypatch.setattr(one_shot, "confirmer_for", there)
+    monkeypatch.setattr(one_session, "confirmer_for", there)
     yield people
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events import Event, GoalFinished, GoalStarted, Origin, Record, SessionStarted, encode
-from agent.recording.integrity.lines import line_hash
+from agent.recording.chained_lines import line_hash
 from tests.support.session_folder import SessionFolder
 
 FORMATS = ("html", "markdown", "sh", "json", "asciicast")

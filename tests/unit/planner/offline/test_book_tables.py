@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agent.planner.offline import book_build, book_tables
+from agent.planner.offline import book_build, book_tables, recipes
 
 
 def test_it_does_not_depend_on_the_order_of_sets() -> None:
@@ -44,7 +44,7 @@ def is_used(monkeypatch: pytest.MonkeyPatch) -> bool:
     with monkeypatch.context() as patch:
         patch.setattr(book_build, "build", lambda: None)
         patch.setattr(book_build, "keep", lambda tables, started: None)
-        return book_tables.load_tables() is not None
+        return recipes.load_tables() is not None
 
 
 def test_it_is_used_while_it_is_what_the_files_say(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_it_is_used_while_it_is_what_the_files_say(elsewhere: Path, monkeypatch:
 def test_a_damaged_missing_or_foreign_file_is_not_used(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = elsewhere / "_book.msgpack"
     good = compiled.read_bytes()
-    tables = book_tables.load_tables()
+    tables = recipes.load_tables()
     other = book_tables.packed(structs.replace(tables, format=tables.format + 1))
     inside = good.index(b"count the words of a file")  # where nothing is decoded before a goal comes near
     turned = good[:inside] + b"\xff" + good[inside + 1 :]
@@ -110,15 +110,15 @@ def test_what_others_may_write_is_not_used(elsewhere: Path, monkeypatch: pytest.
 def test_it_is_kept_where_it_can_be(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = elsewhere / "_book.msgpack"
     compiled.unlink()
-    built = book_tables.load_tables()
+    built = recipes.load_tables()
     assert stat.S_IMODE(compiled.stat().st_mode) == 0o644
     assert is_used(monkeypatch)
-    assert book_tables.load_tables() == built
+    assert recipes.load_tables() == built
     with (elsewhere / "recipes" / "text.toml").open("a") as file:
         file.write("# changed\n")
     compiled.unlink()
     compiled.mkdir()  # nothing can be put there
-    assert book_tables.load_tables().areas == built.areas
+    assert recipes.load_tables().areas == built.areas
     assert sorted(path.name for path in elsewhere.iterdir()) == ["_book.msgpack", "filters.toml", "recipes"]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.offline import recipes
+from agent.planner.offline import recipe_files
 from agent.planner.offline.planner import OfflinePlanner
 from agent.protocol.messages import EnvironmentFacts, GoalItem
 from agent.protocol.replies import Command
@@ -119,7 +119,7 @@ def test_no_form_for_busybox_has_what_only_gnu_knows() -> None:
     only_gnu = re.compile(r"-printf|--null|grep -\w*P|sort -\w*h|--sort|--complement|--exclude-dir|-newermt")
     wrong = [
         (entry.id, form.command)
-        for _, entry in recipes.load_entries()
+        for _, entry in recipe_files.load_entries()
         for form in entry.also
         if "busybox" in form.flavour and only_gnu.search(form.command)
     ]

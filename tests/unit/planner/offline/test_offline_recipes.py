@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.offline import book_tables, catalog, recipes, rendering
+from agent.planner.offline import book_tables, catalog, recipe_files, recipes, rendering
 from agent.planner.offline.patterns import Slot
 from agent.planner.offline.spared_folders import without_spared_folders
 from tests.support.each import each
@@ -22,7 +22,7 @@ AREAS = sorted(name.removesuffix(".toml") for name in os.listdir(os.path.join(bo
 @functools.cache
 def entries() -> list[tuple[str, recipes.RecipeEntry]]:
     """Area and recipe, of all."""
-    return list(recipes.load_entries())
+    return list(recipe_files.load_entries())
 
 
 @functools.cache

@@ -6,7 +6,8 @@ import random
 
 from agent.lexicon.words import tokenize
 from agent.planner.offline.questions import asked_about
-from agent.planner.offline.recipes import load_book, load_entries
+from agent.planner.offline.recipe_files import load_entries
+from agent.planner.offline.recipes import load_book
 
 BOOK = load_book()
 

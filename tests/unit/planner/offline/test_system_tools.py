@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.planner.offline import rendering, system_tools
-from agent.planner.offline.recipes import Form, load_book
+from agent.planner.offline.recipe_files import Form
+from agent.planner.offline.recipes import load_book
 from tests.support.needs import needs
 
 BOOK = load_book()

@@ -11,8 +11,8 @@ import pytest
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Notice, SessionStarted
+from agent.recording.chained_lines import Link
 from agent.recording.disk import Disk
-from agent.recording.integrity.lines import Link
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.slots import PAIR, SLOT, Head, newest, pack, unpack
 from agent.recording.jsonl import open_session

@@ -12,9 +12,9 @@ import pytest
 
 from agent.protocol.errors import ConfigError
 from agent.protocol.events import Notice
+from agent.recording.chained_lines import Link, line_hash
 from agent.recording.integrity.heads import HeadKeeper
 from agent.recording.integrity.keys import make_key
-from agent.recording.integrity.lines import Link, line_hash
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.signing import signatures_with, signer_with
 from agent.recording.integrity.verify import Checked

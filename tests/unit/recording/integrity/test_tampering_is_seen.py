@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.recording.integrity.lines import line_hash
+from agent.recording.chained_lines import line_hash
 
 
 def rechained(lines: list[bytes], start: int = 0) -> list[bytes]:

@@ -1,0 +1,65 @@
+"""One session opened for a piece of work without a prompt, and left in order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+
+from agent.emitters.console import complain
+from agent.emitters.noticing import Noticing
+from agent.frontends.confirm.tty_confirm import confirmer_for
+from agent.frontends.past_words import opening_lines
+from agent.frontends.services import Services
+from agent.frontends.session_controller import SessionDesk
+from agent.frontends.shown import shown
+from agent.frontends.signals import Signals
+from agent.protocol.events import Origin
+from agent.protocol.ports import Confirmer, Emitter
+
+
+@asynccontextmanager
+async def open_desk(
+    services: Services,
+    *,
+    emitter: Emitter | None = None,
+    confirmer: Confirmer | None = None,
+    origin: Origin | None = None,
+    cwd: str | None = None,
+) -> AsyncIterator[SessionDesk]:
+    """A session with its confirmer and signals, closed in order whatever happens.
+
+    `emitter`: instead of the one for this terminal. `confirmer`: asks instead of the person, who then counts as not there.
+    `origin`: the session is a new one that was made from this other one; it starts in `cwd`.
+    """
+    for warning in services.loaded.warnings:
+        complain(f"agent-shell: {shown(warning)}", style="yellow")
+    session = None if origin else _session_of(services)
+    is_new = session is not None and sys.stderr.isatty() and not services.session_is_there(session)
+    signals = Signals()
+    someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
+    with someone as (asked, interactive), signals.installed():
+        desk = SessionDesk(
+            services=services,
+            ctx=services.open_context(session, cwd, origin=origin),
+            emitter=emitter or Noticing(services.make_emitter()),
+            confirmer=asked,
+            signals=signals,
+            tell=lambda text: complain(shown(text)),
+            interactive=interactive,
+            frontend="cli",
+        )
+        if is_new or session != services.settings.session_id or desk.ctx.notes:  # which one that is must be seen
+            for line in opening_lines(desk.ctx, new=is_new) if session else ():
+                complain(f"agent-shell: {line}", style="dim" if is_new else "")
+        try:
+            yield desk
+        finally:
+            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await services.shutdown()
+
+
+def _session_of(services: Services) -> str | None:
+    """The session that `--session-id` means. Nobody may be there to see which one it is. Raises CoreError."""
+    wanted = services.settings.session_id
+    return services.choose_session(wanted, attended=False) if wanted else None
