@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 )))
 STAMP  := $(VENV)/.stamps
 
-.PHONY: run test test-tools check bench docs real-model clean
+.PHONY: run test test-thorough test-tools check bench docs real-model clean
 .DEFAULT_GOAL := run
 
 export GOAL
@@ -36,11 +36,16 @@ run: $(STAMP)/run
 	@if [ -n "$$GOAL" ]; then exec $(BIN)/python agent_shell.py $(ARGS) -- "$$GOAL"; else exec $(BIN)/python agent_shell.py $(ARGS); fi
 
 # What is compiled is kept, whatever PYTHONDONTWRITEBYTECODE says: hundreds of tests start the program, also as another user.
+SELECTED = not thorough and not real_model
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
 	@$(BIN)/python -m agent.planner.offline.book_build
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(SELECTED)" $(ARGS)
+
+# What takes long or tries every case; `make test` runs a few of it.
+test-thorough: SELECTED = thorough
+test-thorough: test
 
 # What tests look for on this machine and skip without: shells, editors, a browser, PostgreSQL, … The others are installed all the same where one is not to be had.
 test-tools: $(STAMP)/test

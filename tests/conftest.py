@@ -19,12 +19,29 @@ settings.load_profile(os.environ.get("AGENT_TEST_PROFILE", "ordinary"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let programs of the tests be hung up on: under nohup they would inherit that it is ignored, and some never end.
+    """Let programs of the tests be ended by every signal: what nohup or a shell's `&` ignores they would inherit, and some never end.
 
-    A handler is not inherited; this process goes on, as nohup wants it.
+    A handler is not inherited; this process itself goes on as it was told.
     """
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as thorough all but `few(n)` of a test's rows, spread over its table."""
+    rows: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            rows.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for all_rows in rows.values():
+        mark = all_rows[0].get_closest_marker("few")
+        assert mark
+        kept = {len(all_rows) * number // mark.args[0] for number in range(mark.args[0])}
+        for number, item in enumerate(all_rows):
+            if number not in kept:
+                item.add_marker("thorough")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from agent.config.paths import state_dir
 from agent.recording.integrity.verify import Checked, verify_folder
 from tests.scenarios.program import assert_paired, until
@@ -42,6 +44,7 @@ STAGES: dict[str, Callable[[Terminal], None]] = {
 }
 
 
+@pytest.mark.thorough
 def test_killed_at_every_stage(tmp_path: Path) -> None:
     logs, heads = tmp_path / "sessions", os.path.join(state_dir({"HOME": str(tmp_path)}), "heads")
     script = tmp_path / "script.json"

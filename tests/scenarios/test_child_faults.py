@@ -141,6 +141,7 @@ def test_a_command_that_closes_its_streams(world: World, text: str) -> None:
         ("kill -STOP $PPID; sleep 0.2; kill -CONT $PPID; exit 3", {3}),
     ],
 )
+@pytest.mark.few(3)
 def test_a_command_that_kills_is_recorded(world: World, text: str, codes: set[int | None]) -> None:
     """Its own shell, its group, its parent: we live on, and the log says how it ended."""
     # The rating of `kill` is not the question here, so a script keeps it out of sight.
@@ -180,6 +181,7 @@ def test_terminal_codes_of_a_command_stay_out_of_the_summary(world: World) -> No
     assert "\x1b" not in ended.stderr
 
 
+@pytest.mark.thorough
 def test_bad_interpreters_and_missing_programs(world: World) -> None:
     (world.work / "bad").write_text("#!/no/such/interpreter\n")
     (world.work / "bad").chmod(0o755)

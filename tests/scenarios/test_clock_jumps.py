@@ -54,6 +54,7 @@ def jumping(tmp_path: Path) -> Iterator[JumpingWorld]:
 
 
 @pytest.mark.parametrize("times", [BACKWARDS, WILD, STILL], ids=["backwards", "wild", "still"])
+@pytest.mark.few(1)
 def test_order_and_durations(jumping: JumpingWorld, times: list[str]) -> None:
     jumping.times = times
     planner = jumping.scripted(command("sleep 0.2"), command("false"), chat("done"))

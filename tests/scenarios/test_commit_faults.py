@@ -108,6 +108,7 @@ def test_made_real_is_what_a_plain_run_leaves_and_taken_back_is_what_was(bench: 
     assert inodes(bench.work) == numbers
 
 
+@pytest.mark.thorough
 def test_killed_after_each_thing_that_commit_and_undo_do(bench: Bench) -> None:
     said = drive(bench, "crash")
     assert said["wrong"] == []

@@ -101,6 +101,7 @@ def ended(world: World) -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.few(1)
 def test_500_mb_in_bounded_memory(ended: dict[str, Any]) -> None:
     (flood,) = ended["flood"]
     assert (flood["total"], flood["tail"][-5:], len(flood["out"])) == (500_000_005, "\nEND\n", 65536)

@@ -47,6 +47,7 @@ def test_a_goal_just_short_enough_is_kept_whole(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("way", ["argv", "stdin"])
+@pytest.mark.few(4)
 def test_any_bytes_are_a_goal_that_the_log_can_hold(world: World, raw: bytes, kept: str, way: str) -> None:
     planner = world.scripted(chat("understood"))
     ended = world.run(*planner, raw) if way == "argv" else world.run(*planner, stdin=raw + b"\n")

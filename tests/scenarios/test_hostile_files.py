@@ -60,6 +60,7 @@ def test_a_telemetry_file(world: World, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["fifo", "endless", "binary", "huge"])
 @pytest.mark.parametrize("name", ["AGENTS.md", ".git", ".git/HEAD", ".git/config"])
+@pytest.mark.few(5)
 def test_what_a_project_says(world: World, name: str, kind: str) -> None:
     """Notes and repository of the working folder are somebody else's, so whatever is wrong with them, a goal is a goal."""
     path = world.work / name

@@ -146,6 +146,7 @@ def test_a_working_folder_whose_name_is_no_text(world: World) -> None:
     ],
     ids=str,
 )  # fmt: skip
+@pytest.mark.few(7)
 def test_odd_variables(world: World, env: dict[str, str | None]) -> None:
     ended = world.run(
         *world.scripted(command("printf 'größe 漢字\\n'"), chat("schön 漢")), "--approve", "low", "wörter", env=env

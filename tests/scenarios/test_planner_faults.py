@@ -70,6 +70,7 @@ def test_nobody_listens(world: World) -> None:
         "error as 200", "bad events", "cut", "half an event", "reset",
     ],
 )  # fmt: skip
+@pytest.mark.few(6)
 def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: list[str]) -> None:
     with FakeLLMServer(behaviour, behaviour) as server:
         ended = ask(world, server)
@@ -103,6 +104,7 @@ def test_a_server_that_fails_or_lies(world: World, behaviour: Behaviour, words: 
         "thinking",
     ],
 )
+@pytest.mark.few(4)
 def test_a_model_that_cannot_answer_is_asked_again_once(world: World, replies: list[str]) -> None:
     bad = Behaviour(pieces=tuple(replies) if replies != [""] else ())
     with FakeLLMServer(bad, bad, Behaviour(pieces=(json.dumps(chat("never asked a third time")),))) as server:
@@ -274,6 +276,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text) for text in HOSTILE])
+@pytest.mark.few(4)
 def test_a_proposal_with_hidden_characters_never_runs_by_itself(world: World, text: str) -> None:
     ended = world.run(*world.scripted(command(text), chat("stop"), chat("stop")), "--approve", "medium", "do it")
     assert not (world.work / "ran").exists()

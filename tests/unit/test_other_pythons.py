@@ -63,6 +63,7 @@ def _environment() -> dict[str, str]:
     }
 
 
+@pytest.mark.thorough
 def test_every_python_gives_the_same_answers() -> None:
     expected = json.loads(json.dumps(answers()))
     for path in pythons():
@@ -129,6 +130,7 @@ def _late_parts(pattern: object) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_no_pattern_needs_what_older_pythons_get_wrong() -> None:
     texts = [(path, text) for path in ROOT.glob("agent/**/*.py") for text in _patterns(path)]
     texts += [(path, text) for path in ROOT.glob("agent/planner/**/*.toml") for text in _data_patterns(path)]

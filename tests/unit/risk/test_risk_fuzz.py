@@ -24,6 +24,7 @@ def defects(texts: dict[str, str]) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_pieces_nests_and_growths_have_an_answer() -> None:
     repeated = risk_fuzz.repeated(SIZE)
     few = {name: text for index, (name, text) in enumerate(repeated.items()) if index % 7 == 0}

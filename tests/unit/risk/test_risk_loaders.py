@@ -41,6 +41,7 @@ def spellings(name: str, option: str, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.few(1)
 def test_what_loads_or_runs_is_never_low(wrapper: str) -> None:
     assert len(ROWS) > 300
     low = []

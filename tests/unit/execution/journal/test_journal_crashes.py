@@ -74,7 +74,7 @@ class Case:
         assert not said, "\n".join(said)
 
 
-@pytest.mark.parametrize("seed", [None, 1081])
+@pytest.mark.parametrize("seed", [pytest.param(None, marks=pytest.mark.thorough), 1081])
 def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
     count, rolled_back = 1, 0
     while True:
@@ -93,7 +93,7 @@ def test_killed_while_committing(world: OverlayWorld, seed: int | None) -> None:
     case.check(case.after)
 
 
-@pytest.mark.parametrize("seed", [None, 1081])
+@pytest.mark.parametrize("seed", [pytest.param(None, marks=pytest.mark.thorough), 1081])
 @pytest.mark.parametrize("again", [False, True])
 def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool) -> None:
     count = 1
@@ -112,6 +112,7 @@ def test_killed_while_undoing(world: OverlayWorld, seed: int | None, again: bool
     assert count > 10
 
 
+@pytest.mark.thorough
 def test_killed_while_resuming(world: OverlayWorld) -> None:
     count = 1
     while True:
@@ -126,6 +127,7 @@ def test_killed_while_resuming(world: OverlayWorld) -> None:
     assert count > 10
 
 
+@pytest.mark.thorough
 def test_killed_where_a_file_system_cannot_exchange(world: OverlayWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three renames then stand for one; a kill between them is as harmless."""
     monkeypatch.setattr(syscalls, "exchange", lambda *_: False)

@@ -56,6 +56,7 @@ def examples() -> list[str]:
     return [example.goal for recipe in load_book().recipes for example in recipe.entry.examples]
 
 
+@pytest.mark.thorough
 def test_no_recipe_changes_what_it_walks_through_in_a_repository() -> None:
     replies = [(goal, answer(goal_item(goal, cwd="/home/you/w"))) for goal in examples()]
     commands = {

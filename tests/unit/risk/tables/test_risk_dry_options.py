@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from agent.risk.classifier import classify
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Pipeline, Simple
@@ -69,7 +71,7 @@ def is_sub_command(words: list[str]) -> bool:
     return table is not None and any(rule.verbs == tuple(words[1:]) for rule in table.cases.get(words[1], ()))
 
 
-@each("file", SETS)
+@each("file", SETS, parts=len(SETS))
 def test_an_option_that_no_program_of_it_knows_lowers_nothing(file: str) -> None:
     lowered = []
     for command in commands(file):
@@ -95,6 +97,7 @@ def test_an_option_that_no_program_of_it_knows_lowers_nothing(file: str) -> None
 
 
 @each("ending", ["-- --help", "-- --dry-run", "-- -n", "--dry-run=false", "--dry-run --no-dry-run", "--dry-run false"])
+@pytest.mark.thorough
 def test_an_option_behind_two_dashes_or_taken_back_lowers_nothing(ending: str) -> None:
     """On the example of every table, of those programs too that know the option."""
     tables, _ = knowledge_build.load_tables()
