@@ -124,8 +124,11 @@ def judge_deletions(walker: Walker, invocation: Invocation, code: str, language:
         ):
             continue
         deep = all_of_it or bool(signs["deep"].search(match.group()))
-        written = bool(match.group("arg"))
+        handed_on = code[match.start() - 1 : match.start()] in ("'", '"')  # `array_map("unlink", glob(…))`
+        put_together = re.search(r"[$#]", match.group("s") or "") is not None
+        written = bool(match.group("arg")) and not (listed and (handed_on or put_together))
         targets = [match.group("s")] if written else listed or paths[:1] or [UNKNOWN]
+        targets = [*targets, match.group("s")] if put_together and not written else targets
         level = Level.HIGH if deep and written else None
         for target in targets:
             below = deep or (target in listed and (UNKNOWN in target or chosen))

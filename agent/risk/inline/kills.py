@@ -20,7 +20,9 @@ _SIGNAL_FIRST = ("perl", "ruby", "irb")
 _ALL = LazyPattern(  # all that may be ended, or the first of all
     r"[\s\"'({\[]*(?:-\s*)?1\s*(?:[\"')\]}]|$|\s+(?:if|for|unless|while)\b)"
 )
-_RANGE = LazyPattern(r"(?:\brange\s*\(\s*(?:\d+\s*,\s*)?|\b\d+\s*\.{2,3}\s*|\.upto\s*\(?\s*)(\d+)")
+_RANGE = LazyPattern(
+    r"(?:\brange\s*\(\s*(?:\d+\s*,\s*)?|\b\d+\s*\.{2,3}\s*|\.upto\s*\(?\s*|\bfor\s*\([^;\n]{0,60};[^;<\n]{0,60}<=?\s*)(\d+)"
+)
 _LISTS = LazyPattern(r"/proc\b|\bpsutil\b|\bpgrep\b|\bps\s+-?\w*[aex]|\bprocess_iter\b")
 _NAMED = LazyPattern(r"\bcomm\b|cmdline|status|\.name\b|==|=~|\bin\b\s+\w+\.(?:name|info)|grep")
 _MANY = 40

@@ -26,10 +26,12 @@ _METHODS = {
 }  # fmt: skip
 _MOVED = frozenset(("shutil.move", "os.rename", "os.replace"))
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_TRUNC", "O_APPEND", "O_CREAT")
-_SPREAD = frozenset(
-    ("os.execl", "os.execlp", "os.execle", "os.execlpe", "asyncio.create_subprocess_exec")
-)  # the arguments one by one
-_STARTERS = _SPREAD | frozenset(
+_SPREAD = {  # how many arguments stand before the words of the program
+    "asyncio.create_subprocess_exec": 0,
+    **dict.fromkeys(("os.execl", "os.execlp", "os.execle", "os.execlpe"), 1),
+    **dict.fromkeys(("os.spawnl", "os.spawnlp", "os.spawnle", "os.spawnlpe"), 2),
+}
+_STARTERS = _SPREAD.keys() | frozenset(
     f"{module}.{name}"
     for module, names in (
         ("os", "execv execvp execve execvpe posix_spawn posix_spawnp spawnv spawnve spawnvp spawnvpe"),
@@ -96,7 +98,7 @@ class Deeds:
             for part in (*node.args, *(one.value for one in node.keywords))
             if isinstance(part, ast.List | ast.Tuple)
         ]
-        given = lists[0].elts if lists else node.args[1:] if self.paths.dotted(node.func) in _SPREAD else []
+        given = lists[0].elts if lists else node.args[_SPREAD.get(self.paths.dotted(node.func), len(node.args)) :]
         words = [self.paths.text(part) or UNKNOWN for part in given if not isinstance(part, ast.Starred)]
         if len(words) > 1:
             self.reading.starts.append(words)

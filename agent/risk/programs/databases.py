@@ -29,7 +29,7 @@ _SQL_CHANGE = re.compile(
 )
 _SQL_SHELL = re.compile(
     r"\\!\s*([^\n]+)|(?:^|[\n;])\s*\.(?:she?l?l?|sys?t?e?m?)\s+([^\n]+)|(?:^|[\n;])\s*(?:system|host|!!)\s+([^\n]+)"
-    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\"\|\s*([^\"\n]+)\"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?'\|\s*([^'\n]+)'"
+    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\"\|\s*((?:\\.|[^\"\\\n])+)\"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?'\|\s*([^'\n]+)'"
     r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
     r"|(?:^|[\n;])\s*\\[A-Za-z]\w*[^\n`]*`([^`\n]*)`|(?:^|[\n;])\s*(?:pager|\\P)\s+([^\n;]+)", re.I
 )  # fmt: skip
@@ -123,7 +123,7 @@ def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:
     """What a client does by itself: commands of the shell, other files of statements, files that it writes."""
     place = invocation.place
     for match in _SQL_SHELL.finditer(text):
-        walker.script(next(g for g in match.groups() if g), place, invocation)
+        walker.script(next(g for g in match.groups() if g).replace('\\"', '"'), place, invocation)
         walker.add("run", [], place, reason="has the client run a shell command", rule="db.shell")
     for match in _SQL_EDIT.finditer(text):  # sqlite gives the command a file with the text
         walker.script(f"{match.group(1)} edited.txt", place, invocation)
