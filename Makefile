@@ -19,6 +19,7 @@ $(STAMP)/run: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV) ..." >&2
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e . >&2
 	@$(BIN)/python -m agent.planner.offline.book_build
+	@$(BIN)/python -m agent.risk.tables.build
 	@mkdir -p $(STAMP) && touch $@
 
 $(STAMP)/test: pyproject.toml constraints.txt | $(BIN)/python
@@ -41,6 +42,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
 	@$(BIN)/python -m agent.planner.offline.book_build
+	@$(BIN)/python -m agent.risk.tables.build
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(SELECTED)" $(ARGS)
 
 # What takes long or tries every case; `make test` runs a few of it.

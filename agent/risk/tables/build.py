@@ -1,4 +1,4 @@
-"""Compile `knowledge/*.toml` to the files that `knowledge_store` and `knowledge_help` read.
+"""Compile `knowledge/*.toml` to the files that `store` and `help` read.
 
 Run: `python -m agent.risk.tables.build`.
 
@@ -8,11 +8,13 @@ Not imported when commands are rated. Raises ValueError that names file, program
 from __future__ import annotations
 
 import os
+import time
 import tomllib
 from typing import Any
 
 import msgspec
 
+from agent.compiled import keep
 from agent.risk.gtfobins.options import LANGUAGES, kinds
 from agent.risk.tables.help import COMPILED_HELP, ProgramHelp
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program
@@ -259,10 +261,10 @@ def by_first_character(rows: dict[str, str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the compiled files, or neither."""
+    """Compile both files, or neither, for those who cannot write there later."""
+    started = time.time_ns()
     for path, content in [(COMPILED, build()), (COMPILED_HELP, build_help())]:
-        with open(path, "wb") as file:
-            file.write(content)
+        keep(path, content, started)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Load what people are told about programs: `knowledge/_help.msgpack`, made from the same tables as what ratings read.
+"""Load what people are told about programs: `_help.msgpack`, made from the same tables as what ratings read.
 
 Loaded by explanations only, so that a rating does not pay for it.
 """
@@ -11,9 +11,10 @@ import os
 import msgspec
 from msgspec import Struct
 
+from agent import compiled
 from agent.risk.tables.store import FOLDER, table_name
 
-COMPILED_HELP = os.path.join(FOLDER, "_help.msgpack")
+COMPILED_HELP = os.path.join(os.path.dirname(FOLDER), "_help.msgpack")
 
 
 class ProgramHelp(Struct, frozen=True, array_like=True):
@@ -73,8 +74,8 @@ _NOTHING = Help(ProgramHelp())
 
 @functools.lru_cache(maxsize=1)
 def _rows() -> dict[str, bytes]:
-    with open(COMPILED_HELP, "rb") as file:
-        return msgspec.msgpack.decode(file.read(), type=dict[str, bytes])
+    content = compiled.load(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
+    return msgspec.msgpack.decode(content, type=dict[str, bytes])
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Load what is known about programs: `knowledge/_compiled.msgpack`, made from `knowledge/*.toml` by `knowledge_build`.
+"""Load what is known about programs: `_programs.msgpack`, compiled from `knowledge/*.toml` by `build`.
 
 The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets. Descriptions
 for people are in a file of their own (`knowledge_help`), which no rating reads.
@@ -12,8 +12,10 @@ from functools import lru_cache
 import msgspec
 from msgspec import Struct
 
+from agent import compiled
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "knowledge")
-COMPILED = os.path.join(FOLDER, "_compiled.msgpack")
+COMPILED = os.path.join(os.path.dirname(FOLDER), "_programs.msgpack")
 
 
 class CaseRule(Struct, frozen=True, array_like=True):
@@ -87,8 +89,8 @@ def store() -> _Store:
     """The compiled tables, read on first use."""
     global _store  # noqa: PLW0603  # the one cache of the one file
     if _store is None:
-        with open(COMPILED, "rb") as file:
-            _store = msgspec.msgpack.decode(file.read(), type=_Store)
+        content = compiled.load(COMPILED, FOLDER, "agent.risk.tables.build:build")
+        _store = msgspec.msgpack.decode(content, type=_Store)
     return _store
 
 

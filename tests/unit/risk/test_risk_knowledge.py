@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from agent import compiled
 from agent.risk.classifier import classify
 from agent.risk.invocations.judge import handler
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.dry_options import READS_NOTHING
-from agent.risk.tables.store import COMPILED, CaseRule, LevelRow, Program, level_row, program, program_names
+from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program, level_row, program, program_names
 from tests.support.each import each
 
 TABLES, LEVELS = knowledge_build.load_tables()
@@ -31,8 +32,7 @@ def rated(command: str) -> str:
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
-    with open(COMPILED, "rb") as file:
-        assert file.read() == knowledge_build.build(), "run: python -m agent.risk.tables.build"
+    assert compiled.load(COMPILED, FOLDER, "agent.risk.tables.build:build") == knowledge_build.build()
 
 
 @each("file", FILES)

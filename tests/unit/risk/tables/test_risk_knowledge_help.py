@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
+from agent import compiled
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.help import COMPILED_HELP, Help, ProgramHelp, help_for
-from agent.risk.tables.store import program_names, table_name
+from agent.risk.tables.store import FOLDER, program_names, table_name
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
-    with open(COMPILED_HELP, "rb") as file:
-        assert file.read() == knowledge_build.build_help(), "run: python -m agent.risk.tables.build"
+    assert compiled.load(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help") == knowledge_build.build_help()
 
 
 def test_a_rating_does_not_read_it() -> None:

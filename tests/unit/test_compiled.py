@@ -1,0 +1,81 @@
+"""Compiled tables: used while they are what their sources say and nobody else could have written them, else made anew."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent import compiled
+
+made: list[int] = []
+
+
+def content() -> bytes:
+    """What the tests compile."""
+    made.append(1)
+    return b"tables"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    made.clear()
+    (tmp_path / "knowledge").mkdir()
+    (tmp_path / "knowledge" / "a.toml").write_text("x = 1\n")
+    os.utime(tmp_path / "knowledge" / "a.toml", (1, 1))
+    os.utime(tmp_path / "knowledge", (1, 1))
+    return tmp_path
+
+
+def load(place: Path) -> bytes:
+    return compiled.load(str(place / "_made"), str(place / "knowledge"), f"{__name__}:content")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        compiled.importlib, "import_module", lambda name: __import__("types").SimpleNamespace(content=content)
+    )
+
+
+def test_it_is_made_once(place: Path) -> None:
+    assert load(place) == load(place) == b"tables"
+    assert (len(made), (place / "_made").stat().st_mode & 0o777) == (1, 0o644)
+
+
+@pytest.mark.parametrize("name", ["knowledge/a.toml", "knowledge/b.toml"])
+def test_a_younger_or_another_source_makes_it_anew(place: Path, name: str) -> None:
+    load(place)
+    (place / name).write_text("x = 2\n")
+    later = (place / "_made").stat().st_mtime_ns + 1_000_000
+    os.utime(place / name, ns=(later, later))
+    load(place)
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("spoil", ["others may write", "cut off", "changed", "a link", "a pipe"])
+def test_what_is_not_to_be_trusted_is_made_anew(place: Path, spoil: str) -> None:
+    load(place)
+    file = place / "_made"
+    if spoil == "others may write":
+        file.chmod(0o666)
+    elif spoil == "cut off":
+        file.write_bytes(file.read_bytes()[:-2])
+    elif spoil == "changed":
+        file.write_bytes(file.read_bytes()[:-1] + b"X")
+    elif spoil == "a link":
+        file.rename(place / "elsewhere")
+        file.symlink_to(place / "elsewhere")
+    else:
+        file.unlink()
+        os.mkfifo(file)
+    assert load(place) == b"tables"
+    assert len(made) == 2
+    assert not file.is_symlink()
+
+
+def test_where_it_cannot_be_kept_it_is_made_each_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled.tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(30, "read-only")))
+    assert load(place) == load(place) == b"tables"
+    assert len(made) == 2
