@@ -82,7 +82,7 @@ def diff_lines(changes: Iterable[Change], *, cwd: str) -> list[Line]:
     for change in changes:
         if not change.diff:
             continue
-        lines.append([("bold", f"── {_place(change.path, cwd)}")])
+        lines.append([("bold", f"── {place(change.path, cwd)}")])
         lines += [_diff_line(line) for line in change.diff.rstrip("\n").split("\n")]
     return lines
 
@@ -160,19 +160,20 @@ def _top_of(path: str, folders: set[str]) -> str:
 
 def _change_line(change: Change, below: list[Change], cwd: str) -> Line:
     mark, style = _MARKS[change.op]
-    place = _place(change.path, cwd) + ("/" if change.kind == "dir" else "")
+    where = place(change.path, cwd) + ("/" if change.kind == "dir" else "")
     if change.op == "rename":
-        place = f"{_place(change.source, cwd)} → {place}"
-    line: Line = [(style, f"  {mark} "), ("", place)]
-    details = _details(change, below)
-    if details:
-        line.append(("dim", f"  {details}"))
+        where = f"{place(change.source, cwd)} → {where}"
+    line: Line = [(style, f"  {mark} "), ("", where)]
+    more = details(change, below)
+    if more:
+        line.append(("dim", f"  {more}"))
     if change.flags:
         line.append(("red", f"  [{', '.join(name(_FLAGS.get(flag, flag)) for flag in change.flags)}]"))
     return line
 
 
-def _details(change: Change, below: list[Change]) -> str:
+def details(change: Change, below: Sequence[Change] = ()) -> str:
+    """Describe the new state, or what of it differs. `below`: changes inside of it that are not told one by one."""
     before, after = change.before, change.after
     if change.op == "create" and after is not None:
         if below:
@@ -188,7 +189,7 @@ def _details(change: Change, below: list[Change]) -> str:
         parts.append(f"{_kind(before)} → {_what(after)}")
     elif before.kind == "link" and before.target != after.target:
         parts.append(f"→ {name(before.target)} becomes → {name(after.target)}")
-    elif change.op == "modify":
+    elif change.op in ("modify", "rename"):
         same = before.size == after.size
         parts.append(size_words(after.size) if same else f"{size_words(before.size)} → {size_words(after.size)}")
     return ", ".join([*parts, *_meta(before, after, alone=change.op == "meta")])
@@ -230,7 +231,7 @@ def _diff_line(line: str) -> Line:
     return [(style, f"   {text}")]
 
 
-def _place(path: str, cwd: str) -> str:
+def place(path: str, cwd: str) -> str:
     """`path` as seen from `cwd` where it lies below it."""
     below = cwd.rstrip("/") + "/"
     inside = bool(cwd) and path.startswith(below) and len(path) > len(below)

@@ -1,17 +1,47 @@
-"""Count the facts of a whole session for the head of the HTML report, while its goals go by."""
+"""Count the facts of a whole session for the head of the HTML report, and put into words what checking its log found."""
 
 from __future__ import annotations
 
-from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan, SessionEnded
-from agent.emitters.export.html_command import is_failed
-from agent.emitters.export.html_text import code, day_and_clock, line, name, stamp
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from agent.audit.story.model import CommandStory, GoalStory, Item, SessionBegan, SessionEnded
 from agent.emitters.export.timeline import wall_seconds
-from agent.emitters.paint import seconds
 from agent.protocol.replies import Usage, add_usage
 from agent.text.sizes import counted
 
-_LEVELS = ("low", "medium", "high", "")
-_BAR = 1_000  # units that the bar of levels is long
+if TYPE_CHECKING:
+    from agent.recording.integrity import verify as integrity
+
+
+class Checked(Struct, frozen=True, kw_only=True):
+    """Result of checking the chain of the log. `state`: proven, unproven (sound in itself, but no head vouches for it), broken,
+    unchecked.
+    """
+
+    state: Literal["proven", "unproven", "broken", "unchecked"] = "unchecked"
+    text: str = "the log's chain was not checked when this page was made"
+
+
+def verdict(found: integrity.Checked, *, outside: bool = False) -> Checked:
+    """Put into words what was found out about a log. `outside`: it is none of this machine's, so no head here can know it."""
+    counted_events = f"{counted(found.events, 'event')}, each with the hash of the one before"
+    if outside and all(problem.line == 0 for problem in found.problems):
+        text = f"{counted_events}; the log came from elsewhere, and no head is kept here that vouches for it"
+        return Checked(state="unproven", text=text)
+    if found.problems:
+        told = [
+            f"line {problem.line:,}: {problem.text}" if problem.line else problem.text for problem in found.problems
+        ]
+        more = len(told) - 3 + found.more_problems
+        return Checked(state="broken", text="; ".join(told[:3]) + (f"; and {more:,} more" if more > 0 else ""))
+    parts = [counted_events, "and the head that is kept beside the logs agrees"]
+    if found.note:
+        parts.append(f"note: {found.note}")
+    elif found.state == "unfinished":
+        parts.append("the session was still open when this was made")
+    return Checked(state="proven", text="; ".join(parts))
 
 
 class Facts:
@@ -21,7 +51,7 @@ class Facts:
         self.first: SessionBegan | None = None
         self.began = self.ended = ""
         self.goals = self.commands = self.ran = self.failed = self.edited = self.refused = self.processes = 0
-        self.levels = dict.fromkeys(_LEVELS, 0)
+        self.levels = {"low": 0, "medium": 0, "high": 0, "": 0}
         self.usage = Usage()
         self.is_root = self.safety_off = self.closed = False
         self.planners: dict[str, None] = {}
@@ -39,8 +69,6 @@ class Facts:
             self.safety_off = self.safety_off or item.safety_off
         elif isinstance(item, GoalStory):
             self._goal(item)
-        else:
-            assert isinstance(item, (Mark, SessionEnded))
 
     def _goal(self, goal: GoalStory) -> None:
         self.safety_off = self.safety_off or goal.safety_off
@@ -48,7 +76,7 @@ class Facts:
             self.goals += 1
             self.usage = add_usage(self.usage, goal.usage)
         if goal.planner and len(self.planners) < 5:
-            self.planners[goal.planner + (f" {goal.model}" if goal.model not in ("", goal.planner) else "")] = None
+            self.planners[planner_name(goal)] = None
         for command in goal.commands:
             self.commands += 1
             self.ran += command.ran
@@ -57,67 +85,17 @@ class Facts:
             self.refused += command.outcome == "refused"
             self.levels[command.level if command.level in self.levels else ""] += 1
 
-    def list_html(self) -> str:
-        """Where, when and how, as a definition list."""
-        first = self.first
-        rows = [("Began", _time(self.began)), ("Ended" if self.closed else "Last record", _time(self.ended))]
-        lasted = (wall_seconds(self.ended) or 0.0) - (wall_seconds(self.began) or 0.0)
-        if 0 < lasted < 1e9:
-            rows.append(("Lasted", seconds(lasted)))
-        if first is not None:
-            rows.append(("Folder", f"<code>{name(first.cwd, 400)}</code>" if first.cwd else ""))
-            rows.append(("With", " · ".join(line(part, 60) for part in (first.program, first.frontend) if part)))
-            if first.origin is not None:
-                rows.append(
-                    ("Origin", f"{line(first.origin.how, 20)} of <code>{code(first.origin.session, 100)}</code>")
-                )
-        rows.append(("Planner", ", ".join(line(planner, 80) for planner in self.planners)))
-        tokens = self.usage.input_tokens + self.usage.output_tokens
-        rows.append(("Tokens", f"{'~' if self.usage.estimated else ''}{tokens:,}" if tokens else ""))
-        rows.append(("Cost", "" if self.usage.cost is None else f"${self.usage.cost:.4f}"))
-        if self.processes > 1:
-            rows.append(("Opened", counted(self.processes, "time")))
-        return "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in rows if value)
-
-    def counts_html(self) -> str:
-        """The figures, the first things that an auditor looks at."""
-        figures = [
-            (self.goals, "goal", ""),
-            (self.ran, "command run", ""),
-            (self.failed, "failed", "bad" if self.failed else ""),
-            (self.levels["high"], "high risk", "high" if self.levels["high"] else ""),
-            (self.refused, "refused", "warn" if self.refused else ""),
-            (self.edited, "edited", ""),
-        ]
-        return "".join(
-            f'<li class="{style}"><b>{count:,}</b> {_plural(what, count)}</li>' for count, what, style in figures
-        )
-
-    def bar_html(self) -> str:
-        """How the commands were rated, as a bar with a legend in words."""
-        if not self.commands:
-            return ""
-        at = 0.0
-        rects, words = [], []
-        for level in _LEVELS:
-            count = self.levels[level]
-            if not count:
-                continue
-            width = _BAR * count / self.commands
-            style = level or "unrated"
-            rects.append(f'<rect class="{style}" x="{at:.1f}" width="{max(width - 4, 2):.1f}" height="10" rx="2"/>')
-            words.append(f'<li class="{style}">{count:,} {level or "not rated"}</li>')
-            at += width
-        return (
-            f'<div class="levels"><svg viewBox="0 0 {_BAR} 10" preserveAspectRatio="none" aria-hidden="true" focusable="false">'
-            f'{"".join(rects)}</svg><ul aria-label="Commands by risk">{"".join(words)}</ul></div>'
-        )
+    @property
+    def lasted(self) -> float:
+        """Seconds from the first record to the last, as far as their clocks can be believed."""
+        return (wall_seconds(self.ended) or 0.0) - (wall_seconds(self.began) or 0.0)
 
 
-def _plural(what: str, count: int) -> str:
-    return {"goal": "goals", "command run": "commands run"}.get(what, what) if count != 1 else what
+def is_failed(command: CommandStory) -> bool:
+    """Say if it ran and did not end well."""
+    return command.ran and (command.exit_code not in (0, None) or command.timed_out or command.interrupted)
 
 
-def _time(time: str) -> str:
-    shown = day_and_clock(time)
-    return f'<time datetime="{stamp(time)}">{shown}</time>' if shown else ""
+def planner_name(goal: GoalStory) -> str:
+    """The planner with its model, where that has another name."""
+    return goal.planner + (f" {goal.model}" if goal.model and goal.model != goal.planner else "")

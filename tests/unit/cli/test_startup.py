@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = {
     "httpx", "httpcore", "anyio", "rich", "pygments", "markdown_it", "tree_sitter", "tree_sitter_bash", "tomllib",
-    "dotenv", "hypothesis", "re2", "tomlkit", "difflib",
+    "dotenv", "hypothesis", "re2", "tomlkit", "jinja2", "difflib",
     "importlib.metadata", "agent.planner.offline.planner", "agent.planner.llm",
     "agent.risk.classifier", "agent.providers.catalog",
 }  # fmt: skip

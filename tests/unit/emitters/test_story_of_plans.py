@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent.audit.story.fold import stories
-from agent.audit.story.model import CommandStory, GoalStory, Mark
+from agent.audit.story.model import GoalStory, Mark
 from agent.audit.story.objects import goal_object
-from agent.emitters.export.html_command import command_article
+from agent.emitters.export.html_report import rendered
 from agent.emitters.story.text import StoryText
 from agent.protocol.events import CommandProposed, Event, GoalStarted, PlanFinished, PlanProposed, PlanStepped, Record
 from agent.protocol.replies import PlanStep
@@ -55,9 +55,8 @@ def test_lines_tell_the_plan_and_the_reading_and_draw_nothing() -> None:
 
 def test_the_page_and_the_objects_have_the_reading() -> None:
     story = goal()
-    command = next(step for step in story.steps if isinstance(step, CommandStory))
-    page = command_article(command, 1, full=True)
+    page = rendered("goal_section", story, 1, 1, True)
     assert "read as: list" in page and "not used: now" in page
-    assert "<b>" not in page.replace("<b>unrated", "") and "\x1b" not in page
+    assert "<b>" not in page and "\x1b" not in page
     told = goal_object(story, 1)["commands"][0]
     assert (told["reading"], told["unused"]) == (f"list · {EVIL}", ("now", EVIL))

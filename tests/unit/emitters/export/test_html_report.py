@@ -7,21 +7,35 @@ import hashlib
 import re
 from html.parser import HTMLParser
 from importlib import resources
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.audit.story.fold import stories, taken_back
-from agent.audit.story.model import GoalStory, Said
+from agent.audit.story.model import (
+    CommandStory,
+    Decision,
+    GoalStory,
+    Mark,
+    OutputPiece,
+    PlannerStep,
+    RehearsalStory,
+    Said,
+    Step,
+    ToolStory,
+)
 from agent.emitters.export import html_report as page
-from agent.emitters.export.html_ansi import AnsiHtml, settled
-from agent.emitters.export.html_changes import edit_block
-from agent.emitters.export.html_goal import goal_section
-from agent.emitters.export.html_markdown import markdown_html
-from agent.emitters.export.html_report import Checked, html_report, verdict
+from agent.emitters.export.html_facts import Checked, verdict
+from agent.emitters.export.html_filters import markdown
+from agent.emitters.export.html_output import ColoredText, settled
+from agent.emitters.export.html_report import html_report, rendered
+from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import Record, SessionStarted, decode, encode
 from agent.recording.chained_lines import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem
+from tests.support.each import each
 from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured
 
 VOID = {"meta", "br", "input", "rect", "hr"}
@@ -189,29 +203,29 @@ def test_what_checking_the_log_said_is_in_the_head() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "html"),
+    ("text", "runs"),
     [
-        ("plain <b> & 'x'", "plain &lt;b&gt; &amp; &#x27;x&#x27;"),
-        ("\x1b[1;31mbad\x1b[0m ok", '<span class="bold f1">bad</span> ok'),
-        ("\x1b[38;5;196mx\x1b[39my", '<span class="f1">x</span>y'),
-        ("\x1b[48;2;0;0;250mx", '<span class="b4">x</span>'),
-        ("\x1b[38:5:34mx", '<span class="f2">x</span>'),
-        ("\x1b[8mhidden", "hidden"),
-        ("\x1b[97;107mwhite on white", '<span class="f7 b7">white on white</span>'),
-        ("\x1b]0;title\x07\x1b[2J\x1b[10Ax", "x"),
-        ("\x1b[38;5mx\x1b[38my\x1b[999999mz", "xyz"),
+        ("plain <b> & 'x'", [("", "plain <b> & 'x'")]),
+        ("\x1b[1;31mbad\x1b[0m ok", [("bold f1", "bad"), ("", " ok")]),
+        ("\x1b[38;5;196mx\x1b[39my", [("f1", "x"), ("", "y")]),
+        ("\x1b[48;2;0;0;250mx", [("b4", "x")]),
+        ("\x1b[38:5:34mx", [("f2", "x")]),
+        ("\x1b[8mhidden", [("", "hidden")]),
+        ("\x1b[97;107mwhite on white", [("f7 b7", "white on white")]),
+        ("\x1b]0;title\x07\x1b[2J\x1b[10Ax", [("", "x")]),
+        ("\x1b[38;5mx\x1b[38my\x1b[999999mz", [("", "x"), ("", "y"), ("", "z")]),
     ],
 )
-def test_of_escapes_only_colours_are_left(text: str, html: str) -> None:
-    stream = AnsiHtml()
-    assert stream.feed(text) + stream.close() == html
+def test_of_escapes_only_colours_are_left(text: str, runs: list[tuple[str, str]]) -> None:
+    stream = ColoredText()
+    assert stream.feed(text) + stream.close() == runs
 
 
 def test_colours_last_over_pieces() -> None:
-    stream = AnsiHtml()
-    assert stream.feed("\x1b[3") == ""
-    assert stream.feed("2mgreen") == '<span class="f2">green</span>'
-    assert stream.feed(" still") == '<span class="f2"> still</span>'
+    stream = ColoredText("err")
+    assert stream.feed("\x1b[3") == []
+    assert stream.feed("2mgreen") == [("err f2", "green")]
+    assert stream.feed(" still") == [("err f2", " still")]
 
 
 def test_lines_that_were_written_over_show_their_last_state() -> None:
@@ -220,13 +234,18 @@ def test_lines_that_were_written_over_show_their_last_state() -> None:
     assert settled("a\r\nb") == "a\nb"
 
 
+def section(*steps: Step, **changes: object) -> str:
+    goal = GoalStory(goal_id="g", goal="x", began="", ended="", status="completed", steps=steps)
+    return rendered("goal_section", structs.replace(goal, **changes), 1, 1, True)
+
+
 def test_an_edit_shows_what_differs() -> None:
-    html = edit_block("rm -rf <build>", "rm -rf <build>/cache")
+    html = section(CommandStory(command_id="c", began="", proposed="rm -rf <build>", run="rm -rf <build>/cache"))
     assert "rm -rf &lt;build&gt;<ins>/cache</ins>" in html
 
 
 def test_answers_lead_nowhere() -> None:
-    html = markdown_html(
+    html = markdown(
         '# A\n[x](javascript:alert(1)) ![y](http://e.org/p) <http://e.org> <b>b</b> &amp; `c`\n\n|a|\n|:-:|\n|b|\n\n```sh x"y\nls\n```'
     )
     assert "<h4>A</h4>" in html
@@ -234,6 +253,57 @@ def test_answers_lead_nowhere() -> None:
     assert "<td>b</td>" in html
     for never in ("href", "src", "style=", "<b>", 'class="lang'):
         assert never not in html
+
+
+# --- templates ---
+
+
+TEMPLATES = {
+    path.name: path.read_text() for path in resources.files("agent.emitters.export").joinpath("templates").iterdir()
+}
+
+
+def test_templates_escape_all_but_what_is_the_pages_own() -> None:
+    unescaped = [found for text in TEMPLATES.values() for found in re.findall(r"([\w.|]+)\s*\|\s*safe\b", text)]
+    assert sorted(unescaped) == ["policy", "script", "style", "text|markdown"]
+    assert "autoescape" not in "".join(TEMPLATES.values())
+
+
+EVIL = "<evil a='b\">&\x1b[2J\u202e"
+STEPS: list[Any] = [
+    CommandStory(
+        command_id="c", began="2026-03-14T09:26:53Z", proposed="ls", started="2026-03-14T09:26:54Z", exit_code=1,
+        undo_id="u", decisions=(Decision(time="", decision="approved", by="person"),),
+        outputs=(OutputPiece("stderr", "x\n", 0.0),), stdout_dropped=1,
+    ),
+    CommandStory(command_id="c", began="", proposed="ls", unused=(EVIL,), notes=(EVIL,), outputs=(OutputPiece("stdout", EVIL, 0.0),)),
+    CommandStory(command_id="c", began="", proposed="ls", rehearsals=(RehearsalStory(time="", command="", not_shown=(EVIL,)),)),
+    PlannerStep(time="", step=1, raw="x"),
+    PlannerStep(time="", step=1, error=ErrorInfo(code="c", message=EVIL)),
+    Said(time="", text="x"),
+    ToolStory(time="", call_id="t", name="x", files_written=(EVIL,), args={EVIL: EVIL}),
+    Mark(time="", kind="x", text="x"),
+    Decision(time="", decision="approved", by="person"),
+    RehearsalStory(time="", command="x"),
+]  # fmt: skip
+
+
+@each("step", STEPS, ids=lambda step: type(step).__name__)
+def test_no_text_of_a_story_is_markup_or_moves_the_cursor(step: Any) -> None:
+    changed = [step]
+    for field in structs.fields(step):
+        if field.type is str and field.name != "weight":
+            changed.append(structs.replace(step, **{field.name: EVIL}))
+    for each_step in changed:
+        steps: Any = each_step
+        if isinstance(steps, Decision):
+            steps = CommandStory(command_id="c", began="", proposed="ls", decisions=(steps,))
+        elif isinstance(steps, RehearsalStory):
+            steps = CommandStory(command_id="c", began="", proposed="ls", rehearsals=(steps,))
+        html = section(steps)
+        Reader(html)
+        assert "<evil" not in html and "='b\"" not in html
+        assert "\x1b" not in html and "\u202e" not in html
 
 
 # --- colours ---
@@ -301,9 +371,6 @@ def test_a_very_long_goal_comes_in_parts_of_one_number() -> None:
 
 def test_a_message_that_a_step_tells_is_not_told_twice() -> None:
     def shown(*steps: Said) -> str:
-        goal = GoalStory(
-            goal_id="g", goal="x", began="", ended="", status="blocked_by_policy", message="refused it", steps=steps
-        )
-        return goal_section(goal, 1, 1, full=False)
+        return section(*steps, status="blocked_by_policy", message="refused it")
 
     assert shown().count("refused it") == shown(Said(time="", text="policy refused it")).count("refused it") == 1
