@@ -17,13 +17,12 @@ from msgspec import Struct
 from agent.audit.story.model import CommandStory, GoalStory, PlannerStep, Said
 from agent.emitters.export.html_facts import is_failed, planner_name
 from agent.emitters.export.html_output import printed
-from agent.emitters.paint import prose, safe, safe_line
+from agent.emitters.paint import STATUS_STYLE, prose, safe, safe_line
 from agent.emitters.rehearsal_text import details, place, totals_words
 from agent.emitters.story.words import from_words, steps_of, took, usage_words
 from agent.text.sizes import counted
 
 _BY = {"person": "the person", "approve-mode": "the approve mode", "nobody": "nobody was there"}
-_GOOD = ("completed", "answered", "handed_off")
 _LONGEST_EDIT = 4_000  # characters of a command up to which an edit is compared
 _NEVER = ("link", "image", "autolink", "html_inline", "html_block", "reference", "entity")
 _OUTCOMES = {
@@ -81,15 +80,13 @@ def anchor(goal: GoalStory, number: int) -> str:
 
 def status_style(status: str) -> str:
     """good, warn or bad."""
-    if status in _GOOD:
-        return "good"
-    return "warn" if status in ("skipped", "cancelled", "interrupted") else "bad"
+    return {"green": "good", "yellow": "warn"}.get(STATUS_STYLE.get(status, ""), "bad")
 
 
 def untold(goal: GoalStory) -> str:
     """The message of a goal that did not end well, "" where a step of it tells that itself."""
     told = (step.text for step in goal.steps if isinstance(step, (Said, PlannerStep)))
-    return "" if goal.status in _GOOD or any(goal.message in text for text in told) else goal.message
+    return "" if status_style(goal.status) == "good" or any(goal.message in text for text in told) else goal.message
 
 
 def kinds(command: CommandStory) -> list[str]:
