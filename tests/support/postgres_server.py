@@ -80,7 +80,10 @@ def server() -> Iterator[str]:
 
 def _ordinary_user() -> pwd.struct_passwd:
     if os.geteuid():
-        return pwd.getpwuid(os.geteuid())
+        try:
+            return pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise NoServer("postgres does not run as a user without a name") from None
     for name in ("postgres", "nobody"):
         try:
             return pwd.getpwnam(name)

@@ -117,7 +117,9 @@ class Throwaway:
 
     def __init__(self, who: str) -> None:
         self.who = who
-        self.base = Path(os.path.realpath(tempfile.mkdtemp(prefix="lock-", dir="/var")))
+        # Not below a folder for temporary files, which is another matter.
+        place = "/var" if os.geteuid() == 0 else os.path.expanduser("~")
+        self.base = Path(os.path.realpath(tempfile.mkdtemp(prefix="lock-", dir=place)))
         self.home, self.workspace, self.system = (self.base / name for name in ("home", "ws", "system"))
         for folder in (self.home / "keep", self.home / "empty", self.workspace, self.system):
             folder.mkdir(parents=True)
