@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from agent.protocol.events import CommandOutput, SessionStarted
 from agent.recording.chained_lines import Link, line_hash
 from agent.recording.clock import SystemClock
-from agent.recording.integrity.heads import HeadKeeper
+from agent.recording.integrity.heads import HeadWriter
 from agent.recording.integrity.verify import verify_folder
 from agent.recording.jsonl import open_session
 from agent.recording.reader import list_sessions
@@ -41,10 +41,10 @@ def vouch_for(folder: str, heads: str) -> None:
     for session in list_sessions(folder):
         with open(session.path, "rb") as file:
             lines = file.read().splitlines()
-        keeper = HeadKeeper(heads, session.session_id, folder, WithoutWaiting())
-        keeper.begin(Link(1, line_hash(lines[0])))
-        keeper.keep(Link(len(lines), line_hash(lines[-1])), synced=True, closed=True)
-        keeper.close()
+        guardian = HeadWriter(heads, session.session_id, folder, WithoutWaiting())
+        guardian.begin(Link(1, line_hash(lines[0])))
+        guardian.keep(Link(len(lines), line_hash(lines[-1])), synced=True, closed=True)
+        guardian.close()
 
 
 def of_outputs(root: str, megabytes: int) -> tuple[float, int]:

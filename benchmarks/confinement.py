@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 
 from agent.execution.confine.ladder import RUNGS, Ladder, Trial, parsed
-from agent.execution.confine.plan import Grounds
+from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import ApprovedCommand, Consent, Rights
@@ -41,7 +41,9 @@ class Bench:
         self.folder = folder
         self.loop = asyncio.new_event_loop()
         self.executor = ShellExecutor(
-            cwd=folder, env={"PATH": os.environ["PATH"], "HOME": "/nowhere"}, grounds=Grounds(workspace=folder)
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "HOME": "/nowhere"},
+            write_folders=WriteFolders(workspace=folder),
         )
 
     def milliseconds(self, command: str, mode: Confinement, rights: Rights | None = None) -> float:

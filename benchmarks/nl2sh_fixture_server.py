@@ -12,7 +12,7 @@ ANSWERS = (200, 200, 200, 404, 200, 200, 304, 200, 500, 200, 404, 200)
 
 
 def server(home: str) -> None:
-    """A machine of web shop and blog, as its keeper sees it."""
+    """A machine of web shop and blog, as its guardian sees it."""
     make = Maker(home)
     _settings(make, "server")
     _tables(make, "server")

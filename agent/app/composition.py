@@ -1,4 +1,4 @@
-"""The composition root: the only place that wires real parts together."""
+"""The composition root: the only place that wires real process together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from agent.app.lazy_ports import follows_folder
-from agent.app.process import Parts
+from agent.app.process import Process
 from agent.config.load import Loaded, load_settings
 from agent.protocol.errors import ConfigError
 
@@ -40,14 +40,14 @@ def load(flags: Mapping[str, Any]) -> Loaded:
 
 def held(options: argparse.Namespace) -> Held:
     """What `risk --policy` holds a command against: the files, settings and facts that the gate would use. Raises ConfigError."""
-    from agent.app.policy import PolicyParts
+    from agent.app.policy import ProcessPolicies
     from agent.frontends.subcommands.risk_policy import Held
     from agent.planner.facts.facts import SystemFacts
     from agent.protocol.requests import Approval
 
     flags = {"safety_policy": options.safety_policy} if options.safety_policy else {}
     loaded = load(flags)
-    policies = PolicyParts(loaded.settings, loaded.environ)
+    policies = ProcessPolicies(loaded.settings, loaded.environ)
     policies.check()
     approval = Approval(mode=loaded.settings.approve, safety_off=loaded.settings.safety_off)  # type: ignore[arg-type]
     return Held(policy=policies.policy, context=SystemFacts().risk_context, approval=approval)
@@ -132,45 +132,45 @@ def _shell_words(words: list[str]) -> str:
 
 
 def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
-    """Everything a front end needs. Cheap: what is heavy is loaded by the parts themselves on first use.
+    """Everything a front end needs. Cheap: what is heavy is loaded by the process themselves on first use.
 
     Raises ConfigError for a `--safety-policy` file that cannot be used, unless not `strict`.
     """
     from agent.frontends.services import Services
 
-    parts = Parts(loaded)
+    process = Process(loaded)
     if strict:
-        parts.policies.check()
-        warnings = (*parts.policies.warnings(loaded.settings.cwd or os.getcwd()), *parts.leaving())
+        process.policies.check()
+        warnings = (*process.policies.warnings(loaded.settings.cwd or os.getcwd()), *process.leaving())
         loaded = structs.replace(loaded, warnings=(*loaded.warnings, *warnings)) if warnings else loaded
     return Services(
         loaded=loaded,
-        make_engine=parts.make_engine,
-        processes=parts.processes,
-        open_context=parts.open_context,
-        make_emitter=parts.make_emitter,
-        rate=parts.rate,
-        context=parts.context,
-        experience=parts.memory.experience,
-        memory=parts.memory.memory,
-        warm=parts.warm,
-        shutdown=parts.shutdown,
-        policy=parts.policies.policy,
-        session_rules=parts.policies.session_rules,
-        policy_path=parts.policies.user_path,
-        is_root=parts.is_root,
-        first_run=parts.first_run,
-        rules=parts.rule_desk(),
-        undo=parts.execution.undo_store,
-        jobs=lambda: parts.execution.jobs,
-        diagnose=parts.execution.diagnose,
-        plan_with=parts.plan_with,
-        choose_session=parts.logs.choose,
-        session_is_there=parts.logs.is_there,
-        branch=parts.branch,
-        left_open=parts.logs.left_open,
-        left_plan=parts.logs.left_plan,
-        first_offer=parts.logs.first_offer,
+        make_engine=process.make_engine,
+        processes=process.processes,
+        open_context=process.open_context,
+        make_emitter=process.make_emitter,
+        rate=process.rate,
+        context=process.context,
+        experience=process.memory.experience,
+        memory=process.memory.memory,
+        warm=process.warm,
+        shutdown=process.shutdown,
+        policy=process.policies.policy,
+        session_rules=process.policies.session_rules,
+        policy_path=process.policies.user_path,
+        is_root=process.is_root,
+        first_run=process.first_run,
+        rules=process.rule_controller(),
+        undo=process.execution.undo_store,
+        jobs=lambda: process.execution.jobs,
+        diagnose=process.execution.diagnose,
+        plan_with=process.plan_with,
+        choose_session=process.logs.choose,
+        session_is_there=process.logs.is_there,
+        branch=process.branch,
+        left_open=process.logs.left_open,
+        left_plan=process.logs.left_plan,
+        first_offer=process.logs.first_offer,
     )
 
 
@@ -197,11 +197,11 @@ def open_conversation(
     from agent.planner.llm import LLMPlanner
     from agent.tools.write_file import WriteFile
 
-    parts = Parts(loaded or load({"cwd": base_path}))
-    parts.policies.check()
-    app = replace(parts.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
-    context = parts.open_context(None, base_path)
+    process = Process(loaded or load({"cwd": base_path}))
+    process.policies.check()
+    app = replace(process.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
+    context = process.open_context(None, base_path)
     context.planner = LLMPlanner(
-        provider, model or "default", redactor=parts.redactor, codec=codec, system_prompt=system_prompt
+        provider, model or "default", redactor=process.redactor, codec=codec, system_prompt=system_prompt
     )
     return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)

@@ -11,7 +11,7 @@ from agent.config.load import Loaded
 
 if TYPE_CHECKING:
     from agent.app.lazy_ports import Shell
-    from agent.execution.confine.plan import Grounds
+    from agent.execution.confine.plan import WriteFolders
     from agent.execution.jobs.table import JobTable
     from agent.execution.process_tree.limits import RunLimits
     from agent.execution.rehearsal.budget import RehearsalSettings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.redaction.redactor import SecretRedactor
 
 
-class ExecutionParts:
+class ProcessExecution:
     """Executors, jobs, rehearsals and undo of one process, as its settings say."""
 
     def __init__(self, loaded: Loaded, redactor: SecretRedactor) -> None:
@@ -46,7 +46,7 @@ class ExecutionParts:
             terminal="tty" if terminal else "none",
             stdin="null",
             jobs=self.jobs,
-            grounds=self._grounds(cwd),
+            write_folders=self._write_folders(cwd),
             rehearsals=self._rehearsals(),
             limits=self._limits(),
             own_shell=self._settings.shell,
@@ -107,15 +107,15 @@ class ExecutionParts:
             processes=settings.limit_processes,
         )
 
-    def _grounds(self, cwd: str) -> Grounds:
+    def _write_folders(self, cwd: str) -> WriteFolders:
         """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
         from agent.config.paths import config_dir, default_session_dir, state_dir
-        from agent.execution.confine.plan import Grounds
+        from agent.execution.confine.plan import WriteFolders
         from agent.planner.facts.git_facts import workspace_of
 
         environ, home = self._loaded.environ, os.path.expanduser("~")
         sessions = self._settings.session_dir or default_session_dir(environ)
-        return Grounds(
+        return WriteFolders(
             workspace=workspace_of(cwd, home),
             also=self._settings.confine_write,
             protected=(config_dir(environ), state_dir(environ), os.path.abspath(sessions)),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.redaction.redactor import SecretRedactor
 
 
-class LogParts:
+class ProcessLogs:
     """The session folder of one process."""
 
     def __init__(

@@ -20,7 +20,7 @@ _FRESH_SECONDS = 2.0
 _WAIT_SECONDS = 0.1
 
 
-class MemoryParts:
+class ProcessMemory:
     """The memory of one process. `folder` of the logs; `is_here(planner)`: whether what a planner is told stays on this machine.
 
     Without persistence, and where the setting says so, there is none: nothing is read, and nothing is kept.

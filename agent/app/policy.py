@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.protocol.requests import Approval
 
 
-class PolicyParts:
+class ProcessPolicies:
     """The policy of one process: files, rules of the session, and what they say about a command."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:

@@ -6,18 +6,18 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent.app.execution import ExecutionParts
+from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyProcesses
-from agent.app.log import LogParts
-from agent.app.memory import MemoryParts
-from agent.app.policy import PolicyParts
+from agent.app.log import ProcessLogs
+from agent.app.memory import ProcessMemory
+from agent.app.policy import ProcessPolicies
 from agent.config.load import Loaded
 from agent.protocol.errors import ConfigError, CoreError
 
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.services import RuleDesk
+    from agent.frontends.services import RuleController
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.redaction.redactor import SecretRedactor
 
 
-class Parts:
+class Process:
     """The long-lived parts of one process."""
 
     def __init__(self, loaded: Loaded) -> None:
@@ -42,11 +42,11 @@ class Parts:
         self.redactor = self._make_redactor()
         self._choice = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
         self._contexts: list[RequestContext] = []
-        self.execution = ExecutionParts(loaded, self.redactor)
-        self.policies = PolicyParts(loaded.settings, loaded.environ)
+        self.execution = ProcessExecution(loaded, self.redactor)
+        self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self.logs = LogParts(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
-        self.memory = MemoryParts(loaded.settings, loaded.environ, self.logs.folder, is_here=self._choice.stays_here)
+        self.logs = ProcessLogs(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
+        self.memory = ProcessMemory(loaded.settings, loaded.environ, self.logs.folder, is_here=self._choice.stays_here)
 
     @property
     def first_run(self) -> bool:
@@ -238,11 +238,11 @@ class Parts:
         executor = self._contexts[-1].executor if self._contexts else None
         return with_session(self._facts.risk_context(command, cwd), executor)
 
-    def rule_desk(self) -> RuleDesk:
+    def rule_controller(self) -> RuleController:
         """Where the prompt puts rules, and where `:policy` finds them."""
-        from agent.frontends.services import RuleDesk
+        from agent.frontends.services import RuleController
 
-        return RuleDesk(
+        return RuleController(
             path=self.policies.user_path,
             session_rules=self.policies.session_rules,
             policy=lambda cwd: self.policies.policy(cwd, self._contexts[-1].session_id if self._contexts else ""),

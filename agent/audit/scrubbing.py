@@ -21,7 +21,7 @@ from agent.recording.integrity.heads import belongs_elsewhere
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session
 from agent.recording.reader import SessionFile
-from agent.redaction.prefilter import Sieve
+from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor
 
 MOST_PLACES = 200
@@ -57,15 +57,15 @@ class Found(Struct, kw_only=True):
     seqs: set[int] = set()
 
 
-def find_secrets(session: SessionFile, redactor: SecretRedactor, sieve: Sieve | None = None) -> Found:
+def find_secrets(session: SessionFile, redactor: SecretRedactor, prefilter: Prefilter | None = None) -> Found:
     """Every secret in a session, through all its files, also in lines that are no records. Raises OSError.
 
-    `sieve`, of the same redactor, tells which lines can hold any; without it each is looked through, which takes long.
+    `prefilter`, of the same redactor, tells which lines can hold any; without it each is looked through, which takes long.
     """
     found = Found(session=session)
     counted: Counter[str] = Counter()
     for path in session.files:
-        for number, line in _worth_a_look(path, sieve):
+        for number, line in _worth_a_look(path, prefilter):
             here = list(_places(line, path, number, redactor))
             found.lines += bool(here)
             for place in here:
@@ -79,14 +79,14 @@ def find_secrets(session: SessionFile, redactor: SecretRedactor, sieve: Sieve | 
     return found
 
 
-def _worth_a_look(path: str, sieve: Sieve | None) -> Iterator[tuple[int, bytes]]:
+def _worth_a_look(path: str, prefilter: Prefilter | None) -> Iterator[tuple[int, bytes]]:
     """(number, line) of the lines that may hold something."""
-    if sieve is None:
+    if prefilter is None:
         yield from enumerate(raw_lines(path, MAX_LINE), 1)
         return
     before = 0
     for piece in raw_pieces(path, MAX_LINE):
-        places = sieve.candidates(piece)
+        places = prefilter.candidates(piece)
         if places is None or places:
             lines = piece.split(b"\n")
             for place in range(len(lines) - piece.endswith(b"\n")) if places is None else sorted(places):

@@ -7,9 +7,9 @@ import shutil
 import tempfile
 
 from agent.execution.confine import words
-from agent.execution.confine.ladder import RUNGS, Ladder, Standing
+from agent.execution.confine.ladder import RUNGS, Ladder, RungChoice
 from agent.execution.confine.lock.preparing import Holder
-from agent.execution.confine.plan import Files, Grounds
+from agent.execution.confine.plan import Files, WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.overlay.places import base_for
 from agent.execution.process_tree import cgroups
@@ -50,7 +50,7 @@ def _confinement() -> tuple[Capability, ...]:
 
 def _lock(helper: Helper) -> Capability:
     """Whether what runs unasked is held to its rating."""
-    trial = Holder(helper, Grounds(workspace="/")).trial
+    trial = Holder(helper, WriteFolders(workspace="/")).trial
     if trial.works:
         found = "what runs unasked is held by a filter of system calls that asks us"
         return Capability(name="lock", state="ok", found=found if trial.sudo else f"{found}; not for sudo")
@@ -60,24 +60,24 @@ def _lock(helper: Helper) -> Capability:
 
 def _rungs(name: str, ladder: Ladder, files: Files, *, network: bool) -> Capability:
     """Every rung with what became of it; the best that works decides."""
-    standing = ladder.standing(files, network)
+    choice = ladder.choose(files, network)
     failed = [(rung, ladder.trial(files, network, rung)) for rung in RUNGS]
     failed = [(rung, trial) for rung, trial in failed if not trial.works]
     remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in failed)
     advice = "; or ".join(text for text in remedies if text)
     means = _MEANS if files != "all" else {"namespaces": "namespaces", "landlock": "a filter of system calls"}
     reasons = "; ".join(f"no {means[rung]}: {trial.reason}" for rung, trial in failed)
-    if standing.rung is None:
+    if choice.rung is None:
         return Capability(
             name=name,
             state="note",
             found=f"none, so what is to be confined asks or does not run ({reasons})",
             advice=advice,
         )
-    found = _works(standing, means)
-    if standing.misses:
-        found += f"; does not stop: {', '.join(standing.misses)}"
-    best = standing.rung == "namespaces"
+    found = _works(choice, means)
+    if choice.misses:
+        found += f"; does not stop: {', '.join(choice.misses)}"
+    best = choice.rung == "namespaces"
     return Capability(
         name=name,
         state="ok" if best else "note",
@@ -86,12 +86,12 @@ def _rungs(name: str, ladder: Ladder, files: Files, *, network: bool) -> Capabil
     )
 
 
-def _works(standing: Standing, means: dict[str, str]) -> str:
-    assert standing.rung is not None
-    how = means[standing.rung]
-    if standing.rung == "namespaces" and standing.trial.landlock:
-        how += f" and Landlock (version {standing.trial.landlock})"
-    return how if standing.trial.sudo else f"{how}; not for sudo"
+def _works(choice: RungChoice, means: dict[str, str]) -> str:
+    assert choice.rung is not None
+    how = means[choice.rung]
+    if choice.rung == "namespaces" and choice.trial.landlock:
+        how += f" and Landlock (version {choice.trial.landlock})"
+    return how if choice.trial.sudo else f"{how}; not for sudo"
 
 
 async def _rehearsal(cwd: str, env: dict[str, str], state_dir: str) -> Capability:

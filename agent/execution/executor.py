@@ -36,7 +36,7 @@ from agent.protocol.rehearsals import Committed, Rehearsal
 if TYPE_CHECKING:
     from agent.execution.confine.confiner import Confined, Confiner
     from agent.execution.confine.lock.preparing import Holder
-    from agent.execution.confine.plan import Grounds
+    from agent.execution.confine.plan import WriteFolders
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.execution.rehearsal.rehearser import Rehearser
 
@@ -50,7 +50,7 @@ class ShellExecutor:
 
     `env` must not hold keys from `.env`. `terminal="tty"` gives commands a PTY of their own as controlling terminal (where the process
     has a terminal itself); `stdin` counts without it. Bytes beyond `head_bytes` + `tail_bytes` per stream are dropped. `grace`: seconds
-    between INT, TERM and KILL. `interactive_programs`: names beside the built-in list that get the whole terminal. `grounds`: where a
+    between INT, TERM and KILL. `interactive_programs`: names beside the built-in list that get the whole terminal. `write_folders`: where a
     confined command may write (None: in `cwd`). `jobs`: where commands that go on in the background are entered. `strays`: the rung to
     try first for keeping hold of all that a command starts (tree.py). `limits`: what every command may take. `rehearsals`: how far a
     rehearsal may go, and where its files lie (None: in the state folder that `env` names). `own_shell`: bash, zsh, fish, sh or auto
@@ -69,7 +69,7 @@ class ShellExecutor:
         grace: float = 2.0,
         interactive_programs: tuple[str, ...] = (),
         shell: str | None = None,
-        grounds: Grounds | None = None,
+        write_folders: WriteFolders | None = None,
         jobs: JobTable | None = None,
         strays: str = RUNGS[0],
         limits: RunLimits | None = None,
@@ -100,7 +100,7 @@ class ShellExecutor:
         self._jobs = jobs if jobs is not None else JobTable()
         self._strays = strays
         self._limits = limits or RunLimits()
-        self._grounds = grounds
+        self._write_folders = write_folders
         self._rehearsals = rehearsals
         self._tty = tty
         self._lock = asyncio.Lock()
@@ -197,9 +197,9 @@ class ShellExecutor:
     @cached_property
     def _confiner(self) -> Confiner:
         from agent.execution.confine.confiner import Confiner
-        from agent.execution.confine.plan import Grounds
+        from agent.execution.confine.plan import WriteFolders
 
-        return Confiner(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
+        return Confiner(self._helper, self._write_folders or WriteFolders(workspace=self._first_cwd))
 
     async def unheld(self, report: RiskReport) -> str:
         """Why `report`'s command cannot be held to the rights of its rating here; "" where it can."""
@@ -208,9 +208,9 @@ class ShellExecutor:
     @cached_property
     def _holder(self) -> Holder:
         from agent.execution.confine.lock.preparing import Holder
-        from agent.execution.confine.plan import Grounds
+        from agent.execution.confine.plan import WriteFolders
 
-        return Holder(self._helper, self._grounds or Grounds(workspace=self._first_cwd))
+        return Holder(self._helper, self._write_folders or WriteFolders(workspace=self._first_cwd))
 
     async def rehearse(
         self, command: ApprovedRehearsal, sink: OutputSink | None, cancel: CancellationToken

@@ -53,9 +53,9 @@ class Channels:
 
 @dataclass
 class Ending:
-    """How it went: the keeper's last message (None: the keeper was lost), and read ends that a background job holds.
+    """How it went: the guardian's last message (None: the guardian was lost), and read ends that a background job holds.
 
-    `over_output`: it wrote more than it may. `kept`: it did not end, the keeper goes on with it in the background.
+    `over_output`: it wrote more than it may. `kept`: it did not end, the guardian goes on with it in the background.
     `interrupted_by_key`: we stopped it for Ctrl-C; `saw_interrupt_key`: a program that owns the terminal got the key.
     """
 
@@ -206,7 +206,7 @@ class Pump:
                 size = len(data)
                 capture.feed(data)
         except BlockingIOError:
-            return  # a keeper that goes on with the command in the background was quicker
+            return  # a guardian that goes on with the command in the background was quicker
         if not size:
             self._selector.unregister(fd)
             del self._open[fd]
@@ -309,7 +309,7 @@ class Pump:
             if self._channels.pass_through or not terminals.keys_make_signals(master):
                 self._count_presses(data.count(_INTERRUPT))
             else:
-                # The keeper sends the signal, so that one press is one step of one ladder.
+                # The guardian sends the signal, so that one press is one step of one ladder.
                 data = data.replace(_INTERRUPT, b"")
                 self._ending.interrupted_by_key = True
                 if self._channels.real is not None:
@@ -321,7 +321,7 @@ class Pump:
         self._hint = None  # who types knows what is asked
 
     def _to_background(self, master: int) -> bool:
-        """Ask the keeper to go on without us. Not for a program that owns the terminal: there it is that program's key."""
+        """Ask the guardian to go on without us. Not for a program that owns the terminal: there it is that program's key."""
         ask = self._send_to_background
         if ask is None or self._channels.pass_through or not terminals.keys_make_signals(master):
             return False

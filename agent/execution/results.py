@@ -40,7 +40,7 @@ def refused(launch: Launch, text: str) -> ExecutionResult:
 
 
 def not_started(launch: Launch, stage: str, number: int, text: str) -> ExecutionResult:
-    """The keeper could not start it: in which step, for which errno, and what that step said."""
+    """The guardian could not start it: in which step, for which errno, and what that step said."""
     reason = os.strerror(number) if number else "bad request"
     if stage == "sandbox":
         from agent.execution.confine.words import failed

@@ -175,7 +175,7 @@ class RunningCommand:
         if answer is not None and answer[0]["event"] == "failed":
             return not_started(launch, answer[0]["stage"], answer[0]["errno"], answer[0]["text"])
         self._watched = answer[0] if answer is not None else {}
-        return None  # without an answer the keeper was killed, perhaps by the command: the pump will see that
+        return None  # without an answer the guardian was killed, perhaps by the command: the pump will see that
 
     def _leave_background(self, ending: Ending) -> tuple[int, tuple[str, ...]]:
         """Keep alive what goes on, as a job. Under which number the command itself does (0: it ended), and what to say of it."""
@@ -197,7 +197,7 @@ class RunningCommand:
         return 0, ("a background process still holds the output; what it writes from now on is not shown",)
 
     def _sweep_after_loss(self) -> None:
-        """End what a killed keeper can no longer end: its group, else its session (which daemons leave)."""
+        """End what a killed guardian can no longer end: its group, else its session (which daemons leave)."""
         from agent.execution.process_tree import sweep
         from agent.execution.process_tree.cgroups import groups_of
         from agent.execution.process_tree.tree import GONE_WITHIN

@@ -15,7 +15,7 @@ Choose = Callable[[str], Awaitable[str | None]]
 Leaving = Literal["go", "stay"]
 
 
-class JobDesk:
+class JobController:
     """What one session knows of its jobs. `find()` is the table of them, None as long as nothing was ever run."""
 
     def __init__(self, find: Callable[[], Jobs | None]) -> None:

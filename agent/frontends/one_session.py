@@ -11,7 +11,7 @@ from agent.emitters.noticing import Noticing
 from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.past_words import opening_lines
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
 from agent.protocol.events import Origin
@@ -19,14 +19,14 @@ from agent.protocol.ports import Confirmer, Emitter
 
 
 @asynccontextmanager
-async def open_desk(
+async def open_controller(
     services: Services,
     *,
     emitter: Emitter | None = None,
     confirmer: Confirmer | None = None,
     origin: Origin | None = None,
     cwd: str | None = None,
-) -> AsyncIterator[SessionDesk]:
+) -> AsyncIterator[SessionController]:
     """A session with its confirmer and signals, closed in order whatever happens.
 
     `emitter`: instead of the one for this terminal. `confirmer`: asks instead of the person, who then counts as not there.
@@ -39,7 +39,7 @@ async def open_desk(
     signals = Signals()
     someone = nullcontext((confirmer, False)) if confirmer is not None else confirmer_for(services)
     with someone as (asked, interactive), signals.installed():
-        desk = SessionDesk(
+        controller = SessionController(
             services=services,
             ctx=services.open_context(session, cwd, origin=origin),
             emitter=emitter or Noticing(services.make_emitter()),
@@ -49,13 +49,13 @@ async def open_desk(
             interactive=interactive,
             frontend="cli",
         )
-        if is_new or session != services.settings.session_id or desk.ctx.notes:  # which one that is must be seen
-            for line in opening_lines(desk.ctx, new=is_new) if session else ():
+        if is_new or session != services.settings.session_id or controller.ctx.notes:  # which one that is must be seen
+            for line in opening_lines(controller.ctx, new=is_new) if session else ():
                 complain(f"agent-shell: {line}", style="dim" if is_new else "")
         try:
-            yield desk
+            yield controller
         finally:
-            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await controller.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
 
 

@@ -8,11 +8,11 @@ from agent.emitters.console import complain_about
 from agent.emitters.noticing import Noticing
 from agent.frontends.descriptor import read_lines
 from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
-from agent.frontends.one_session import open_desk
+from agent.frontends.one_session import open_controller
 from agent.frontends.piped import read_piped
 from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
 from agent.protocol.commands import IncludeFiles
 from agent.protocol.errors import CoreError
@@ -22,14 +22,14 @@ from agent.protocol.outcomes import NO_TERMINAL, ExitCode, GoalStatus, GoalSumma
 
 async def run_goal(services: Services, goal: str) -> int:
     """One goal; piped standard input is its context. The exit code."""
-    async with open_desk(services) as desk:
-        context = await _piped_context(desk)
-        if desk.signals.ended_by is not None or desk.interrupted:
+    async with open_controller(services) as controller:
+        context = await _piped_context(controller)
+        if controller.signals.ended_by is not None or controller.interrupted:
             return ExitCode.CANCELLED
         given = UserInput(text=goal, context=context)
         files = services.settings.file
-        outcome = await desk.send(given, IncludeFiles(files) if files else None)
-        return _code(desk, outcome.exit_code)
+        outcome = await controller.send(given, IncludeFiles(files) if files else None)
+        return _code(controller, outcome.exit_code)
 
 
 async def exec_command(services: Services, command: str, *, via_rehearsal: bool = False) -> int:
@@ -37,26 +37,26 @@ async def exec_command(services: Services, command: str, *, via_rehearsal: bool 
 
     Its own exit code where it ran and ended by itself.
     """
-    async with open_desk(services) as desk:
-        outcome = await desk.run(OwnCommand(command), rehearse="always" if via_rehearsal else None)
+    async with open_controller(services) as controller:
+        outcome = await controller.run(OwnCommand(command), rehearse="always" if via_rehearsal else None)
         code = outcome.exit_code
         if outcome.goal and outcome.goal.status is GoalStatus.FAILED and outcome.goal.commands:
             code = outcome.goal.commands[-1].exit_code or code
-        return _code(desk, code)
+        return _code(controller, code)
 
 
 async def run_lines(services: Services) -> int:
     """Goals from standard input, one a line, in one session; the last exit code that is not 0. Stops when cancelled."""
     worst = 0
-    async with open_desk(services) as desk:
+    async with open_controller(services) as controller:
         try:
             descriptor = sys.stdin.fileno()
         except (AttributeError, ValueError, OSError):  # closed before we came
             return 0
-        with desk.signals.stopping() as stopped:
+        with controller.signals.stopping() as stopped:
             async for text in read_lines(descriptor, stopped):
                 try:
-                    code, more = await _line(desk, text)
+                    code, more = await _line(controller, text)
                 except CoreError as error:
                     complain_about(error)
                     code, more = error.exit_code, True
@@ -65,10 +65,10 @@ async def run_lines(services: Services) -> int:
                     break
         if stopped():
             worst = ExitCode.CANCELLED
-        return _code(desk, worst)
+        return _code(controller, worst)
 
 
-async def _line(desk: SessionDesk, text: str) -> tuple[int, bool]:
+async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
     """The exit code of one line, and whether to go on. Raises CoreError."""
     line = parse_line(text)
     match line:
@@ -77,14 +77,14 @@ async def _line(desk: SessionDesk, text: str) -> tuple[int, bool]:
         case Leave():
             return 0, False
         case FrontendLine(command=command):
-            await run_frontend_command(desk, command, _show)
+            await run_frontend_command(controller, command, _show)
             return 0, True
         case _:
-            files = desk.services.settings.file
-            attach = IncludeFiles(files) if files and isinstance(line, Goal) and not desk.ctx.goals else None
+            files = controller.services.settings.file
+            attach = IncludeFiles(files) if files and isinstance(line, Goal) and not controller.ctx.goals else None
             if attach is not None:
-                await desk.send(None, attach)
-            outcome = await desk.run(line)
+                await controller.send(None, attach)
+            outcome = await controller.run(line)
             return outcome.exit_code, True
 
 
@@ -104,16 +104,16 @@ def _nobody(goals: list[GoalSummary]) -> str:
     return f"{words}; --approve {last.risk} runs {last.risk}-risk commands without asking"
 
 
-def _code(desk: SessionDesk, code: int) -> int:
-    if code == ExitCode.DECLINED and not desk.interactive:
-        desk.tell(f"  {_nobody(desk.ctx.goals)}")
-    if isinstance(desk.emitter, Noticing) and desk.emitter.lost:
-        desk.tell(f"agent-shell: the output cannot be written: {desk.emitter.lost.lower()}")
+def _code(controller: SessionController, code: int) -> int:
+    if code == ExitCode.DECLINED and not controller.interactive:
+        controller.tell(f"  {_nobody(controller.ctx.goals)}")
+    if isinstance(controller.emitter, Noticing) and controller.emitter.lost:
+        controller.tell(f"agent-shell: the output cannot be written: {controller.emitter.lost.lower()}")
         code = code or ExitCode.FAILED
-    return desk.signals.exit_code or code
+    return controller.signals.exit_code or code
 
 
-async def _piped_context(desk: SessionDesk) -> tuple[ContextBlock, ...]:
+async def _piped_context(controller: SessionController) -> tuple[ContextBlock, ...]:
     """Standard input as a block of data for the planner: redacted, labelled, capped."""
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ()
@@ -121,12 +121,12 @@ async def _piped_context(desk: SessionDesk) -> tuple[ContextBlock, ...]:
         descriptor = sys.stdin.fileno()
     except (ValueError, OSError):
         return ()
-    with desk.signals.stopping() as stopped:
-        piped = await read_piped(descriptor, stopped=stopped, patient=sys.stderr.isatty(), say=desk.tell)
-        desk.interrupted = stopped()
+    with controller.signals.stopping() as stopped:
+        piped = await read_piped(descriptor, stopped=stopped, patient=sys.stderr.isatty(), say=controller.tell)
+        controller.interrupted = stopped()
     if piped.note:
-        desk.tell(f"agent-shell: {piped.note}")
+        controller.tell(f"agent-shell: {piped.note}")
     if not piped.text.strip():
         return ()
-    text = desk.services.engine.app.redactor.redact(piped.text)
+    text = controller.services.engine.app.redactor.redact(piped.text)
     return (ContextBlock(label="standard input", text=text, truncated_bytes=piped.dropped),)

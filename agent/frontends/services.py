@@ -106,7 +106,7 @@ class Services:
     policy_path: str = ""
     is_root: bool = False
     first_run: bool = False
-    rules: RuleDesk | None = None
+    rules: RuleController | None = None
     jobs: Callable[[], Jobs | None] = lambda: None
     context: Callable[[str, str], RiskContext] = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
@@ -132,7 +132,7 @@ class Services:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RuleDesk:
+class RuleController:
     """`path` is the person's own policy file, `session_rules()` what counts for this session only.
 
     `policy(cwd)` is everything that counts for a command in that folder, with the place it is held against.

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.config.settings import Settings
 from agent.engine.context import RequestContext
-from agent.frontends.job_controller import JobDesk
+from agent.frontends.job_controller import JobController
 from agent.frontends.line import CoreLine, Goal, OwnCommand
 from agent.frontends.services import Services
 from agent.frontends.signals import Signals
@@ -29,7 +29,7 @@ from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode,
 
 
 @dataclass(eq=False, repr=False)
-class SessionDesk:
+class SessionController:
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
     `listed_models` is what `:models` has listed, for completion. `ctx` changes with `:new`, `:session NAME`, and where a branch is made.
@@ -47,10 +47,10 @@ class SessionDesk:
     ask: Callable[[str], Awaitable[bool]] | None = None
     interrupted: bool = field(default=False, init=False)
     listed_models: tuple[str, ...] = field(default=(), init=False)
-    jobs: JobDesk = field(init=False)
+    jobs: JobController = field(init=False)
 
     def __post_init__(self) -> None:
-        self.jobs = JobDesk(self.services.jobs)
+        self.jobs = JobController(self.services.jobs)
 
     async def run(
         self,

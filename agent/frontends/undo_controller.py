@@ -25,7 +25,7 @@ _SHOWN_CHANGES = 30
 
 
 @dataclass(frozen=True)
-class UndoDesk:
+class UndoController:
     """`record` writes an event to the session's log and shows it; `tell` shows a text.
 
     `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.

@@ -177,28 +177,28 @@ def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part 
     for session in reversed(candidates):
         try:
             first = first_line(session)
-            found, standing = _standing(session, origin)
+            found, state = _origin_state(session, origin)
         except IoError as error:
             problem = f"{missing}, cannot be read ({error.message}): what it held is left out"
             continue
         part = Part(session, line_hash(first) if first else "", origin.seq)
         if found:
             return part, ""
-        if standing == "scrubbed":
+        if state == "scrubbed":
             return part, f"{missing}, was scrubbed of secrets since"
-        what = "was removed" if standing == "pruned" else "is not what it was then"
+        what = "was removed" if state == "pruned" else "is not what it was then"
         problem = f"{missing}, {what}: what it held is left out"
     return None, problem
 
 
-def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
+def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
     """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
     line = line_in(session, origin.seq)
     if line is not None and _is(line, origin):
         return True, ""
     if line is not None and any(keys.type == "log.scrubbed" for keys in last_keys(session)):
         return False, "scrubbed"
-    standing = ""
+    state = ""
     for line in _raw(session.files):
         keys = read_line(line)
         if keys is None:
@@ -210,8 +210,8 @@ def _standing(session: SessionFile, origin: Origin) -> tuple[bool, str]:
             if isinstance(event, SessionPruned):
                 return False, "pruned"
             if isinstance(event, LogScrubbed):
-                standing = "scrubbed"
-    return False, standing
+                state = "scrubbed"
+    return False, state
 
 
 def _is(line: bytes, origin: Origin) -> bool:

@@ -31,7 +31,7 @@ from agent.recording.chained_lines import Link, line_hash
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.envelope import Envelope
 from agent.recording.folder import prepare_folder
-from agent.recording.integrity.log_proof import Keep, Signer, Witness
+from agent.recording.integrity.log_proof import Keep, LogProof, Signer
 from agent.recording.logfile import reason_of
 from agent.recording.naming import check_id, file_name, find_log, new_id, segment_paths, staged_path
 from agent.recording.segments import End, SessionLog
@@ -47,12 +47,12 @@ class JsonlRecorder:
     `repairs` says in words what had to be mended when an existing log was opened, and what is wrong with it.
     """
 
-    def __init__(self, log: SessionLog, envelope: Envelope, witness: Witness, *, rotate_bytes: int) -> None:
+    def __init__(self, log: SessionLog, envelope: Envelope, proof: LogProof, *, rotate_bytes: int) -> None:
         self.repairs: tuple[str, ...] = ()
         self._opening: list[Record] = []
         self._log = log
         self._envelope = envelope
-        self._witness = witness
+        self._proof = proof
         self._rotate_bytes = rotate_bytes
         self._link = Link()
         self._lock = threading.Lock()
@@ -75,7 +75,7 @@ class JsonlRecorder:
                 self._rotate()
             record = self._put(event, run=run, goal_id=goal_id)
             self._goals += isinstance(event, GoalStarted)
-            if trouble := self._witness.take_trouble():
+            if trouble := self._proof.take_trouble():
                 self._opening.append(self._put(Warned(text=trouble)))  # shown with the next run
             return record
 
@@ -100,7 +100,7 @@ class JsonlRecorder:
 
     def _release(self) -> None:
         self._log.close()
-        self._witness.close()
+        self._proof.close()
 
     def _put(self, event: Event, *, run: str = "", goal_id: str = "", before: bytes = b"") -> Record:
         """Write one record, after the bytes `before`; the head is told before and after."""
@@ -109,12 +109,12 @@ class JsonlRecorder:
         record, line = bounded_line(sealed)
         link = Link(seq, line_hash(line))
         synced = isinstance(event, SYNCED)
-        self._witness.before(link)
+        self._proof.before(link)
         self._log.append(before + line, sync=synced)
         self._link = link
         self._envelope.seq = seq
         lasting = isinstance(event, (GoalFinished, SessionFinished))
-        self._witness.after(
+        self._proof.after(
             link,
             Keep(synced=synced, lasting=lasting, closed=isinstance(event, SessionFinished) and self._closed),
             record.time,
@@ -178,7 +178,7 @@ class JsonlRecorder:
         if first is None:
             return "", ""
         trailing = end.torn is not None or end.open_end
-        return self._witness.adopt(line_hash(first), end.link, trailing=trailing, first=self._log.path)
+        return self._proof.adopt(line_hash(first), end.link, trailing=trailing, first=self._log.path)
 
     def _close_off(self, end: End) -> None:
         """The torn bytes stay; a record behind them says so, and holds their hash."""
@@ -242,8 +242,8 @@ def open_session(
             hint="choose another one",
         )
     log = _open_log(path, name, heads, disk)
-    witness = Witness(heads, name, place, disk=disk, signer=signer)
-    recorder = JsonlRecorder(log, Envelope(name, clock, redactor), witness, rotate_bytes=rotate_bytes)
+    proof = LogProof(heads, name, place, disk=disk, signer=signer)
+    recorder = JsonlRecorder(log, Envelope(name, clock, redactor), proof, rotate_bytes=rotate_bytes)
     try:
         recorder._begin(started)
     except BaseException:

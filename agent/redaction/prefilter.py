@@ -3,7 +3,7 @@
 A line that is left out holds nothing that `SecretRedactor` would find, neither in a text of its JSON nor in the line as it stands. What
 that rests on: nothing is found without one of the words that `detector_table` and `named_values` begin with, or a known value. Letters,
 digits and most signs stand in JSON as they are; lines in which they are escaped, or in which a text could be read in another
-way (`disguises`), are always looked through.
+way (see `Prefilter.candidates`), are always looked through.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agent.redaction.detectors import run_windows, run_words
 from agent.redaction.named_values import ANCHORS
 from agent.redaction.redactor import SecretRedactor
 
-_LETTERS_IN_DISGUISE = ("\u017f", "\u212a", "\u0130")  # they count as s, k and i where case does not matter
+_FOLDED_LETTERS = ("\u017f", "\u212a", "\u0130")  # they count as s, k and i where case does not matter
 _STEMS = (
     b"$",
     b"<",
@@ -115,7 +115,7 @@ def _pattern(detector: Detector) -> re.Pattern[bytes]:
     return re.compile(detector.pattern.encode())
 
 
-class Sieve:
+class Prefilter:
     """For one redactor, whose known values do not change any more."""
 
     def __init__(self, redactor: SecretRedactor) -> None:
@@ -153,7 +153,7 @@ class Sieve:
             _mark(body, _matches(pattern, body), found)
         _mark(body, _finds(b"\x1b", body), found)
         if not body.isascii():
-            for letter in _LETTERS_IN_DISGUISE:
+            for letter in _FOLDED_LETTERS:
                 _mark(body, _finds(letter.encode(), body), found)
         lowered, loose, near = _anchors()
         small = body.lower()

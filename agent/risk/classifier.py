@@ -90,7 +90,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
         abandoned = abandoned or walker.abandoned
-    findings.extend(_disguises(text, programs))
+    findings.extend(_hidden_text(text, programs))
     parse: Parse = "ok"
     if parser.errors:
         parse = "failed" if parser.abandoned or not tree.items else "partial"
@@ -112,7 +112,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     )
 
 
-def _disguises(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
+def _hidden_text(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
     """What only the programs show: names and addresses that look like others, and what begins out of sight."""
     found = list(far_right(text, programs))
     if names_hosts(text, programs):

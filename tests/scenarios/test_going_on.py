@@ -65,8 +65,8 @@ def test_no_last_session_is_an_error(program: Callable[..., Any], tmp_path: Path
 class Typed:
     """Keys for the REPL."""
 
-    def __init__(self, desk: Any) -> None:
-        self.desk = desk
+    def __init__(self, terminal: Any) -> None:
+        self.terminal = terminal
 
     def go(self, world: World, screen: Screen, *lines: str) -> str:
         async def main() -> None:
@@ -74,12 +74,12 @@ class Typed:
             for line in lines:
                 for _ in range(30):
                     await asyncio.sleep(0.005)
-                self.desk.keys.send_text(line)
+                self.terminal.keys.send_text(line)
             async with asyncio.timeout(15):
                 await task
 
         asyncio.run(main())
-        return str(self.desk.seen)
+        return str(self.terminal.seen)
 
 
 @pytest.fixture
@@ -89,14 +89,14 @@ def typed() -> Any:
     from prompt_toolkit.output.color_depth import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
 
-    from tests.support.prompt_desk import Desk, Recording
+    from tests.support.fake_terminal import FakeTerminal, Recording
 
     stream = Recording()
     with create_pipe_input() as keys:
         output = Vt100_Output(
             stream, lambda: Size(24, 100), term="xterm", default_color_depth=ColorDepth.DEPTH_1_BIT, enable_cpr=False
         )
-        yield Typed(Desk(Screen(input=keys, output=output), keys, stream))
+        yield Typed(FakeTerminal(Screen(input=keys, output=output), keys, stream))
 
 
 def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> No
         return context
 
     world.services = replace(world.services, open_context=with_past)
-    seen = typed.go(world, typed.desk.screen, "exit\r")
+    seen = typed.go(world, typed.terminal.screen, "exit\r")
     assert "session one: 2 goals so far, the last one (make the report) planner error" in seen
     assert "the session zero is not there any more" in seen
 
@@ -125,7 +125,7 @@ def test_a_goal_left_open_is_offered_once(typed: Typed, tmp_path: Path) -> None:
         return len(offered) == 1
 
     world.services = replace(world.services, left_open=lambda besides: found, first_offer=first, first_run=False)
-    seen = typed.go(world, typed.desk.screen, "exit\r")
+    seen = typed.go(world, typed.terminal.screen, "exit\r")
     assert "session 221403-k3f9mw ended without warning in the middle of" in seen
     assert ":resume goes on" in seen
     assert "\x1b[31mall" not in seen

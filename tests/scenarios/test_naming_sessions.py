@@ -9,66 +9,66 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.past_words import opening_lines
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
-from tests.support.desk_world import DeskWorld
+from tests.support.session_world import SessionWorld
 
 
-def play(world: DeskWorld, act: Callable[[SessionDesk], Awaitable[None]]) -> None:
+def play(world: SessionWorld, act: Callable[[SessionController], Awaitable[None]]) -> None:
     async def main() -> None:
-        desk = world.desk("work")
+        controller = world.controller("work")
         try:
-            await act(desk)
+            await act(controller)
         finally:
-            await desk.close()
+            await controller.close()
             await world.services.shutdown()
 
     asyncio.run(main())
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DeskWorld:
-    return DeskWorld(tmp_path, monkeypatch)
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionWorld:
+    return SessionWorld(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("typed", [":session wrok", ":session new", ":resume wrok", ":session wo rk"])
-def test_a_slip_of_the_finger_opens_nothing(world: DeskWorld, typed: str) -> None:
-    async def act(desk: SessionDesk) -> None:
+def test_a_slip_of_the_finger_opens_nothing(world: SessionWorld, typed: str) -> None:
+    async def act(controller: SessionController) -> None:
         with pytest.raises(CoreError) as said:
-            await world.type(desk, typed)
+            await world.type(controller, typed)
         if isinstance(said.value, NotFound):
             name = typed.split()[1]
             assert said.value.hint == f":session new {name} makes one of that name"
-        assert desk.ctx.session_id == "work"
+        assert controller.ctx.session_id == "work"
 
     play(world, act)
     assert len(list(world.logs.glob("*.jsonl"))) == 1
 
 
-def test_a_new_one_of_a_name(world: DeskWorld) -> None:
-    async def act(desk: SessionDesk) -> None:
-        await world.type(desk, ":session new report")
-        assert (desk.ctx.session_id, world.told[-1]) == ("report", "new session report")
+def test_a_new_one_of_a_name(world: SessionWorld) -> None:
+    async def act(controller: SessionController) -> None:
+        await world.type(controller, ":session new report")
+        assert (controller.ctx.session_id, world.told[-1]) == ("report", "new session report")
         for name in ("report", "work"):
             with pytest.raises(InvalidRequest) as said:
-                await world.type(desk, f":session new {name}")
+                await world.type(controller, f":session new {name}")
             assert said.value.hint == f":session {name} goes on in it"
         with pytest.raises(InvalidRequest):
-            await world.type(desk, ":session new ../../etc")
-        await world.type(desk, ":session work")
-        assert desk.ctx.session_id == "work"
+            await world.type(controller, ":session new ../../etc")
+        await world.type(controller, ":session work")
+        assert controller.ctx.session_id == "work"
 
     play(world, act)
     assert len(list(world.logs.glob("*.jsonl"))) == 2
 
 
-def test_a_name_of_the_command_line_goes_on_to_make_one_and_says_so(world: DeskWorld) -> None:
+def test_a_name_of_the_command_line_goes_on_to_make_one_and_says_so(world: SessionWorld) -> None:
     services = world.services
     assert not services.session_is_there("work")
 
-    async def act(desk: SessionDesk) -> None:
+    async def act(controller: SessionController) -> None:
         assert services.session_is_there("work")
-        assert opening_lines(desk.ctx, new=True) == ["session work is new"]
-        assert opening_lines(desk.ctx) == ["session work: no goals so far"]
+        assert opening_lines(controller.ctx, new=True) == ["session work is new"]
+        assert opening_lines(controller.ctx) == ["session work: no goals so far"]
 
     play(world, act)

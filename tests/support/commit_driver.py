@@ -107,7 +107,7 @@ def _publish(shell: Shell, rehearsal: Rehearsal, watch: Callable[[str], None]) -
     """What `commit` does to files, watched."""
     rehearser = shell.executor._rehearser
     store.Journals = functools.partial(Journals, watch=watch)  # type: ignore[misc, assignment]
-    rehearser._publish(rehearser._held[rehearsal.rehearsal_id], ApprovedCommand(**facts(rehearsal.command)), "s")
+    rehearser._commit(rehearser._held[rehearsal.rehearsal_id], ApprovedCommand(**facts(rehearsal.command)), "s")
 
 
 async def rivals(work: str, state: str) -> dict[str, Any]:

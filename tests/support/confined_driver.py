@@ -16,7 +16,7 @@ import msgspec
 
 from agent.execution import kernel
 from agent.execution.confine import call_tests
-from agent.execution.confine.plan import Grounds
+from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.execution.process_tree.limits import RunLimits
 from agent.protocol.approvals import ApprovedCommand, Consent
@@ -40,7 +40,7 @@ def take_away(features: dict[str, str]) -> None:
 
 async def run(work: dict) -> dict:
     workspace = work["workspace"]
-    grounds = Grounds(
+    write_folders = WriteFolders(
         workspace=workspace,
         also=tuple(work.get("also", ())),
         protected=tuple(work.get("protected", ())),
@@ -49,13 +49,13 @@ async def run(work: dict) -> dict:
     executor = ShellExecutor(
         cwd=work.get("cwd", workspace),
         env=dict(os.environ),
-        grounds=grounds,
+        write_folders=write_folders,
         grace=0.3,
         limits=RunLimits(**work.get("limits", {})),
     )
     results = []
     for mode, command in work["commands"]:
-        context = RiskContext(cwd=executor.cwd, home=grounds.home, workspace=workspace)
+        context = RiskContext(cwd=executor.cwd, home=write_folders.home, workspace=workspace)
         report = classify(command, context)
         confining = await executor.confining(mode, report)
         approved = ApprovedCommand(

@@ -20,8 +20,8 @@ from agent.protocol.errors import NotFound
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink, Planner
 from agent.protocol.requests import ApproveMode
+from tests.support.fake_terminal import FakeProcesses
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, fake_classify, make_app
-from tests.support.prompt_desk import FakeProcesses
 
 
 class World:

@@ -14,7 +14,7 @@ from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from agent.execution.confine.plan import Grounds
+from agent.execution.confine.plan import WriteFolders
 from agent.execution.executor import ShellExecutor
 from agent.gate.gate import Gate
 from agent.gate.verdicts import Judges
@@ -133,7 +133,7 @@ async def run(work):
     executor = ShellExecutor(
         cwd=work["workspace"],
         env=dict(os.environ),
-        grounds=Grounds(workspace=work["workspace"], home=work["home"]),
+        write_folders=WriteFolders(workspace=work["workspace"], home=work["home"]),
         head_bytes=8 << 20,
         grace=0.3,
     )

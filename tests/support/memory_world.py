@@ -15,7 +15,7 @@ from agent.engine.context import RequestContext
 from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
 from agent.frontends.repl.commands import run_frontend_command
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.memory.service import Memory
 from agent.protocol.decisions import Approved, Confirmation, ConfirmationRequest, Skipped
@@ -90,7 +90,7 @@ class MemoryWorld:
         services = self.services = build_services(load(given))
 
         async def main() -> None:
-            desk = SessionDesk(
+            controller = SessionController(
                 services=services,
                 ctx=services.open_context(None),
                 emitter=FakeEmitter(),
@@ -104,13 +104,13 @@ class MemoryWorld:
                 for text in lines:
                     line = parse_line(text)
                     if isinstance(line, FrontendLine):
-                        await run_frontend_command(desk, line.command, self._show)
+                        await run_frontend_command(controller, line.command, self._show)
                     elif isinstance(line, (Goal, OwnCommand, CoreLine)):
-                        await desk.run(line)
+                        await controller.run(line)
                 if look is not None:
-                    look(desk.ctx)
+                    look(controller.ctx)
             finally:
-                await desk.close()
+                await controller.close()
                 await services.shutdown()
 
         asyncio.run(main())

@@ -51,9 +51,9 @@ async def high(stage: Stage) -> None:
             answers=(Approved(command="bash <(echo echo hi)"),),
             words=("proceed",),
         )
-        await scene.desk.set_safety(off=True)
+        await scene.controller.set_safety(off=True)
         await scene.goal("without the word", runs("base64 -d <<<ZWNobyBoaQo= | bash"), says("It said hi."))
-        await scene.desk.set_safety(off=False)
+        await scene.controller.set_safety(off=False)
 
 
 async def refused(stage: Stage) -> None:

@@ -56,9 +56,9 @@ async def rehearsed_first(stage: Stage) -> None:
         await scene.goal("make files", runs("mkdir -p d && touch d/a"), runs("ls d"), says("There."))
         await scene.goal("!rm -r d", reviews=(Commit(),))
     async with stage.session(interactive=False, rehearse="auto", approve="low") as scene:
-        await scene.desk.run(OwnCommand("touch e"), rehearse="always")
-        await scene.desk.run(OwnCommand("touch f"), rehearse="only")
-        await scene.desk.run(OwnCommand("echo x > f"), rehearse="only")
+        await scene.controller.run(OwnCommand("touch e"), rehearse="always")
+        await scene.controller.run(OwnCommand("touch f"), rehearse="only")
+        await scene.controller.run(OwnCommand("echo x > f"), rehearse="only")
 
 
 async def undone(stage: Stage) -> None:
@@ -70,13 +70,13 @@ async def undone(stage: Stage) -> None:
         from agent.protocol.events import UndoFinished
 
         done = store.undo(entry.undo_id)
-        await scene.desk.record(UndoFinished(undo_id=done.undo_id, restored=done.restored, state=done.state))
+        await scene.controller.record(UndoFinished(undo_id=done.undo_id, restored=done.restored, state=done.state))
         await scene.goal("!cat a.txt")
 
 
 async def stopped(stage: Stage) -> None:
     async with stage.session() as scene:
-        signals = scene.desk.signals
+        signals = scene.controller.signals
 
         def stop_on(kind: type, later: bool = False) -> Callable[[Record], None]:
             def act(record: Record) -> None:
@@ -125,5 +125,5 @@ async def jobs(stage: Stage) -> None:
         table = scene.services.jobs()
         for job in table.listing():
             await table.end(job.job_id)
-        await scene.desk.record_jobs()
+        await scene.controller.record_jobs()
         await scene.goal("!echo after it")

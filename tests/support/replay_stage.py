@@ -15,7 +15,7 @@ from msgspec.structs import replace as with_fields
 from agent.app.composition import build_services, load
 from agent.engine.context import AppState
 from agent.frontends.line import parse_line
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.planner.facts.facts import SystemFacts
 from agent.planner.llm import LLMPlanner
@@ -78,7 +78,7 @@ class Person(FakeReviewer):
 class Scene:
     """One open session, and what can be done in it."""
 
-    desk: SessionDesk
+    controller: SessionController
     services: Any
     work: Path
 
@@ -99,21 +99,21 @@ class Scene:
             script = [
                 reply if isinstance(reply, (ScriptedReply, str)) else ScriptedReply(json=reply) for reply in replies
             ]
-            self.desk.ctx.planner = LLMPlanner(Scripted(script), "scripted-1", redactor=redactor, codec=codec)
+            self.controller.ctx.planner = LLMPlanner(Scripted(script), "scripted-1", redactor=redactor, codec=codec)
         else:
-            self.desk.ctx.planner = OfflinePlanner(tools_present=lambda name: name == "git")
-        self.desk.confirmer = Person(*answers, reviews=reviews, words=words)
-        self.desk.emitter.on = on or (lambda record: None)  # type: ignore[attr-defined]  # an Onlooker
-        own = self.desk._options
+            self.controller.ctx.planner = OfflinePlanner(tools_present=lambda name: name == "git")
+        self.controller.confirmer = Person(*answers, reviews=reviews, words=words)
+        self.controller.emitter.on = on or (lambda record: None)  # type: ignore[attr-defined]  # an Onlooker
+        own = self.controller._options
         if changes:
-            self.desk._options = lambda token: _changed(own(token), changes)  # type: ignore[method-assign]
+            self.controller._options = lambda token: _changed(own(token), changes)  # type: ignore[method-assign]
         try:
             if isinstance(text, ContinuationKind):
-                return await self.desk.send(UserInput.from_continuation(text))
+                return await self.controller.send(UserInput.from_continuation(text))
             line = parse_line(text)
-            return await self.desk.run(line)  # type: ignore[arg-type]  # what a situation types is a goal or a command
+            return await self.controller.run(line)  # type: ignore[arg-type]  # what a situation types is a goal or a command
         finally:
-            self.desk._options = own  # type: ignore[method-assign]
+            self.controller._options = own  # type: ignore[method-assign]
 
 
 def _changed(options: RunOptions, changes: dict[str, Any]) -> RunOptions:
@@ -157,7 +157,7 @@ class Stage:
         services.engine.app = replace(
             app, facts=StageFacts(), is_root=False, tools={"write_file": WriteFile(str(self.work))} if tools else {}
         )
-        desk = SessionDesk(
+        controller = SessionController(
             services=services,
             ctx=services.open_context(self.name),
             emitter=Onlooker(),
@@ -167,9 +167,9 @@ class Stage:
             interactive=interactive,
         )
         try:
-            yield Scene(desk, services, self.work)
+            yield Scene(controller, services, self.work)
         finally:
-            await desk.close()
+            await controller.close()
             await services.shutdown()
 
     def keep(self) -> None:

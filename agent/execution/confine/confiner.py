@@ -9,8 +9,8 @@ from functools import cached_property
 from msgspec.structs import replace as with_fields
 
 from agent.execution.confine import denials, words
-from agent.execution.confine.ladder import Ladder, Standing, parsed
-from agent.execution.confine.plan import Grounds, Plan
+from agent.execution.confine.ladder import Ladder, RungChoice, parsed
+from agent.execution.confine.plan import Plan, WriteFolders
 from agent.execution.confine.private_folder import PrivateFile, PrivateFolder, remove_abandoned
 from agent.execution.leftovers import taken_over
 from agent.execution.process_tree.helper import Helper
@@ -29,7 +29,7 @@ class Confined:
     """One run: what the helper is told, and the folder that goes with it."""
 
     plan: Plan
-    standing: Standing
+    choice: RungChoice
     folder: PrivateFolder
 
     @property
@@ -64,17 +64,17 @@ class Confined:
 class Confiner:
     """Finds out what can be had, and prepares runs. Methods may take some milliseconds; call them outside the event loop."""
 
-    def __init__(self, helper: Helper, grounds: Grounds) -> None:
+    def __init__(self, helper: Helper, write_folders: WriteFolders) -> None:
         self._ladder = Ladder(helper)
-        self._grounds = grounds
+        self._write_folders = write_folders
 
     @property
     def workspace(self) -> str:
         """The folder that stays writable, by its real path."""
         return (
-            os.path.realpath(self._grounds.workspace)
-            if os.path.isabs(self._grounds.workspace)
-            else self._grounds.workspace
+            os.path.realpath(self._write_folders.workspace)
+            if os.path.isabs(self._write_folders.workspace)
+            else self._write_folders.workspace
         )
 
     @cached_property
@@ -87,47 +87,47 @@ class Confiner:
         if mode == "off":
             return Confining()
         try:
-            standing = self._standing(mode, self.workspace, report)
+            choice = self._choose(mode, self.workspace, report)
         except Unconfinable as error:
             reason, _, remedy = str(error).partition("\n")
             return Confining(mode=mode, workspace=self.workspace, reason=reason, remedy=remedy)
-        how = words.held(standing.files, standing.network, standing.rung or "", self.workspace, standing.trial.landlock)
+        how = words.held(choice.files, choice.network, choice.rung or "", self.workspace, choice.trial.landlock)
         return Confining(
             mode=mode,
             workspace=self.workspace,
             how=how,
-            misses=standing.misses,
+            misses=choice.misses,
             also=tuple(self._also()),
-            protected=tuple(map(os.path.realpath, self._grounds.protected)),
+            protected=tuple(map(os.path.realpath, self._write_folders.protected)),
         )
 
     def prepare(self, mode: Confinement, workspace: str, report: RiskReport) -> Confined:
         """The confinement of one run. Raises Unconfinable, and OSError where its folder cannot be made."""
-        standing = self._standing(mode, workspace, report)
-        assert standing.rung is not None
+        choice = self._choose(mode, workspace, report)
+        assert choice.rung is not None
         writable: list[str] = []
         _ = self._swept
         folder = PrivateFolder()
-        if standing.files != "all":
+        if choice.files != "all":
             writable.append(folder.path)
-            if standing.files == "workspace":
+            if choice.files == "workspace":
                 writable += [os.path.realpath(workspace), *self._also()]
         plan = Plan(
-            files=standing.files,
-            network=standing.network,
-            rung=standing.rung,
+            files=choice.files,
+            network=choice.network,
+            rung=choice.rung,
             writable=tuple(os.fsencode(path) for path in writable),
             protected=tuple(
-                os.fsencode(os.path.realpath(path)) for path in (*self._grounds.protected, *_journals(writable))
+                os.fsencode(os.path.realpath(path)) for path in (*self._write_folders.protected, *_journals(writable))
             ),
         )
-        return Confined(plan=plan, standing=standing, folder=folder)
+        return Confined(plan=plan, choice=choice, folder=folder)
 
     def _also(self) -> list[str]:
-        folders = [os.path.realpath(os.path.expanduser(path)) for path in self._grounds.also]
+        folders = [os.path.realpath(os.path.expanduser(path)) for path in self._write_folders.also]
         return [path for path in folders if os.path.isdir(path)]
 
-    def _standing(self, mode: Confinement, workspace: str, report: RiskReport) -> Standing:
+    def _choose(self, mode: Confinement, workspace: str, report: RiskReport) -> RungChoice:
         """The rung to stand on. Raises Unconfinable: a reason, and on a second line what could be done."""
         try:
             files, network = parsed(mode)
@@ -135,24 +135,24 @@ class Confiner:
             raise Unconfinable(str(error)) from None
         if files == "workspace":
             self._check(workspace)
-        standing = self._ladder.standing(files, network)
-        if standing.rung is None:
-            remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in standing.failures)
-            raise Unconfinable(f"{standing.reason}\n{'; or '.join(text for text in remedies if text)}")
-        if not standing.trial.sudo and gains_rights(report):
+        choice = self._ladder.choose(files, network)
+        if choice.rung is None:
+            remedies = dict.fromkeys(words.remedy(trial.step) for _rung, trial in choice.failures)
+            raise Unconfinable(f"{choice.reason}\n{'; or '.join(text for text in remedies if text)}")
+        if not choice.trial.sudo and gains_rights(report):
             raise Unconfinable(
                 "a program that gains other rights (sudo, su, doas …) cannot be confined\nrun this one command with --confine off"
             )
-        if standing.rung == "landlock" and files == "workspace":
+        if choice.rung == "landlock" and files == "workspace":
             self._check_protected(workspace)
-        return standing
+        return choice
 
     def _check(self, workspace: str) -> None:
         """A workspace that bounds something. Raises Unconfinable."""
         if not os.path.isabs(workspace) or not os.path.isdir(workspace):
             raise Unconfinable(f"the workspace {workspace or '(none)'} is no folder")
         real = os.path.realpath(workspace)
-        home = os.path.realpath(self._grounds.home) if self._grounds.home else ""
+        home = os.path.realpath(self._write_folders.home) if self._write_folders.home else ""
         if home and home == real:
             # .profile, .ssh, .gitconfig …: what is written there runs unconfined soon after.
             raise Unconfinable(
@@ -164,7 +164,7 @@ class Confiner:
     def _check_protected(self, workspace: str) -> None:
         """Landlock cannot take a folder out of one that it allows. Raises Unconfinable."""
         root = os.path.realpath(workspace).rstrip("/") + "/"
-        inside = [path for path in self._grounds.protected if os.path.realpath(path).startswith(root)]
+        inside = [path for path in self._write_folders.protected if os.path.realpath(path).startswith(root)]
         if inside:
             raise Unconfinable(
                 f"Landlock alone cannot keep {inside[0]} from being changed, which lies in the workspace\nstart in a project's folder"

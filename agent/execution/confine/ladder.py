@@ -39,7 +39,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RungChoice:
     """The best rung for one confinement, None where there is none; `failures` are the trials of better ones, in their order."""
 
     files: Files
@@ -83,15 +83,15 @@ class Ladder:
         self._lock = threading.Lock()
         self._trials: dict[tuple[Files, bool, Rung], Trial] = {}
 
-    def standing(self, files: Files, network: bool) -> Standing:
+    def choose(self, files: Files, network: bool) -> RungChoice:
         """The best rung that works. Takes some milliseconds the first time; never raises."""
         failures: list[tuple[Rung, Trial]] = []
         for rung in RUNGS:
             trial = self.trial(files, network, rung)
             if trial.works:
-                return Standing(files=files, network=network, rung=rung, trial=trial, failures=tuple(failures))
+                return RungChoice(files=files, network=network, rung=rung, trial=trial, failures=tuple(failures))
             failures.append((rung, trial))
-        return Standing(files=files, network=network, rung=None, trial=Trial(works=False), failures=tuple(failures))
+        return RungChoice(files=files, network=network, rung=None, trial=Trial(works=False), failures=tuple(failures))
 
     def trial(self, files: Files, network: bool, rung: Rung) -> Trial:
         """What became of one rung."""

@@ -50,7 +50,7 @@ def decoded(spec: dict[str, Any]) -> Plan:
 
 
 @dataclass(frozen=True)
-class Grounds:
+class WriteFolders:
     """Where a session may write when it is confined. `workspace`: its folder, for good: `cd` does not widen it.
 
     `also`: other folders the person allows. `protected`: folders that are never writable (the program's own settings and state).

@@ -1,4 +1,4 @@
-"""Handing a command over: from the thread that streams it to the keeper alone, and into the table of jobs."""
+"""Handing a command over: from the thread that streams it to the guardian alone, and into the table of jobs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Handing:
         self.done = False
 
     def ask(self, outputs: tuple[int, ...]) -> bool:
-        """Give the keeper a log and the outputs that go there; False where that cannot be. Its answer comes on the control socket.
+        """Give the guardian a log and the outputs that go there; False where that cannot be. Its answer comes on the control socket.
 
-        Until the answer both read the outputs: what was read here is shown, what the keeper reads goes to the log.
+        Until the answer both read the outputs: what was read here is shown, what the guardian reads goes to the log.
         """
         log = None
         try:
@@ -51,7 +51,7 @@ class Handing:
         return True
 
     def sent(self, watched: wire.Message) -> tuple[int, tuple[str, ...]]:
-        """The keeper agreed: the running command is a job. Its number, and notes for the person."""
+        """The guardian agreed: the running command is a job. Its number, and notes for the person."""
         job = self._enter(watched, int(watched["pid"]), "sent")
         what = f"it goes on in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
         return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
@@ -80,9 +80,9 @@ class Handing:
             cwd=launch.cwd,
             how="sent" if how == "sent" else "left",
         )
-        keeper = int(watched["keeper"])
+        guardian = int(watched["guardian"])
         self.done = True
-        return self._jobs.add(job, keeper=keeper, control=self._control, log=self._log, grace=launch.grace)
+        return self._jobs.add(job, guardian=guardian, control=self._control, log=self._log, grace=launch.grace)
 
 
 def _where(job: Job) -> str:

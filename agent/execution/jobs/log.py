@@ -19,7 +19,7 @@ KEEP_SECONDS = 14 * 86_400
 
 
 class JobLog:
-    """An open log; `path` is "" in memory. The keeper writes through a copy of `fd`, also when we are gone."""
+    """An open log; `path` is "" in memory. The guardian writes through a copy of `fd`, also when we are gone."""
 
     def __init__(self, fd: int, path: str, cap: int) -> None:
         self.fd = fd
@@ -83,7 +83,7 @@ def _on_disk(folder: str) -> JobLog:
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}-{os.urandom(3).hex()}.log"
     path = os.path.join(folder, name)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_SH)  # held by the job's keeper too: who cannot lock it alone knows that it is in use
+    fcntl.flock(fd, fcntl.LOCK_SH)  # held by the job's guardian too: who cannot lock it alone knows that it is in use
     return JobLog(fd, path, DISK_CAP)
 
 

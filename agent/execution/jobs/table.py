@@ -18,16 +18,16 @@ from agent.execution.threads import in_thread
 from agent.protocol.errors import NotFound
 from agent.protocol.jobs import Job
 
-_PATIENCE = 3.0  # seconds beside the grace that a keeper may take to end a job
+_PATIENCE = 3.0  # seconds beside the grace that a guardian may take to end a job
 _LONGEST_LINE = 400
 
 
 class _Entry:
-    """A job and what belongs to it: the socket to its keeper, its log, files that its shell still names."""
+    """A job and what belongs to it: the socket to its guardian, its log, files that its shell still names."""
 
-    def __init__(self, job: Job, keeper: int, control: socket.socket, log: JobLog | None, grace: float) -> None:
+    def __init__(self, job: Job, guardian: int, control: socket.socket, log: JobLog | None, grace: float) -> None:
         self.job = job
-        self.keeper = keeper
+        self.guardian = guardian
         self.control: socket.socket | None = control
         self.log = log
         self.files: list[Held] = []
@@ -48,7 +48,7 @@ class _Entry:
             return self.job
 
     def _end(self, message: wire.Message | None) -> None:
-        """`message` is the keeper's last word, None where it was killed."""
+        """`message` is the guardian's last word, None where it was killed."""
         assert self.control is not None
         self.control.close()
         self.control = None
@@ -87,13 +87,13 @@ class JobTable:
         """A log for a job that is about to be. Raises OSError."""
         return open_log(self._folder)
 
-    def add(self, job: Job, *, keeper: int, control: socket.socket, log: JobLog | None, grace: float) -> Job:
+    def add(self, job: Job, *, guardian: int, control: socket.socket, log: JobLog | None, grace: float) -> Job:
         """Enter a job, which gets its number. `control` and `log` belong to the table from now on."""
         with self._lock:
             number = len(self._entries) + 1
             path = log.path if log is not None else ""
             job = replace(job, job_id=number, started=_now(), logged=log is not None, log_path=path)
-            self._entries[number] = _Entry(job, keeper, control, log, grace)
+            self._entries[number] = _Entry(job, guardian, control, log, grace)
         return job
 
     def hold(self, job_id: int, files: list[Held]) -> None:
@@ -122,7 +122,7 @@ class JobTable:
         entry = self._entry(job_id)
         if not entry.look().running:
             return ()
-        return tuple((pid, _command_line(pid)) for pid in sorted(sweep.descendants(entry.keeper)))
+        return tuple((pid, _command_line(pid)) for pid in sorted(sweep.descendants(entry.guardian)))
 
     async def end(self, job_id: int) -> Job:
         """TERM, and KILL after the grace, to all of it; the job as it was left. Raises NotFound."""

@@ -11,13 +11,12 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 
-from agent.execution.journal import post_image as publish
-from agent.execution.journal import syscalls, trees
+from agent.execution.journal import post_image, syscalls, trees
 from agent.execution.journal.attributes import Facts, look
 from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.journal_folder import Desk, NoHome
+from agent.execution.journal.journal_folder import JournalFolder, NoHome
 from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.progress import Progress
 from agent.execution.journal.records import Entry, Run
@@ -38,7 +37,7 @@ def unwatched(_moment: str) -> None:
 
 
 def commit(
-    desk: Desk,
+    journal_folder: JournalFolder,
     layers: Sequence[Layer],
     steps: Sequence[Step],
     run: Run,
@@ -53,75 +52,80 @@ def commit(
     conflicts = same_as_before(steps, layers)
     if conflicts:
         raise _conflict(conflicts)
-    entry = _open(desk, run, sum(not step.quiet for step in steps))
+    entry = _open(journal_folder, run, sum(not step.quiet for step in steps))
     with Folders() as folders:
         try:
-            intent, notes = _prepare(desk, entry, layers, steps, folders)
+            intent, notes = _prepare(journal_folder, entry, layers, steps, folders)
             watch("staged")
-            desk.write_intent(entry.undo_id, intent)
+            journal_folder.write_intent(entry.undo_id, intent)
             watch("intent")
         except BaseException as error:
-            _drop(desk, entry)
+            _drop(journal_folder, entry)
             raise _said(error) from error
         try:
-            with syncing_ahead(folders.folder(desk.base)), desk.progress(entry.undo_id, 0) as progress:
-                _publish(folders, intent, progress, watch)
-            entry.held_bytes = desk.held_bytes(intent)
+            with (
+                syncing_ahead(folders.folder(journal_folder.base)),
+                journal_folder.progress(entry.undo_id, 0) as progress,
+            ):
+                _apply_all(folders, intent, progress, watch)
+            entry.held_bytes = journal_folder.held_bytes(intent)
             entry.state, entry.phase = "committed", ""
             entry.note = "; ".join(notes)
-            finish(desk, entry, intent, folders, done=True, watch=watch)
+            finish(journal_folder, entry, intent, folders, done=True, watch=watch)
         except BaseException as error:
-            _roll_back(desk, entry, folders, intent)
+            _roll_back(journal_folder, entry, folders, intent)
             raise _said(error) from error
     return Committed(undo_id=entry.undo_id, changes=entry.changes, notes=tuple(notes))
 
 
-def finish(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:
+def finish(
+    journal_folder: JournalFolder, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch
+) -> None:
     """Write down how files stand now and the state of the entry, and have all of it on disk: one sync for each file system."""
-    record_how_files_stand(desk, entry, intent, folders, done=done)
+    record_how_files_stand(journal_folder, entry, intent, folders, done=done)
     watch("left")
-    base = folders.folder(desk.base)
+    base = folders.folder(journal_folder.base)
     own = os.fstat(base).st_dev
     for journal in intent.journals:
         fd = folders.folder(journal)
         if os.fstat(fd).st_dev != own:
             syscalls.sync_file_system(fd)
-    desk.write(entry)
-    syscalls.sync_file_system(folders.folder(desk.base))
+    journal_folder.write(entry)
+    syscalls.sync_file_system(folders.folder(journal_folder.base))
     watch("record")
 
 
-def _open(desk: Desk, run: Run, changes: int) -> Entry:
+def _open(journal_folder: JournalFolder, run: Run, changes: int) -> Entry:
     try:
-        return desk.new(run, phase="committing", changes=changes)
+        return journal_folder.new(run, phase="committing", changes=changes)
     except OSError as error:
         raise CommitFailed(
-            f"no journal can be made: {publish.explain(error)}; nothing was changed", hint=_SPACE
+            f"no journal can be made: {post_image.explain(error)}; nothing was changed", hint=_SPACE
         ) from error
 
 
 def _prepare(
-    desk: Desk, entry: Entry, layers: Sequence[Layer], steps: Sequence[Step], folders: Folders
+    journal_folder: JournalFolder, entry: Entry, layers: Sequence[Layer], steps: Sequence[Step], folders: Folders
 ) -> tuple[Intent, list[str]]:
     used = {step.layer for step in steps}
     held = []
     for index, layer in enumerate(layers):
-        held.append(desk.held_for(entry, layer.root) if index in used else b"")
+        held.append(journal_folder.held_for(entry, layer.root) if index in used else b"")
     stage = Stage(layers, held, folders)
     intent = stage.actions_for(steps)
     intent.journals = [os.path.dirname(each) for each in dict.fromkeys(held) if each]
     return intent, stage.notes
 
 
-def _publish(folders: Folders, intent: Intent, progress: Progress, watch: Watch) -> None:
+def _apply_all(folders: Folders, intent: Intent, progress: Progress, watch: Watch) -> None:
     ours: set[int] = set()  # inodes that we changed ourselves, under whatever name
     for index, action in enumerate(intent.actions):
         progress.at(index)
         here = _still_as_planned(folders, action, ours)
         if action.kind == "swap":
-            publish.swap_first(folders, action, here)
+            post_image.swap_first(folders, action, here)
         else:
-            publish.do(folders, action)
+            post_image.apply(folders, action)
         watch(action.kind)
         if action.kind == "swap" and action.held:  # what a rival did after the last look
             _compare(action, look(folders, action.slot), ours)
@@ -129,7 +133,7 @@ def _publish(folders: Folders, intent: Intent, progress: Progress, watch: Watch)
             ours.add(action.ino)
     for each in intent.folders:
         if each.done is not None:
-            publish.set_folder_time(folders, each.done_path, each.ino, each.done)
+            post_image.set_folder_time(folders, each.done_path, each.ino, each.done)
     watch("times")
 
 
@@ -157,32 +161,34 @@ def _compare(action: Action, now: Facts | None, ours: set[int]) -> None:
         raise Misplaced(action.path, "it changed since the rehearsal")
 
 
-def _roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent) -> None:
+def _roll_back(journal_folder: JournalFolder, entry: Entry, folders: Folders, intent: Intent) -> None:
     """Take back what was done so far. Where that fails, too, the entry stays pending, and nothing of it is removed."""
     entry.state, entry.phase = "pending", "committing"
     try:
-        roll_back(desk, entry, folders, intent)
+        roll_back(journal_folder, entry, folders, intent)
     except (OSError, Misplaced) as error:
         entry.note = f"interrupted while it was committed, and could not be rolled back yet: {_reason(error)}"
-        desk.write(entry)
+        journal_folder.write(entry)
         raise CommitFailed(
             f"the commit failed, and could not be rolled back: {_reason(error)}",
             hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
         ) from error
-    _drop(desk, entry)
+    _drop(journal_folder, entry)
 
 
-def roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent, watch: Watch = unwatched) -> None:
+def roll_back(
+    journal_folder: JournalFolder, entry: Entry, folders: Folders, intent: Intent, watch: Watch = unwatched
+) -> None:
     """Take back every action that is done, or may be. Raises OSError and Misplaced."""
     folders.forget()
-    with desk.progress(entry.undo_id, 0) as progress:
+    with journal_folder.progress(entry.undo_id, 0) as progress:
         first = progress.index
         for index in range(min(first, len(intent.actions) - 1), -1, -1):
             progress.at(index)
             if index == first:
-                publish.finish_interrupted(folders, intent.actions[index])
+                post_image.finish_interrupted(folders, intent.actions[index])
             try:
-                publish.take_back(folders, intent.actions[index])
+                post_image.take_back(folders, intent.actions[index])
             except Misplaced:
                 if index != first:
                     raise  # the first one may be the very action that could not be done, because something was not in its place
@@ -190,7 +196,7 @@ def roll_back(desk: Desk, entry: Entry, folders: Folders, intent: Intent, watch:
     settle(folders, intent)
     for each in intent.folders:
         if each.undone is not None:
-            publish.set_folder_time(folders, each.undone_path, each.ino, each.undone)
+            post_image.set_folder_time(folders, each.undone_path, each.ino, each.undone)
 
 
 def settle(folders: Folders, intent: Intent) -> None:
@@ -199,12 +205,12 @@ def settle(folders: Folders, intent: Intent) -> None:
         for facts in (action.before, action.after):
             for path in (action.path, action.slot, action.source):
                 if path:
-                    publish.settle(folders, path, facts)
+                    post_image.settle(folders, path, facts)
 
 
-def _drop(desk: Desk, entry: Entry) -> None:
+def _drop(journal_folder: JournalFolder, entry: Entry) -> None:
     try:
-        desk.drop(entry)
+        journal_folder.drop(entry)
     except OSError:
         pass  # what is left of it is swept later
 
@@ -223,12 +229,12 @@ def _said(error: BaseException) -> BaseException:
         path = os.fsdecode(error.filename) if isinstance(error.filename, (bytes, str)) else ""
         where = f" ({path})" if path and not path.startswith("/proc/self/") else ""
         hint = _SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else _AGAIN
-        return CommitFailed(f"the commit failed: {publish.explain(error)}{where}; nothing was changed", hint=hint)
+        return CommitFailed(f"the commit failed: {post_image.explain(error)}{where}; nothing was changed", hint=hint)
     return error
 
 
 def _reason(error: OSError | Misplaced) -> str:
-    return publish.explain(error) if isinstance(error, OSError) else str(error)
+    return post_image.explain(error) if isinstance(error, OSError) else str(error)
 
 
 def _conflict(conflicts: Sequence[Conflict]) -> RehearsalConflict:

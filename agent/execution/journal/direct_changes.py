@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agent.execution.journal import post_image as publish
-from agent.execution.journal import trees
+from agent.execution.journal import post_image, trees
 from agent.execution.journal.attributes import Facts, look, pin, read_values
 from agent.execution.journal.before import NAME, Before, Kept, joined
 from agent.execution.journal.copying import Copier
@@ -15,7 +14,7 @@ from agent.execution.journal.intent import Action, FolderTimes, Intent
 from agent.execution.journal.renamed_paths import upward
 
 
-class Aftermath:
+class DirectChanges:
     """Compares `before` with what is there now. `notes` says what taking it back would leave, in words."""
 
     def __init__(self, before: Before, folders: Folders) -> None:
@@ -107,7 +106,7 @@ class Aftermath:
 
     def _must_stay(self, path: bytes, now: Facts) -> bool:
         """Whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""
-        return now.links > 1 or not publish.renameable(self._folders, path, now)
+        return now.links > 1 or not post_image.renameable(self._folders, path, now)
 
     def _compare_inside(self, kept: Kept, inner: bytes, then: Facts) -> None:
         if not then.is_folder:

@@ -10,9 +10,9 @@ from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, look
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.journal_folder import Desk, Left
+from agent.execution.journal.journal_folder import JournalFolder, Left
 from agent.execution.journal.records import Entry
-from agent.execution.journal.renamed_paths import Whereabouts, is_flat
+from agent.execution.journal.renamed_paths import RenamedPaths, is_flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,41 +24,43 @@ class Changed:
     reason: str
 
 
-def standing_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
+def decided_paths(intent: Intent, *, done: bool) -> list[tuple[int, bytes]]:
     """Each path that actions decide on, with the one that has the last word there while all are done (or taken back)."""
-    known = intent.standing.get(done)
+    known = intent.decided_paths.get(done)
     if known is None and is_flat(intent.actions):
         known = [(index, action.path) for index, action in enumerate(intent.actions)]
-        intent.standing.update({True: known, False: known})
+        intent.decided_paths.update({True: known, False: known})
     elif known is None:
-        where = Whereabouts(intent.actions)
+        where = RenamedPaths(intent.actions)
         found: dict[bytes, int] = {}
         for index in range(len(intent.actions)):
-            path = where.standing(index, done=done)
+            path = where.decided_path(index, done=done)
             if path is not None and (done or path not in found):
                 found[path] = index
-        known = intent.standing[done] = [(index, path) for path, index in found.items()]
+        known = intent.decided_paths[done] = [(index, path) for path, index in found.items()]
     return known
 
 
-def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool) -> None:
+def record_how_files_stand(
+    journal_folder: JournalFolder, entry: Entry, intent: Intent, folders: Folders, *, done: bool
+) -> None:
     """Write `left.json`. Raises OSError."""
-    left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(desk.file(entry.undo_id, b"x"))]))
-    before_it = desk.left(entry.undo_id)
+    left = Left(mark=_now_on(folders, [*intent.journals, os.path.dirname(journal_folder.file(entry.undo_id, b"x"))]))
+    before_it = journal_folder.left(entry.undo_id)
     left.done, left.leaving = done, before_it.leaving
     if before_it.facts and before_it.done is not done:  # what it turned away from may come back by another turn
         left.leaving[_state(before_it.done)] = {
             path: (facts.ino, facts.ctime)
-            for index, path in standing_paths(intent, done=before_it.done)
+            for index, path in decided_paths(intent, done=before_it.done)
             if (facts := before_it.facts.get(index)) is not None
         }
     if done and "undone" not in left.leaving:  # the first time
-        before = ((path, intent.actions[index].before) for index, path in standing_paths(intent, done=False))
+        before = ((path, intent.actions[index].before) for index, path in decided_paths(intent, done=False))
         left.leaving["undone"] = {path: (facts.ino, facts.ctime) for path, facts in before if facts is not None}
-    for index, path in standing_paths(intent, done=done):
+    for index, path in decided_paths(intent, done=done):
         left.facts[index] = look(folders, path)
     moves = [index for index, action in enumerate(intent.actions) if action.kind == "move"]
-    where = Whereabouts(intent.actions if moves else ())
+    where = RenamedPaths(intent.actions if moves else ())
     for index in moves:
         goal = _goal(where, intent, index, done=done)
         facts = None if goal is None else look(folders, goal)
@@ -68,21 +70,21 @@ def record_how_files_stand(desk: Desk, entry: Entry, intent: Intent, folders: Fo
         facts = look(folders, each.done_path if done else each.undone_path)
         if facts is not None and facts.ino == each.ino:
             left.folders[index] = facts.mtime
-    desk.write_left(entry.undo_id, left)
+    journal_folder.write_left(entry.undo_id, left)
 
 
 def record_what_is_left(
-    desk: Desk, entry: Entry, intent: Intent, seen: Mapping[bytes, Facts | None], *, done: bool
+    journal_folder: JournalFolder, entry: Entry, intent: Intent, seen: Mapping[bytes, Facts | None], *, done: bool
 ) -> None:
     """Before an entry is turned round: what it turns away from is to be known again. Mostly that is what was left, and known.
 
     `seen`: what `what_changed` saw at each path.
     """
-    left = desk.left(entry.undo_id)
-    now = {index: seen[path] for index, path in standing_paths(intent, done=done)}
+    left = journal_folder.left(entry.undo_id)
+    now = {index: seen[path] for index, path in decided_paths(intent, done=done)}
     if left.done is not done or now != left.facts:
         left.done, left.facts = done, now
-        desk.write_left(entry.undo_id, left)
+        journal_folder.write_left(entry.undo_id, left)
 
 
 def _state(done: bool) -> str:
@@ -110,17 +112,23 @@ def times_changed_by_others(intent: Intent, left: Left, folders: Folders, *, don
 
 
 def what_changed(
-    desk: Desk, entry: Entry, intent: Intent, folders: Folders, seen: dict[bytes, Facts | None], *, done: bool
+    journal_folder: JournalFolder,
+    entry: Entry,
+    intent: Intent,
+    folders: Folders,
+    seen: dict[bytes, Facts | None],
+    *,
+    done: bool,
 ) -> list[Changed]:
     """What is no longer as it was left, so that turning the entry round would lose something (or cannot be done).
 
     What stands at each path now goes into `seen`.
     """
-    left = desk.left(entry.undo_id)
-    others = _Others(desk, entry.undo_id)
-    where = Whereabouts(intent.actions if any(action.kind == "move" for action in intent.actions) else ())
+    left = journal_folder.left(entry.undo_id)
+    others = _Others(journal_folder, entry.undo_id)
+    where = RenamedPaths(intent.actions if any(action.kind == "move" for action in intent.actions) else ())
     found: list[Changed] = []
-    for index, path in standing_paths(intent, done=done):
+    for index, path in decided_paths(intent, done=done):
         now = seen[path] = look(folders, path)
         if index not in left.facts:  # its file is damaged: then anything may have changed since
             found.append(Changed(index, path, "how it was left is not known any more"))
@@ -142,7 +150,7 @@ def follow_copies(intent: Intent, folders: Folders, *, done: bool) -> bool:
     Only for what `what_changed` has nothing against. Whether the intent is another one by that.
     """
     amended = False
-    for index, path in standing_paths(intent, done=done):
+    for index, path in decided_paths(intent, done=done):
         action = intent.actions[index]
         now = look(folders, path) if action.kind in ("meta", "write", "move") else None
         if now is not None and now.ino != action.ino:
@@ -182,7 +190,7 @@ def _inside(index: int, path: bytes, left: Left, folders: Folders) -> Iterator[C
         yield Changed(index, path, f"{later.count - len(later.names)} more files in it are new or changed")
 
 
-def _goal(where: Whereabouts, intent: Intent, index: int, *, done: bool) -> bytes | None:
+def _goal(where: RenamedPaths, intent: Intent, index: int, *, done: bool) -> bytes | None:
     """Where a rename goes when it is turned round, as that place is called now."""
     action = intent.actions[index]
     if action.kind != "move":
@@ -193,7 +201,7 @@ def _goal(where: Whereabouts, intent: Intent, index: int, *, done: bool) -> byte
 
 
 def _taken(
-    where: Whereabouts, index: int, intent: Intent, left: Left, folders: Folders, *, done: bool
+    where: RenamedPaths, index: int, intent: Intent, left: Left, folders: Folders, *, done: bool
 ) -> Iterator[Changed]:
     """A name that a rename wants back, and that somebody took since. What stood there from the first is moved away by another action."""
     goal = _goal(where, intent, index, done=done)
@@ -205,8 +213,8 @@ def _taken(
 class _Others:
     """The other entries: what they did to the same files. Read only where there is a difference to explain."""
 
-    def __init__(self, desk: Desk, undo_id: str) -> None:
-        self._desk = desk
+    def __init__(self, journal_folder: JournalFolder, undo_id: str) -> None:
+        self._journal_folder = journal_folder
         self._undo_id = undo_id
         self._known: list[tuple[Entry, Intent, Left]] | None = None
         self._brought: dict[tuple[int, int], tuple[int, int]] | None = None
@@ -229,7 +237,7 @@ class _Others:
             for entry, intent, left in self._entries():
                 done = entry.state != "undone"
                 seen = left.leaving.get(_state(done), {})
-                for index, path in standing_paths(intent, done=done):
+                for index, path in decided_paths(intent, done=done):
                     facts = left.facts.get(index)
                     if facts is not None and path in seen and seen[path] != (facts.ino, facts.ctime):
                         self._brought[seen[path]] = (facts.ino, facts.ctime)
@@ -245,14 +253,14 @@ class _Others:
     def _entries(self) -> list[tuple[Entry, Intent, Left]]:
         if self._known is None:
             self._known = []
-            for undo_id in self._desk.ids():
+            for undo_id in self._journal_folder.ids():
                 if undo_id == self._undo_id:
                     continue
-                entry = self._desk.read(undo_id)
+                entry = self._journal_folder.read(undo_id)
                 try:
-                    intent = self._desk.intent(undo_id)
+                    intent = self._journal_folder.intent(undo_id)
                 except (OSError, ValueError):
                     continue
                 if entry is not None and intent is not None:
-                    self._known.append((entry, intent, self._desk.left(undo_id)))
+                    self._known.append((entry, intent, self._journal_folder.left(undo_id)))
         return self._known

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from agent.execution.journal.attributes import look
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes
-from agent.execution.journal.renamed_paths import Whereabouts, is_flat, upward
+from agent.execution.journal.renamed_paths import RenamedPaths, is_flat, upward
 from agent.execution.overlay.model import Layer, Step
 
 
@@ -35,7 +35,7 @@ def wanted(steps: Sequence[Step], layers: Sequence[Layer], upper: Sequence[Folde
 
 
 def noted(
-    actions: Sequence[Action], where: Whereabouts, folders: Folders, held: Sequence[bytes], ends: Mapping[bytes, int]
+    actions: Sequence[Action], where: RenamedPaths, folders: Folders, held: Sequence[bytes], ends: Mapping[bytes, int]
 ) -> list[FolderTimes]:
     """Each folder once, by inode; its name in the end tells which time it is to have then (`ends`). Folders in `held` do not count."""
     if is_flat(actions):
@@ -76,7 +76,7 @@ def _as_they_are(
 
 
 def _times(
-    where: Whereabouts, folders: Folders, index: int, path: bytes, ends: Mapping[bytes, int]
+    where: RenamedPaths, folders: Folders, index: int, path: bytes, ends: Mapping[bytes, int]
 ) -> FolderTimes | None:
     last = where.done_path(index, path) or b""
     made = where.maker(index, path)

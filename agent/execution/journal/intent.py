@@ -61,12 +61,12 @@ class FolderTimes:
 
 @dataclass(slots=True)
 class Intent:
-    """All of one run. `journals`: the folders that hold its slots. `standing` is worked out by `standing_paths`, once."""
+    """All of one run. `journals`: the folders that hold its slots. `decided_paths` is worked out by `decided_paths`, once."""
 
     actions: list[Action] = field(default_factory=list)
     folders: list[FolderTimes] = field(default_factory=list)
     journals: list[bytes] = field(default_factory=list)
-    standing: dict[bool, list[tuple[int, bytes]]] = field(default_factory=dict)
+    decided_paths: dict[bool, list[tuple[int, bytes]]] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """As bytes for the file."""

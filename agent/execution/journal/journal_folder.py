@@ -62,7 +62,7 @@ class Left:
     leaving: dict[str, dict[bytes, tuple[int, int]]] = field(default_factory=dict)
 
 
-class Desk:
+class JournalFolder:
     """Entries below one state folder. Every method that changes something needs the lock."""
 
     def __init__(self, state_dir: str) -> None:

@@ -31,7 +31,7 @@ def is_done(folders: Folders, action: Action) -> bool:
     return (slot.ino if slot else 0) == action.held
 
 
-def do(folders: Folders, action: Action) -> None:
+def apply(folders: Folders, action: Action) -> None:
     """Make the action real, unless it is. Raises OSError and Misplaced, and then nothing was changed (a `write` may be half done)."""
     _turn(folders, action, done=True)
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from agent.execution.journal import post_image as publish
+from agent.execution.journal import post_image
 from agent.execution.journal.before import FILE, NAME, Before, Kept, facts_below, measure, values_below
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.direct_changes import Aftermath
+from agent.execution.journal.direct_changes import DirectChanges
 from agent.execution.journal.file_states import record_how_files_stand
 from agent.execution.journal.folders import Folders
-from agent.execution.journal.journal_folder import Busy, Desk, NoHome
+from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome
 from agent.execution.journal.records import Entry, Run, read_file, write_file
 from agent.execution.journal.renamed_paths import is_within
 from agent.execution.journal.targets import Target, is_device, targets_of
@@ -40,7 +40,7 @@ class PreImages:
         most_bytes: int = MOST_BYTES,
         most_files: int = MOST_FILES,
     ) -> None:
-        self._desk = Desk(state_dir)
+        self._journal_folder = JournalFolder(state_dir)
         self._redact = redact
         self._most_bytes = most_bytes
         self._most_files = most_files
@@ -74,20 +74,22 @@ class PreImages:
         entry: Entry | None = None
         alive = -1
         try:
-            with self._desk.locked():
-                entry = self._desk.new(run, kind="direct", phase="running")
-                alive = _stay_alive(self._desk, entry)
+            with self._journal_folder.locked():
+                entry = self._journal_folder.new(run, kind="direct", phase="running")
+                alive = _stay_alive(self._journal_folder, entry)
             with Folders() as folders:
                 before = self._copy(entry, folders, targets)
-            write_file(self._desk.file(entry.undo_id, FILE), before.encode())
-            self._desk.write(entry)
-            return Taken(self._desk, entry, alive)
+            write_file(self._journal_folder.file(entry.undo_id, FILE), before.encode())
+            self._journal_folder.write(entry)
+            return Taken(self._journal_folder, entry, alive)
         except (OSError, NoHome, Busy) as error:
             if entry is not None:
-                _forget(self._desk, entry)
+                _forget(self._journal_folder, entry)
             if alive >= 0:
                 os.close(alive)
-            reason = publish.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
+            reason = (
+                post_image.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
+            )
             raise IoError(f"what the command would change cannot be kept: {reason}") from error
 
     def _judge(
@@ -97,7 +99,7 @@ class PreImages:
         try:
             info = folders.lstat(target.path)
         except OSError as error:
-            return publish.explain(error), 0, 0
+            return post_image.explain(error), 0, 0
         if info is None:
             return "", 0, 0
         if is_device(info):
@@ -130,7 +132,7 @@ class PreImages:
                     continue  # it is in there
                 folder = os.path.dirname(path)
                 if folder not in homes:
-                    homes[folder] = self._desk.held_for(entry, folder)
+                    homes[folder] = self._journal_folder.held_for(entry, folder)
                     before.note_folder(folders, folder)
                 kept = Kept(path, facts=facts_below(folders, path))
                 if kept.facts and target.how == "values":
@@ -159,60 +161,62 @@ class PreImages:
 class Taken:
     """A pre-image that was taken (port `Checkpoint`)."""
 
-    def __init__(self, desk: Desk, entry: Entry, alive: int) -> None:
-        self._desk = desk
+    def __init__(self, journal_folder: JournalFolder, entry: Entry, alive: int) -> None:
+        self._journal_folder = journal_folder
         self._entry = entry
         self._alive = alive
 
     def finish(self) -> str:
         """The run has ended: keep what it changed; the id that takes it back, "" where it changed nothing. Raises IoError."""
         try:
-            with self._desk.locked():
-                return self._entry.undo_id if conclude(self._desk, self._entry) else ""
+            with self._journal_folder.locked():
+                return self._entry.undo_id if conclude(self._journal_folder, self._entry) else ""
         except (OSError, ValueError, Busy) as error:
-            reason = publish.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
+            reason = (
+                post_image.explain(error) if isinstance(error, OSError) else str(error) or "the journals are in use"
+            )
             raise IoError(f"what the command changed cannot be compared: {reason}") from error
         finally:
             os.close(self._alive)
 
     def drop(self) -> None:
         """Nothing ran."""
-        _forget(self._desk, self._entry)
+        _forget(self._journal_folder, self._entry)
         os.close(self._alive)
 
 
-def conclude(desk: Desk, entry: Entry) -> bool:
+def conclude(journal_folder: JournalFolder, entry: Entry) -> bool:
     """Make an entry of what a direct run changed; False (and no entry) where that is nothing. The lock must be held.
 
     Raises OSError and ValueError. Nothing is waited for to be on disk: a run that the machine's end cut short is not undone by it.
     """
     try:
-        before = Before.decode(read_file(desk.file(entry.undo_id, FILE)))
+        before = Before.decode(read_file(journal_folder.file(entry.undo_id, FILE)))
     except FileNotFoundError:
-        _forget(desk, entry)  # it ended before the command began
+        _forget(journal_folder, entry)  # it ended before the command began
         return False
     with Folders() as folders:
-        aftermath = Aftermath(before, folders)
-        intent = aftermath.intent()
+        direct_changes = DirectChanges(before, folders)
+        intent = direct_changes.intent()
         if not intent.actions:
-            _forget(desk, entry)
+            _forget(journal_folder, entry)
             return False
-        desk.write_intent(entry.undo_id, intent, durable=False)
+        journal_folder.write_intent(entry.undo_id, intent, durable=False)
         entry.changes = len(intent.actions)
-        entry.held_bytes = desk.held_bytes(intent)
+        entry.held_bytes = journal_folder.held_bytes(intent)
         entry.state, entry.phase = "committed", ""
-        entry.note = "; ".join(each for each in (entry.note, *aftermath.notes[:3]) if each)
-        record_how_files_stand(desk, entry, intent, folders, done=True)
-        desk.write(entry)
+        entry.note = "; ".join(each for each in (entry.note, *direct_changes.notes[:3]) if each)
+        record_how_files_stand(journal_folder, entry, intent, folders, done=True)
+        journal_folder.write(entry)
     for name in (FILE, ALIVE):
-        os.unlink(desk.file(entry.undo_id, name))
+        os.unlink(journal_folder.file(entry.undo_id, name))
     return True
 
 
-def interrupted(desk: Desk, entry: Entry) -> str | None:
+def interrupted(journal_folder: JournalFolder, entry: Entry) -> str | None:
     """Bring a direct run to an end whose agent-shell is gone, in words; None while it is still there. The lock must be held."""
     try:
-        fd = os.open(desk.file(entry.undo_id, ALIVE), os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(journal_folder.file(entry.undo_id, ALIVE), os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         fd = -1
     try:
@@ -222,24 +226,24 @@ def interrupted(desk: Desk, entry: Entry) -> str | None:
             except OSError:
                 return None
         entry.note = "; ".join(each for each in (entry.note, _INTERRUPTED) if each)
-        changed = conclude(desk, entry)
+        changed = conclude(journal_folder, entry)
     finally:
         if fd >= 0:
             os.close(fd)
     return _INTERRUPTED if changed else f"{_INTERRUPTED}, and nothing was changed"
 
 
-def _stay_alive(desk: Desk, entry: Entry) -> int:
+def _stay_alive(journal_folder: JournalFolder, entry: Entry) -> int:
     """A lock that ends with this process."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    fd = os.open(desk.file(entry.undo_id, ALIVE), flags, 0o600)
+    fd = os.open(journal_folder.file(entry.undo_id, ALIVE), flags, 0o600)
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return fd
 
 
-def _forget(desk: Desk, entry: Entry) -> None:
+def _forget(journal_folder: JournalFolder, entry: Entry) -> None:
     try:
-        desk.drop(entry)
+        journal_folder.drop(entry)
     except OSError:
         pass  # the next sweep
 
@@ -254,7 +258,7 @@ def _keep_names(folders: Folders, kept: Kept) -> list[str]:
             try:
                 os.link(name, slot + NAME, src_dir_fd=fd, dst_dir_fd=slot_fd, follow_symlinks=False)
             except OSError as error:
-                return [f"{os.fsdecode(kept.path)} as one file with its other names: {publish.explain(error)}"]
+                return [f"{os.fsdecode(kept.path)} as one file with its other names: {post_image.explain(error)}"]
         return []
     inside = Counter(facts.ino for facts in kept.facts.values() if not facts.is_folder)
     if any(facts.links > inside[facts.ino] for facts in kept.facts.values() if not facts.is_folder):

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 
 from agent.execution.journal.attributes import Facts, Values, look
-from agent.execution.journal.file_states import standing_paths
+from agent.execution.journal.file_states import decided_paths
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
@@ -26,7 +26,7 @@ def turned(intent: Intent, *, done: bool) -> tuple[Change, ...]:
 
     What comes back is what lies in the slot now: an earlier turn by force has put there what it found.
     """
-    stands = dict(standing_paths(intent, done=done))
+    stands = dict(decided_paths(intent, done=done))
     with Folders() as folders:
         changes = [
             _change(action, *_facts(folders, action, stands.get(index, b""), back=done), back=done)

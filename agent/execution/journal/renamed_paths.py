@@ -21,7 +21,7 @@ _Table = dict[bytes, list[int]]
 _Chain = tuple[bytes, ...]  # a path and every folder that it is in
 
 
-class Whereabouts:
+class RenamedPaths:
     """Answers for a list of actions, which may grow by `add`. A question costs the depth of its path, not the number of actions."""
 
     def __init__(self, actions: Iterable[Action] = ()) -> None:
@@ -83,7 +83,7 @@ class Whereabouts:
                 return path
             path, index = _carried(path, self._actions[source].source, self._actions[source].path), source
 
-    def standing(self, index: int, *, done: bool) -> bytes | None:
+    def decided_path(self, index: int, *, done: bool) -> bytes | None:
         """The path that action `index` decides on, while all are done or taken back; None where another one has the say."""
         action = self._actions[index]
         if done:

@@ -10,14 +10,13 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.execution.journal import folder_times, trees
-from agent.execution.journal import post_image as publish
+from agent.execution.journal import folder_times, post_image, trees
 from agent.execution.journal.attributes import Facts, Values, dress_like, look, pin, read_values
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.post_image import Misplaced
-from agent.execution.journal.renamed_paths import Whereabouts, is_within, upward
+from agent.execution.journal.renamed_paths import RenamedPaths, is_within, upward
 from agent.execution.overlay.model import Layer, Step
 
 
@@ -33,7 +32,7 @@ class Stage:
     _upper: list[Folders] = field(default_factory=list)
     _copier: Copier = field(default_factory=Copier)
     _slots: int = 0
-    _where: Whereabouts = field(default_factory=Whereabouts)
+    _where: RenamedPaths = field(default_factory=RenamedPaths)
     _images: dict[bytes, bytes] = field(default_factory=dict)  # path -> slot of what comes there
     _trees: dict[bytes, bytes] = field(default_factory=dict)  # the same for folders that come with all that is in them
     _parked: dict[bytes, bytes] = field(default_factory=dict)  # path in the steps -> slot
@@ -193,7 +192,7 @@ class Stage:
             return False
         if not (stat.S_ISREG(before.mode) and stat.S_ISREG(step.after.st_mode)):
             return False
-        return step.in_place or not publish.renameable(self.folders, step.was or step.path, before)
+        return step.in_place or not post_image.renameable(self.folders, step.was or step.path, before)
 
     def _stage(self, step: Step, slot: bytes) -> None:
         """Bring the image into its slot, clean of what the overlay wrote on it."""

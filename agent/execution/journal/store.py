@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from agent.execution.journal import commit as committing
-from agent.execution.journal import post_image as publish
-from agent.execution.journal import preview, resume, undo
+from agent.execution.journal import post_image, preview, resume, undo
 from agent.execution.journal.commit import Watch, unwatched
 from agent.execution.journal.intent import Intent
-from agent.execution.journal.journal_folder import Busy, Desk
+from agent.execution.journal.journal_folder import Busy, JournalFolder
 from agent.execution.journal.records import Entry, Run
 from agent.execution.overlay.model import Layer, Step
 from agent.protocol.errors import CommitFailed, CoreError, InvalidState, NotFound, UndoFailed
@@ -33,7 +32,7 @@ class Journals:
     def __init__(
         self, state_dir: str, *, keep_bytes: int = 2 << 30, keep_days: float = 30, watch: Watch = unwatched
     ) -> None:
-        self.desk = Desk(state_dir)
+        self.journal_folder = JournalFolder(state_dir)
         self.resumed: list[str] = []
         self._keep_bytes = keep_bytes
         self._keep_days = keep_days
@@ -45,7 +44,7 @@ class Journals:
         Raises RehearsalConflict (nothing was changed) and CommitFailed.
         """
         with self._held(CommitFailed):
-            committed = committing.commit(self.desk, layers, steps, run, watch=self._watch)
+            committed = committing.commit(self.journal_folder, layers, steps, run, watch=self._watch)
             self._prune()
         return committed
 
@@ -54,8 +53,8 @@ class Journals:
         with contextlib.suppress(CoreError), self._held(UndoFailed, patience=0.0):
             self._prune()
         found = []
-        for undo_id in reversed(self.desk.ids()):
-            entry = self.desk.read(undo_id)
+        for undo_id in reversed(self.journal_folder.ids()):
+            entry = self.journal_folder.read(undo_id)
             if entry is not None:
                 self._check(entry)
                 found.append(entry.shown())
@@ -70,7 +69,7 @@ class Journals:
     def conflicts(self, undo_id: str) -> tuple[Conflict, ...]:
         """Which of its paths were changed since, so that undoing would lose that. Raises NotFound and UndoFailed."""
         with self._held(UndoFailed):
-            return undo.conflicts(self.desk, *self._find(undo_id))
+            return undo.conflicts(self.journal_folder, *self._find(undo_id))
 
     def undo(self, undo_id: str, *, skip: frozenset[str] = frozenset(), force: bool = False) -> Undone:
         """Take it back, or do it again if it was taken back. Raises UndoConflict, UndoFailed and NotFound."""
@@ -79,26 +78,26 @@ class Journals:
             if undo_id in resumed:  # that was what was asked for: to turn it round now would take that back
                 return Undone(undo_id=undo_id, restored=entry.changes, state=entry.state, notes=(resumed[undo_id],))
             try:
-                return undo.turn(self.desk, entry, intent, skip=skip, force=force, watch=self._watch)
+                return undo.turn(self.journal_folder, entry, intent, skip=skip, force=force, watch=self._watch)
             except OSError as error:
-                raise UndoFailed(f"it could not be done: {publish.explain(error)}") from error
+                raise UndoFailed(f"it could not be done: {post_image.explain(error)}") from error
 
     @contextlib.contextmanager
     def _held(
         self, failure: type[CommitFailed] | type[UndoFailed], *, patience: float = 30.0
     ) -> Iterator[dict[str, str]]:
         try:
-            with self.desk.locked(patience=patience):
-                resumed = resume.resume_all(self.desk, watch=self._watch)
+            with self.journal_folder.locked(patience=patience):
+                resumed = resume.resume_all(self.journal_folder, watch=self._watch)
                 self.resumed.extend(f"{undo_id}: {words}" for undo_id, words in resumed.items())
                 yield resumed
         except Busy:
             raise failure(_BUSY, hint="try again in a moment") from None
         except OSError as error:
-            raise failure(f"the undo journals cannot be used: {publish.explain(error)}") from error
+            raise failure(f"the undo journals cannot be used: {post_image.explain(error)}") from error
 
     def _find(self, undo_id: str) -> tuple[Entry, Intent]:
-        entry = self.desk.read(undo_id) if undo_id in self.desk.ids() else None
+        entry = self.journal_folder.read(undo_id) if undo_id in self.journal_folder.ids() else None
         if entry is None:
             raise NotFound("run that can be taken back", undo_id, hint="`agent-shell undo --list` shows them")
         intent = self._check(entry)
@@ -113,7 +112,7 @@ class Journals:
         if entry.state in ("broken", "pending"):
             return None
         try:
-            intent = self.desk.intent(entry.undo_id)
+            intent = self.journal_folder.intent(entry.undo_id)
         except (OSError, ValueError) as error:
             entry.state, entry.note = "broken", f"its journal cannot be read: {error}"
             return None
@@ -124,7 +123,7 @@ class Journals:
 
     def _prune(self) -> None:
         """Remove the oldest entries beyond the limits. What cannot be removed stays listed."""
-        entries = [entry for entry in map(self.desk.read, self.desk.ids()) if entry is not None]
+        entries = [entry for entry in map(self.journal_folder.read, self.journal_folder.ids()) if entry is not None]
         total = sum(entry.held_bytes for entry in entries)
         now = time.time()
         for entry in entries[:-1]:
@@ -132,7 +131,7 @@ class Journals:
                 continue
             if total > self._keep_bytes or now - _seconds(entry.time) > self._keep_days * _DAY:
                 try:
-                    self.desk.drop(entry)
+                    self.journal_folder.drop(entry)
                 except OSError:
                     continue
                 total -= entry.held_bytes

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from agent.execution.journal import post_image as publish
-from agent.execution.journal import syscalls
+from agent.execution.journal import post_image, syscalls
 from agent.execution.journal.attributes import Facts, look, pin, read_values
 from agent.execution.journal.commit import Watch, finish, settle, unwatched
 from agent.execution.journal.copying import Copier
@@ -19,24 +18,24 @@ from agent.execution.journal.file_states import (
 )
 from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
-from agent.execution.journal.journal_folder import Desk
+from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.records import HELD, Entry
-from agent.execution.journal.renamed_paths import Whereabouts, is_within
+from agent.execution.journal.renamed_paths import RenamedPaths, is_within
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 
 _AS_IT_IS = "left as it is"
 
 
-def conflicts(desk: Desk, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
+def conflicts(journal_folder: JournalFolder, entry: Entry, intent: Intent) -> tuple[Conflict, ...]:
     """What would be lost by turning `entry` round."""
     with Folders() as folders:
-        return _told(what_changed(desk, entry, intent, folders, {}, done=entry.state != "undone"))
+        return _told(what_changed(journal_folder, entry, intent, folders, {}, done=entry.state != "undone"))
 
 
 def turn(
-    desk: Desk,
+    journal_folder: JournalFolder,
     entry: Entry,
     intent: Intent,
     *,
@@ -52,7 +51,7 @@ def turn(
     done = entry.state != "undone"
     with Folders() as folders:
         seen: dict[bytes, Facts | None] = {}
-        changed = what_changed(desk, entry, intent, folders, seen, done=done)
+        changed = what_changed(journal_folder, entry, intent, folders, seen, done=done)
         left_alone = [os.fsencode(path) for path in skip]
         against = [each for each in changed if not _is_skipped(each.path, left_alone)]
         if against and not force:
@@ -64,51 +63,53 @@ def turn(
                 hint="leave those files as they are, or take them back all the same",
             )
         entry.skip = _to_leave(entry, intent, folders, left_alone, done=done)
-        entry.natural = times_changed_by_others(intent, desk.left(entry.undo_id), folders, done=done)
+        entry.natural = times_changed_by_others(intent, journal_folder.left(entry.undo_id), folders, done=done)
         amended = not changed and follow_copies(intent, folders, done=done)
         amended |= _note_times(intent, folders, entry.natural, done=done)
         if force:
-            amended |= _make_room(desk, entry, intent, folders, against, done=done)
+            amended |= _make_room(journal_folder, entry, intent, folders, against, done=done)
         if amended:
-            desk.write_intent(entry.undo_id, intent)
-        record_what_is_left(desk, entry, intent, seen, done=done)
+            journal_folder.write_intent(entry.undo_id, intent)
+        record_what_is_left(journal_folder, entry, intent, seen, done=done)
         entry.phase, entry.state = ("undoing" if done else "redoing"), "pending"
-        _write(desk, entry)
+        _write(journal_folder, entry)
         watch("record")
-        _turn_all(desk, entry, intent, folders, done=done, watch=watch)
+        _turn_all(journal_folder, entry, intent, folders, done=done, watch=watch)
         restored = len(intent.actions) - len(entry.skip)
         left_now, entry.skip = entry.skip, (entry.skip if done else [])
         entry.state, entry.phase = ("undone" if done else "committed"), ""
-        entry.held_bytes = desk.held_bytes(intent)
-        finish(desk, entry, intent, folders, done=not done, watch=watch)
+        entry.held_bytes = journal_folder.held_bytes(intent)
+        finish(journal_folder, entry, intent, folders, done=not done, watch=watch)
     skipped = tuple(Conflict(path=os.fsdecode(intent.actions[index].path), reason=_AS_IT_IS) for index in left_now)
     return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state)
 
 
-def go_on(desk: Desk, entry: Entry, intent: Intent, *, watch: Watch = unwatched) -> None:
+def go_on(journal_folder: JournalFolder, entry: Entry, intent: Intent, *, watch: Watch = unwatched) -> None:
     """Finish an undo (or redo) that was interrupted. Raises OSError and Misplaced."""
     done = entry.phase == "undoing"
     with Folders() as folders:
-        _pass(desk, entry, intent, folders, done=done, watch=watch)
+        _pass(journal_folder, entry, intent, folders, done=done, watch=watch)
         settle(folders, intent)
         _folder_times(intent, folders, entry, done=done)
         word = "being undone" if done else "being done again"
         entry.skip = entry.skip if done else []
         entry.state, entry.phase = ("undone" if done else "committed"), ""
         entry.note = f"it was interrupted while {word}, and finished later"
-        entry.held_bytes = desk.held_bytes(intent)
-        finish(desk, entry, intent, folders, done=not done, watch=watch)
+        entry.held_bytes = journal_folder.held_bytes(intent)
+        finish(journal_folder, entry, intent, folders, done=not done, watch=watch)
 
 
-def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch) -> None:
+def _turn_all(
+    journal_folder: JournalFolder, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch
+) -> None:
     try:
-        _pass(desk, entry, intent, folders, done=done, watch=watch)
+        _pass(journal_folder, entry, intent, folders, done=done, watch=watch)
         _folder_times(intent, folders, entry, done=done)
     except (OSError, Misplaced) as error:
-        reason = publish.explain(error) if isinstance(error, OSError) else str(error)
+        reason = post_image.explain(error) if isinstance(error, OSError) else str(error)
         folders.forget()
         try:
-            _pass(desk, entry, intent, folders, done=not done, watch=watch, returning=True)
+            _pass(journal_folder, entry, intent, folders, done=not done, watch=watch, returning=True)
             _folder_times(intent, folders, entry, done=not done)
         except (OSError, Misplaced) as second:
             raise UndoFailed(
@@ -116,12 +117,19 @@ def _turn_all(desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, don
                 hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` goes on with it",
             ) from error
         entry.phase, entry.state = "", ("committed" if done else "undone")
-        finish(desk, entry, intent, folders, done=done, watch=watch)
+        finish(journal_folder, entry, intent, folders, done=done, watch=watch)
         raise UndoFailed(f"it could not be done: {reason}; everything is as it was") from error
 
 
 def _pass(
-    desk: Desk, entry: Entry, intent: Intent, folders: Folders, *, done: bool, watch: Watch, returning: bool = False
+    journal_folder: JournalFolder,
+    entry: Entry,
+    intent: Intent,
+    folders: Folders,
+    *,
+    done: bool,
+    watch: Watch,
+    returning: bool = False,
 ) -> None:
     """Turn every action that still has to be turned; `done`: from done to taken back. Goes on where an earlier pass was interrupted.
 
@@ -129,7 +137,7 @@ def _pass(
     """
     skip = set(entry.skip)
     last = len(intent.actions) - 1
-    with desk.progress(entry.undo_id, last if done else 0) as progress:
+    with journal_folder.progress(entry.undo_id, last if done else 0) as progress:
         order = range(min(progress.index, last), -1, -1) if done else range(progress.index, last + 1)
         for index in order:
             progress.at(index)
@@ -137,9 +145,9 @@ def _pass(
                 continue
             action = intent.actions[index]
             if index == order[0]:
-                publish.finish_interrupted(folders, action)
+                post_image.finish_interrupted(folders, action)
             try:
-                (publish.take_back if done else publish.do)(folders, action)
+                (post_image.take_back if done else post_image.apply)(folders, action)
             except Misplaced:
                 if not (returning and index == order[0]):
                     raise
@@ -151,7 +159,7 @@ def _folder_times(intent: Intent, folders: Folders, entry: Entry, *, done: bool)
     for index, each in enumerate(intent.folders):
         wanted = each.undone if done else each.done
         if wanted is not None and index not in natural:
-            publish.set_folder_time(folders, each.undone_path if done else each.done_path, each.ino, wanted)
+            post_image.set_folder_time(folders, each.undone_path if done else each.done_path, each.ino, wanted)
 
 
 def _to_leave(entry: Entry, intent: Intent, folders: Folders, skip: Sequence[bytes], *, done: bool) -> list[int]:
@@ -160,7 +168,7 @@ def _to_leave(entry: Entry, intent: Intent, folders: Folders, skip: Sequence[byt
     if not done:
         leave.update(entry.skip)
         for index, action in enumerate(intent.actions):
-            if action.kind == "swap" and publish.is_done(folders, action):
+            if action.kind == "swap" and post_image.is_done(folders, action):
                 leave.add(index)
     return sorted(leave)
 
@@ -168,10 +176,10 @@ def _to_leave(entry: Entry, intent: Intent, folders: Folders, skip: Sequence[byt
 def _skipped_actions(intent: Intent, skip: Sequence[bytes], *, done: bool) -> list[int]:
     if not skip:
         return []
-    where = Whereabouts(intent.actions)
+    where = RenamedPaths(intent.actions)
     found = []
     for index, action in enumerate(intent.actions):
-        path = where.standing(index, done=done) or action.path
+        path = where.decided_path(index, done=done) or action.path
         if _is_skipped(path, skip) or (action.kind == "swap" and any(is_within(each, path) for each in skip)):
             found.append(index)
     return found
@@ -182,7 +190,13 @@ def _is_skipped(path: bytes, skip: Sequence[bytes]) -> bool:
 
 
 def _make_room(
-    desk: Desk, entry: Entry, intent: Intent, folders: Folders, changed: Sequence[Changed], *, done: bool
+    journal_folder: JournalFolder,
+    entry: Entry,
+    intent: Intent,
+    folders: Folders,
+    changed: Sequence[Changed],
+    *,
+    done: bool,
 ) -> bool:
     """Before taking back by force: see that what is there now is kept, also where no exchange would do that.
 
@@ -196,7 +210,7 @@ def _make_room(
         elif action.kind == "write":
             touched |= _keep_content(folders, action, done=done)
         elif action.kind == "move":
-            _keep_rival(desk, entry, folders, action, index, done=done)
+            _keep_rival(journal_folder, entry, folders, action, index, done=done)
         elif action.kind == "link":
             entry.skip.append(index)
     return touched
@@ -248,12 +262,14 @@ def _keep_content(folders: Folders, action: Action, *, done: bool) -> bool:
     return _keep_values(folders, action, done=done)
 
 
-def _keep_rival(desk: Desk, entry: Entry, folders: Folders, action: Action, index: int, *, done: bool) -> None:
+def _keep_rival(
+    journal_folder: JournalFolder, entry: Entry, folders: Folders, action: Action, index: int, *, done: bool
+) -> None:
     goal = action.source if done else action.path
     rival = look(folders, goal)
     if rival is None or rival.ino == action.ino:
         return
-    held = desk.held_for(entry, os.path.dirname(goal))
+    held = journal_folder.held_for(entry, os.path.dirname(goal))
     goal_fd, goal_name = folders.parent(goal)
     held_fd = folders.folder(held)
     kept = b"displaced-%d" % index
@@ -261,11 +277,11 @@ def _keep_rival(desk: Desk, entry: Entry, folders: Folders, action: Action, inde
     entry.note = f"{os.fsdecode(goal)} as it was is kept in {os.fsdecode(held + b'/' + kept)}"
 
 
-def _write(desk: Desk, entry: Entry) -> None:
+def _write(journal_folder: JournalFolder, entry: Entry) -> None:
     try:
-        desk.write(entry)
+        journal_folder.write(entry)
     except OSError as error:
-        raise UndoFailed(f"the journal cannot be written: {publish.explain(error)}; nothing was changed") from error
+        raise UndoFailed(f"the journal cannot be written: {post_image.explain(error)}; nothing was changed") from error
 
 
 def _told(changed: Sequence[Changed]) -> tuple[Conflict, ...]:

@@ -53,7 +53,7 @@ class Helper:
             return pid
 
     def close(self) -> None:
-        """End the supervisor; keepers and background jobs go on by themselves."""
+        """End the supervisor; guardians and background jobs go on by themselves."""
         with self._lock:
             self._forget()
 

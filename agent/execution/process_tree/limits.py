@@ -1,7 +1,7 @@
 """Resource limits of one command: output, memory, processes, size of a file. Standard library only: the helper uses it too.
 
 Where a control group with controllers can be had, the kernel holds memory and processes for the whole tree. Else each process gets
-resource limits, as a fence against sudden growth, and the keeper counts what the tree takes, which also works for root.
+resource limits, as a fence against sudden growth, and the guardian counts what the tree takes, which also works for root.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Everything one command started, however it tried to get away: known, signalled and ended as one.
 
-Three rungs, the best that works here: a control group holds all of it; without one, a sub-reaper keeps daemons below the keeper;
-without that, what was seen below the keeper or in its session before anything was signalled is remembered. Only on the last
+Three rungs, the best that works here: a control group holds all of it; without one, a sub-reaper keeps daemons below the guardian;
+without that, what was seen below the guardian or in its session before anything was signalled is remembered. Only on the last
 rung a daemon (forked twice, in a session of its own, its parents gone) gets away. Standard library only: it runs in the helper process.
 """
 
@@ -18,7 +18,7 @@ GONE_WITHIN = 1.0  # seconds that the kernel may need to take the last process o
 
 
 class Tree:
-    """The processes below this one, the keeper. `highest` is the rung to try first."""
+    """The processes below this one, the guardian. `highest` is the rung to try first."""
 
     def __init__(self, highest: str = RUNGS[0], *, limits: bool = False) -> None:
         self._root = os.getpid()
@@ -46,7 +46,7 @@ class Tree:
         return os.fork()
 
     def enter(self) -> None:
-        """In the child that becomes the command: join the group, and end with the keeper. Never raises."""
+        """In the child that becomes the command: join the group, and end with the guardian. Never raises."""
         if self.group is not None and not self._inside:
             try:
                 self.group.enter()
@@ -56,7 +56,7 @@ class Tree:
             sweep.die_with_parent()
 
     def confirm(self, pid: int) -> None:
-        """In the keeper, once `pid` has started: give up a group that it could not enter."""
+        """In the guardian, once `pid` has started: give up a group that it could not enter."""
         if self.group is None or self._inside:
             return
         if pid not in self.group.members() and _lives(pid):

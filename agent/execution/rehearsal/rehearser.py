@@ -116,7 +116,7 @@ class Rehearser:
         done = Committed(undo_id="", changes=0)
         if held.steps:
             try:
-                done = await in_thread(partial(self._publish, held, command, session))
+                done = await in_thread(partial(self._commit, held, command, session))
             except BaseException:
                 await self.discard(rehearsal)  # what it held may have been moved already
                 raise
@@ -261,9 +261,9 @@ class Rehearser:
             return "the process that guards the rehearsal was ended, so this is not all that it would do"
         return ""
 
-    def _publish(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
+    def _commit(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
         from agent.execution.journal.store import Journals
-        from agent.execution.rehearsal.publishing import publish, run_now
+        from agent.execution.rehearsal.committing import commit, run_now
 
         settings = self._settings
         journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
@@ -273,4 +273,4 @@ class Rehearser:
             session=session,
             command_id=command.command_id,
         )
-        return publish(journals, held.layers, held.steps, run)
+        return commit(journals, held.layers, held.steps, run)

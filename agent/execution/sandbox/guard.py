@@ -1,4 +1,4 @@
-"""The process between keeper and sandbox: it builds the view, watches what goes on inside, and ends as the command ended.
+"""The process between guardian and sandbox: it builds the view, watches what goes on inside, and ends as the command ended.
 
 It stands outside of the PID namespace, so nothing inside can see or stop it. Standard library only.
 """
@@ -27,7 +27,7 @@ def enter(message: dict[str, object], report_fd: int) -> None:
 
     Raises OSError where something cannot be had (`filename` says what was tried); then nothing was started.
     """
-    signal.set_wakeup_fd(-1)  # that pipe is the keeper's
+    signal.set_wakeup_fd(-1)  # that pipe is the guardian's
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     spec = from_message(message)
     report = Report(unpacked(spec.scratch))

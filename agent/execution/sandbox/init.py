@@ -47,7 +47,7 @@ class Failed(Exception):
 def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
     """Finish the sandbox, fork, and return in the process that is to become the command; in process 1 it never returns.
 
-    `channel` leads to the guard. `report_fd` is the keeper's pipe, which only the command may keep. Raises OSError with what was
+    `channel` leads to the guard. `report_fd` is the guardian's pipe, which only the command may keep. Raises OSError with what was
     tried as its `filename`, and nothing was started.
     """
     _finish_sandbox(spec, channel)

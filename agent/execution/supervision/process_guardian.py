@@ -1,6 +1,6 @@
 """One command's guardian: starts it, stops it, and leaves nothing of it behind.
 
-Whatever the command forks stays in its tree (tree.py). The keeper owns time-out and the INT, TERM, KILL
+Whatever the command forks stays in its tree (tree.py). The guardian owns time-out and the INT, TERM, KILL
 ladder itself: they work even while the REPL is blocked or frozen. When its socket ends (the REPL died, even by
 SIGKILL), it kills the command with its whole tree. What goes on in the background after a normal end, or because the person
 sent it there, is watched to its end (jobs/watch.py). Standard library only: it runs in the helper process.
@@ -34,7 +34,7 @@ _KILLED = 3  # the last stage: everybody had the time to say goodbye
 _STOPS_OF_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
-class Keeper:
+class ProcessGuardian:
     """Runs one `run` request. Descriptors: control socket, stdin, stdout, stderr, and with `tty` the PTY master."""
 
     def __init__(self, request: wire.Message, fds: list[int]) -> None:
@@ -52,7 +52,7 @@ class Keeper:
         self._kept: tuple[wire.Message, list[int]] | None = None
 
     def run(self) -> None:
-        """Start the command, keep it until it ends, report. Returns when the keeper has nothing left to do."""
+        """Start the command, keep it until it ends, report. Returns when the guardian has nothing left to do."""
         wake, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(self._wake, False)
         for number in IGNORED:
@@ -86,7 +86,7 @@ class Keeper:
             {
                 "event": "started",
                 "pid": self._pid,
-                "keeper": os.getpid(),
+                "guardian": os.getpid(),
                 "rung": self._tree.rung,
                 "group": group.encode("utf-8", "surrogateescape").decode("latin-1"),
             }
@@ -311,7 +311,7 @@ class Keeper:
                 pass
 
     def _let_go_of_terminal(self) -> None:
-        """Give up the PTY so that only the keeper gets the hang-up, not a background job."""
+        """Give up the PTY so that only the guardian gets the hang-up, not a background job."""
         if self._master is None:
             return
         self._foreground(os.getpgrp())

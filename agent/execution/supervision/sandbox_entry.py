@@ -34,7 +34,7 @@ def load(spec: dict[str, Any]) -> None:
 def enter(spec: dict[str, Any], report_fd: int) -> None:
     """Confine this process as `spec` says, for good. Raises SandboxError (or OSError): then nothing may be executed.
 
-    `report_fd`: the pipe on which the keeper learns why a start failed; it must stay open and close on exec.
+    `report_fd`: the pipe on which the guardian learns why a start failed; it must stay open and close on exec.
     """
     kind = spec.get("kind")
     if kind == "confine":

@@ -23,8 +23,8 @@ IGNORED = (
     signal.SIGTTIN,
     signal.SIGTTOU,
 )
-"""What a keeper ignores."""
-# What a program would find ignored, and so ignore: by Python, by our own parents, by the keeper. Handlers end with exec.
+"""What a guardian ignores."""
+# What a program would find ignored, and so ignore: by Python, by our own parents, by the guardian. Handlers end with exec.
 _TO_RESET = {number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN} | set(IGNORED)
 
 

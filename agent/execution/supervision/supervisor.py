@@ -1,7 +1,7 @@
 """The helper process: small, long-lived, and the parent of all commands instead of the REPL.
 
-It waits for launch requests on a socket and forks one *keeper* per command (see keeper.py), which is quick because
-nothing has to be loaded any more. When the socket ends, it ends; keepers notice the end of their own sockets.
+It waits for launch requests on a socket and forks one *guardian* per command (see process_guardian.py), which is quick because
+nothing has to be loaded any more. When the socket ends, it ends; guardians notice the end of their own sockets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 
 from agent.execution import kernel  # noqa: F401  # loaded before the first fork
 from agent.execution.process_tree import cgroups, wire
-from agent.execution.supervision.process_guardian import Keeper
+from agent.execution.supervision.process_guardian import ProcessGuardian
 
 MAX_FDS = 8
 _DRAIN_SIZE = 1 << 16
@@ -25,9 +25,9 @@ def main(fd: int) -> None:
     channel.set_inheritable(False)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report by themselves; nobody waits for them
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # guardians report by themselves; nobody waits for them
     cgroups.remove_abandoned()
-    gc.freeze()  # a collection in a keeper would touch, and so copy, all that it shares with us
+    gc.freeze()  # a collection in a guardian would touch, and so copy, all that it shares with us
     try:
         _serve(channel)
     finally:
@@ -45,7 +45,7 @@ def _serve(channel: socket.socket) -> None:
         if pid:
             wire.send(
                 channel, {"event": "forked", "pid": pid}
-            )  # from here on the keeper answers on a socket of its own
+            )  # from here on the guardian answers on a socket of its own
             for received in fds:
                 os.close(received)
             continue
@@ -59,7 +59,7 @@ def _in_child(channel: socket.socket, message: wire.Message, fds: list[int]) -> 
         channel.close()
         os.setsid()
         if message["op"] == "run":
-            Keeper(message, fds).run()
+            ProcessGuardian(message, fds).run()
         elif message["op"] == "try":
             from agent.execution.supervision import trial
 

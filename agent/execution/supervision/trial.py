@@ -26,7 +26,7 @@ def answer(request: wire.Message, fds: list[int]) -> None:
 
 
 def _held(request: wire.Message) -> wire.Message:
-    """Hold a child, which tries to write `outside`; we answer it as a keeper would."""
+    """Hold a child, which tries to write `outside`; we answer it as a guardian would."""
     from agent.execution.confine.lock.asked_calls import AskedCalls
     from agent.execution.confine.lock.own_descriptors import OwnDescriptors
     from agent.execution.confine.lock.plan import decoded

@@ -20,7 +20,7 @@ from agent.frontends.external_programs import edit_text
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Fragments, Screen
-from agent.frontends.services import RuleDesk
+from agent.frontends.services import RuleController
 from agent.frontends.shown import shown, shown_line
 from agent.frontends.wrapping import wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
@@ -38,7 +38,7 @@ class AllowRule:
     """The dialogue. `processes` and `environ` are for the person's own editor."""
 
     screen: Screen
-    rules: RuleDesk
+    rules: RuleController
     processes: Processes
     environ: Mapping[str, str]
     edit_mode: str = "emacs"

@@ -18,7 +18,7 @@ from agent.frontends.live_rating import Context, LiveRating, Rate, no_context
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
-from agent.frontends.services import RuleDesk
+from agent.frontends.services import RuleController
 from agent.frontends.shown import rows_of, shown, shown_line
 from agent.frontends.wrapping import wrapped_text
 from agent.gate.verdicts import writes
@@ -52,7 +52,7 @@ class PromptConfirmer:
     environ: Mapping[str, str]
     rate: Rate
     edit_mode: str = "emacs"
-    rules: RuleDesk | None = None
+    rules: RuleController | None = None
     context: Context = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
 

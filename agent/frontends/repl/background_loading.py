@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from agent.frontends.screen import Screen
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown_line
 
 
@@ -28,10 +28,10 @@ def left_open_line(services: Services, session: str) -> str:
 class BehindFirstFrame:
     """`say_hint` shows a line above the prompt. Nothing here is waited for, but for what the first goal needs anyway."""
 
-    def __init__(self, screen: Screen, desk: SessionDesk, say_hint: Callable[[str], None]) -> None:
+    def __init__(self, screen: Screen, controller: SessionController, say_hint: Callable[[str], None]) -> None:
         self._screen = screen
-        self._desk = desk
-        self._services = desk.services
+        self._controller = controller
+        self._services = controller.services
         self._say_hint = say_hint
         self._warming: threading.Thread | None = None
         self._offering: asyncio.Task[None] | None = None
@@ -62,7 +62,7 @@ class BehindFirstFrame:
         from prompt_toolkit.application.run_in_terminal import run_in_terminal
 
         try:
-            text = await local_offer(self._services, self._desk.ctx.planner.name)
+            text = await local_offer(self._services, self._controller.ctx.planner.name)
         except Exception:  # an offer is a courtesy; what other programs answer must not disturb anybody
             return
         if text:
@@ -72,7 +72,7 @@ class BehindFirstFrame:
         """A goal that a crash left open, if there is one. Not a moment of the first frame is spent on it."""
         from prompt_toolkit.application.run_in_terminal import run_in_terminal
 
-        services, session = self._services, self._desk.ctx.session_id
+        services, session = self._services, self._controller.ctx.session_id
         try:
             text = await asyncio.to_thread(left_open_line, services, session)
         except Exception:  # likewise a courtesy

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agent.frontends.past_words import known_text
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, NotFound
 from agent.protocol.messages import ContinuationKind, GoalItem, UserInput
@@ -21,22 +21,22 @@ _REDACTED = "[redacted:"
 _MOST_GOAL = 60
 
 
-async def run_branch_command(desk: SessionDesk, command: FrontendCommand) -> None:
+async def run_branch_command(controller: SessionController, command: FrontendCommand) -> None:
     """Do one of the four. Raises CoreError, and then the session is as it was."""
     match command.name:
         case "branch":
-            await branch(desk, command.argument)
+            await branch(controller, command.argument)
         case "retry":
-            await retry(desk, command.argument)
+            await retry(controller, command.argument)
         case "undo-turn":
-            await undo_turn(desk, command.argument)
+            await undo_turn(controller, command.argument)
         case "resume":
-            await resume(desk, command.argument)
+            await resume(controller, command.argument)
 
 
-async def branch(desk: SessionDesk, argument: str) -> None:
+async def branch(controller: SessionController, argument: str) -> None:
     """`:branch`, and `:branch N`: what was said up to now, or up to the end of goal N (0: nothing). Raises CoreError."""
-    found = await _turns(desk)
+    found = await _turns(controller)
     count = len(found.turns)
     if not argument:
         place, where = found.end, f"after {_goals(count)}"
@@ -47,14 +47,16 @@ async def branch(desk: SessionDesk, argument: str) -> None:
             raise InvalidRequest(f":branch takes the number of a goal, and {had}", hint="`:history` shows them")
         place = found.turns[number - 1].after if number else found.turns[0].before
         where = f"after goal {number} of {count}" if number else "before the first goal"
-    before = desk.ctx.session_id
-    await _go_on(desk, place, "branch")
-    desk.tell(f"session {desk.ctx.session_id}: branched from {before} {where}; files and shell stay as they are")
+    before = controller.ctx.session_id
+    await _go_on(controller, place, "branch")
+    controller.tell(
+        f"session {controller.ctx.session_id}: branched from {before} {where}; files and shell stay as they are"
+    )
 
 
-async def retry(desk: SessionDesk, words: str) -> None:
+async def retry(controller: SessionController, words: str) -> None:
     """The last goal again, in a branch made before it; `words` are added to it. Raises CoreError."""
-    turn = _last((await _turns(desk)).turns)
+    turn = _last((await _turns(controller)).turns)
     goal = turn.goal
     own = goal.origin == "shell"
     if own and words:
@@ -63,67 +65,67 @@ async def retry(desk: SessionDesk, words: str) -> None:
         )
     if own and _REDACTED in goal.goal:
         raise InvalidRequest("the last command held a secret, which is not kept", hint="type it again")
-    before = desk.ctx.session_id
-    await _go_on(desk, turn.before, "retry")
-    desk.tell(f"session {desk.ctx.session_id}: {_quoted(goal.goal)} again, branched from {before}")
-    await _tell_what_stays(desk, turn)
+    before = controller.ctx.session_id
+    await _go_on(controller, turn.before, "retry")
+    controller.tell(f"session {controller.ctx.session_id}: {_quoted(goal.goal)} again, branched from {before}")
+    await _tell_what_stays(controller, turn)
     if own:
-        await desk.send(UserInput(text=goal.goal, shell=True, private=goal.private, unlisted=goal.unlisted))
+        await controller.send(UserInput(text=goal.goal, shell=True, private=goal.private, unlisted=goal.unlisted))
         return
-    notes = desk.services.engine.app.project_notes(desk.ctx.cwd)  # the engine adds these by itself
+    notes = controller.services.engine.app.project_notes(controller.ctx.cwd)  # the engine adds these by itself
     text = f"{goal.goal}\n\n{words}" if words else goal.goal
     context = tuple(block for block in goal.context if block not in notes)
-    await desk.send(UserInput(text=text, files=goal.files, context=context, unlisted=goal.unlisted))
+    await controller.send(UserInput(text=text, files=goal.files, context=context, unlisted=goal.unlisted))
 
 
-async def undo_turn(desk: SessionDesk, argument: str) -> None:
+async def undo_turn(controller: SessionController, argument: str) -> None:
     """A branch without the last goal. Raises CoreError."""
     if argument:
         raise InvalidRequest(":undo-turn takes no argument", hint="`:branch N` goes back to the end of goal N")
-    turn = _last((await _turns(desk)).turns)
-    before = desk.ctx.session_id
-    await _go_on(desk, turn.before, "undo-turn")
-    desk.tell(f"session {desk.ctx.session_id}: {before} without its last goal, {_quoted(turn.goal.goal)}")
-    await _tell_what_stays(desk, turn)
+    turn = _last((await _turns(controller)).turns)
+    before = controller.ctx.session_id
+    await _go_on(controller, turn.before, "undo-turn")
+    controller.tell(f"session {controller.ctx.session_id}: {before} without its last goal, {_quoted(turn.goal.goal)}")
+    await _tell_what_stays(controller, turn)
 
 
-async def resume(desk: SessionDesk, argument: str) -> None:
+async def resume(controller: SessionController, argument: str) -> None:
     """Go on with the plan that this session left; else in the session that a crash ended, with what it left open; else with the plan that
     another session left in this folder. Raises CoreError.
     """
     if argument:
-        wanted = existing_session(desk, argument)
-    elif desk.ctx.plan_left is not None:
-        wanted = desk.ctx.session_id
+        wanted = existing_session(controller, argument)
+    elif controller.ctx.plan_left is not None:
+        wanted = controller.ctx.session_id
     else:
-        services, own = desk.services, desk.ctx.session_id
+        services, own = controller.services, controller.ctx.session_id
         found = await asyncio.to_thread(services.left_open, own)
-        wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, desk.ctx.cwd, own)
+        wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, controller.ctx.cwd, own)
         if not wanted:
             raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
-    if wanted != desk.ctx.session_id:
-        await desk.switch(wanted)
-        desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
-    left = desk.ctx.plan_left
+    if wanted != controller.ctx.session_id:
+        await controller.switch(wanted)
+        controller.tell(f"session {controller.ctx.session_id}: {known_text(controller.ctx)}")
+    left = controller.ctx.plan_left
     if left is not None:
-        if left.cwd and left.cwd != desk.ctx.cwd:
-            was, now = shown_line(left.cwd, 200), shown_line(desk.ctx.cwd, 200)
-            desk.tell(f"the next step was to begin in {was}; it begins in {now}")
-        await desk.send(UserInput.from_continuation(ContinuationKind.PLAN))
+        if left.cwd and left.cwd != controller.ctx.cwd:
+            was, now = shown_line(left.cwd, 200), shown_line(controller.ctx.cwd, 200)
+            controller.tell(f"the next step was to begin in {was}; it begins in {now}")
+        await controller.send(UserInput.from_continuation(ContinuationKind.PLAN))
         return
-    goals = (*desk.ctx.earlier_goals, *desk.ctx.goals)
+    goals = (*controller.ctx.earlier_goals, *controller.ctx.goals)
     if not goals or goals[-1].status is not GoalStatus.INTERRUPTED:
-        desk.tell("its last goal has ended; there is nothing to go on with")
+        controller.tell("its last goal has ended; there is nothing to go on with")
         return
-    if not any(isinstance(item, GoalItem) and item.goal_id == goals[-1].goal_id for item in desk.ctx.history):
-        desk.tell("that was a command of yours; it is not run again by itself")
+    if not any(isinstance(item, GoalItem) and item.goal_id == goals[-1].goal_id for item in controller.ctx.history):
+        controller.tell("that was a command of yours; it is not run again by itself")
         return
-    await desk.send(UserInput.from_continuation(ContinuationKind.CONTINUE))
+    await controller.send(UserInput.from_continuation(ContinuationKind.CONTINUE))
 
 
-async def _turns(desk: SessionDesk) -> Turns:
+async def _turns(controller: SessionController) -> Turns:
     """The goals of this session with its past. Raises InvalidState without a log, IoError."""
-    path = desk.ctx.recorder.path
+    path = controller.ctx.recorder.path
     if path is None:
         raise InvalidState(expected="a log to branch from", found="none (--no-persist)")
     from agent.recording.branching import turns
@@ -138,28 +140,28 @@ def _last(found: tuple[Turn, ...]) -> Turn:
     return found[-1]
 
 
-async def _go_on(desk: SessionDesk, place: Origin, how: str) -> None:
+async def _go_on(controller: SessionController, place: Origin, how: str) -> None:
     """Open the branch, close this session, and go on there in the same shell."""
     from msgspec.structs import replace
 
-    opened = desk.services.branch(desk.ctx, replace(place, how=how))
-    await desk.adopt(opened, "branched")
-    for note in desk.ctx.notes:
-        desk.tell(note)
+    opened = controller.services.branch(controller.ctx, replace(place, how=how))
+    await controller.adopt(opened, "branched")
+    for note in controller.ctx.notes:
+        controller.tell(note)
 
 
-async def _tell_what_stays(desk: SessionDesk, turn: Turn) -> None:
+async def _tell_what_stays(controller: SessionController, turn: Turn) -> None:
     """A turn of the talk is taken back, not what it did: that is said, with how to do it."""
     if not turn.ran:
         return
     try:
-        store = desk.services.undo()
+        store = controller.services.undo()
         entries = await asyncio.to_thread(store.entries)
     except CoreError:
         entries = ()
     can = [entry.undo_id for entry in entries if entry.undo_id in turn.undo_ids and entry.state == "committed"]
     ways = f"; {', '.join(f'`:undo {undo_id}`' for undo_id in reversed(can))} takes it back" if can else ""
-    desk.tell(f"what its commands did stays as it is{ways}")
+    controller.tell(f"what its commands did stays as it is{ways}")
 
 
 def _quoted(goal: str) -> str:
@@ -170,10 +172,12 @@ def _goals(count: int) -> str:
     return "1 goal" if count == 1 else f"{count:,} goals"
 
 
-def existing_session(desk: SessionDesk, name: str) -> str:
+def existing_session(controller: SessionController, name: str) -> str:
     """The id of the session that `name` means; a slip of the finger opens no new one. Raises NotFound, InvalidRequest, IoError."""
-    wanted = desk.services.choose_session(name, attended=desk.interactive, besides=desk.ctx.session_id)
-    if wanted != desk.ctx.session_id and not desk.services.session_is_there(wanted):
+    wanted = controller.services.choose_session(
+        name, attended=controller.interactive, besides=controller.ctx.session_id
+    )
+    if wanted != controller.ctx.session_id and not controller.services.session_is_there(wanted):
         shown_name = shown_line(name, 80)
         raise NotFound("session", shown_name, hint=f":session new {shown_name} makes one of that name")
     return wanted

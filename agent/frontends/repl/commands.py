@@ -6,7 +6,7 @@ from __future__ import annotations
 from agent.commands.table import FrontendCommand, help_rows
 from agent.frontends.past_words import known_text
 from agent.frontends.repl.toolbar import usage_text
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import Show, shown, shown_line
 from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
@@ -53,41 +53,43 @@ _ELSEWHERE = frozenset(
 )
 
 
-async def run_frontend_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+async def run_frontend_command(controller: SessionController, command: FrontendCommand, show: Show) -> None:
     """Do `command`; `show` prints a text, through a pager where it is long. Raises CoreError."""
     argument = command.argument
     match command.name:
         case "help" | "history" | "alternatives":
-            await _told(desk, command, show)
+            await _told(controller, command, show)
         case "new":
-            await _new(desk, argument)
+            await _new(controller, argument)
         case "session":
-            await _session(desk, argument, show)
+            await _session(controller, argument, show)
         case "branch" | "retry" | "undo-turn" | "resume":
             from agent.frontends.repl.branch_commands import run_branch_command
 
-            await run_branch_command(desk, command)
+            await run_branch_command(controller, command)
         case "model" | "models":
-            await _model(desk, command, show)
+            await _model(controller, command, show)
         case "safety":
-            await _safety(desk, argument)
+            await _safety(controller, argument)
         case "policy":
             from agent.frontends.repl.policy_command import run_policy_command
 
-            rules = desk.services.rules
-            await run_policy_command(rules, argument, desk.ctx.cwd, show=show, ask=desk.ask, tell=desk.tell)
+            rules = controller.services.rules
+            await run_policy_command(
+                rules, argument, controller.ctx.cwd, show=show, ask=controller.ask, tell=controller.tell
+            )
         case "tty":
             from agent.frontends.repl.tty_command import choose_tty
 
-            desk.tell(choose_tty(desk.ctx.executor, argument))
+            controller.tell(choose_tty(controller.ctx.executor, argument))
         case "jobs" | "kill":
-            await _jobs(desk, command, show)
+            await _jobs(controller, command, show)
         case "rehearse" | "undo":
             from agent.frontends.repl.rehearse_commands import run_rehearse_command
 
-            await run_rehearse_command(desk, command, show)
+            await run_rehearse_command(controller, command, show)
         case "memory" | "forget":
-            await _memory(desk, command, show)
+            await _memory(controller, command, show)
         case other:
             raise InvalidRequest(f":{other} cannot be used here")
 
@@ -101,84 +103,84 @@ def help_text() -> str:
     return "\n".join(f"{left.ljust(width)}  {right}" for left, right in rows)
 
 
-async def _told(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+async def _told(controller: SessionController, command: FrontendCommand, show: Show) -> None:
     if command.name in ("help", "history"):
-        await show(help_text() if command.name == "help" else history_text(desk))
+        await show(help_text() if command.name == "help" else history_text(controller))
         return
     from agent.frontends.repl.alternatives_command import run_alternatives
 
-    text = await run_alternatives(desk, command.argument)
+    text = await run_alternatives(controller, command.argument)
     if text:
         await show(text)
 
 
-async def _new(desk: SessionDesk, argument: str) -> None:
+async def _new(controller: SessionController, argument: str) -> None:
     if argument:
         raise InvalidRequest(
             ":new takes no argument", hint="`:session new NAME` starts one of that name, `:session NAME` goes on in one"
         )
-    await desk.switch(None)
-    desk.tell(f"new session {desk.ctx.session_id}")
+    await controller.switch(None)
+    controller.tell(f"new session {controller.ctx.session_id}")
 
 
-async def _jobs(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+async def _jobs(controller: SessionController, command: FrontendCommand, show: Show) -> None:
     from agent.frontends.repl.job_commands import kill_jobs, show_jobs
 
     if command.name == "jobs":
-        await show_jobs(desk.jobs, command.argument, show)
+        await show_jobs(controller.jobs, command.argument, show)
         return
-    await kill_jobs(desk.jobs, command.argument, desk.tell)
-    await desk.record_jobs()
+    await kill_jobs(controller.jobs, command.argument, controller.tell)
+    await controller.record_jobs()
 
 
-async def _session(desk: SessionDesk, name: str, show: Show) -> None:
+async def _session(controller: SessionController, name: str, show: Show) -> None:
     if not name:
-        await show(session_text(desk))
+        await show(session_text(controller))
         return
     first, *words = name.split()
     if first == "new" and words:
-        await _new_named(desk, " ".join(words))
+        await _new_named(controller, " ".join(words))
         return
     from agent.frontends.repl.branch_commands import existing_session
 
-    wanted = existing_session(desk, name)
-    if wanted == desk.ctx.session_id:
-        desk.tell(f"this is session {shown_line(wanted, 80)}")
+    wanted = existing_session(controller, name)
+    if wanted == controller.ctx.session_id:
+        controller.tell(f"this is session {shown_line(wanted, 80)}")
         return
-    await desk.switch(wanted)
-    desk.tell(f"session {desk.ctx.session_id}: {known_text(desk.ctx)}")
-    for note in desk.ctx.notes:
-        desk.tell(note)
+    await controller.switch(wanted)
+    controller.tell(f"session {controller.ctx.session_id}: {known_text(controller.ctx)}")
+    for note in controller.ctx.notes:
+        controller.tell(note)
 
 
-async def _new_named(desk: SessionDesk, name: str) -> None:
-    if name == desk.ctx.session_id or desk.services.session_is_there(name):
+async def _new_named(controller: SessionController, name: str) -> None:
+    if name == controller.ctx.session_id or controller.services.session_is_there(name):
         shown_name = shown_line(name, 80)
         raise InvalidRequest(f"there is a session {shown_name} already", hint=f":session {shown_name} goes on in it")
-    await desk.switch(name)
-    desk.tell(f"new session {desk.ctx.session_id}")
+    await controller.switch(name)
+    controller.tell(f"new session {controller.ctx.session_id}")
 
 
-def _all_goals(desk: SessionDesk) -> list[GoalSummary]:
-    return [*desk.ctx.earlier_goals, *desk.ctx.goals]
+def _all_goals(controller: SessionController) -> list[GoalSummary]:
+    return [*controller.ctx.earlier_goals, *controller.ctx.goals]
 
 
-def session_text(desk: SessionDesk) -> str:
+def session_text(controller: SessionController) -> str:
     """Id, path, and the goals so far."""
-    ctx = desk.ctx
+    ctx = controller.ctx
     lines = [f"session  {ctx.session_id}", f"log      {ctx.recorder.path or 'not kept (--no-persist)'}"]
     spent = usage_text(ctx.usage)
     if spent:
         lines.append(f"spent    {spent}")
-    goals = _all_goals(desk)
+    goals = _all_goals(controller)
     lines.append(f"goals    {len(goals)}")
     lines += [f"  {goal.status.value:<17} {shown_line(goal.goal, 100)}" for goal in goals]
     return "\n".join(lines)
 
 
-def history_text(desk: SessionDesk) -> str:
+def history_text(controller: SessionController) -> str:
     """Goals of this session with their commands and how they ended."""
-    goals = _all_goals(desk)
+    goals = _all_goals(controller)
     if not goals:
         return "no goals yet"
     lines = []
@@ -192,17 +194,17 @@ def history_text(desk: SessionDesk) -> str:
     return "\n".join(lines)
 
 
-async def _memory(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
-    from agent.frontends.repl.memory_command import MemoryDesk
+async def _memory(controller: SessionController, command: FrontendCommand, show: Show) -> None:
+    from agent.frontends.repl.memory_command import MemoryController
 
-    services = desk.services
-    memory = MemoryDesk(
+    services = controller.services
+    memory = MemoryController(
         services.memory(),
-        desk.ctx.cwd,
+        controller.ctx.cwd,
         mode=services.settings.memory,
-        ask=desk.ask,
-        tell=desk.tell,
-        record=desk.ctx.recorder.append,
+        ask=controller.ask,
+        tell=controller.tell,
+        record=controller.ctx.recorder.append,
     )
     if command.name == "memory":
         await memory.show(command.argument, show)
@@ -210,25 +212,25 @@ async def _memory(desk: SessionDesk, command: FrontendCommand, show: Show) -> No
         await memory.forget(command.argument)
 
 
-async def _model(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+async def _model(controller: SessionController, command: FrontendCommand, show: Show) -> None:
     if command.name == "models":
         from agent.frontends.repl.models_command import run_models_command
 
-        await run_models_command(desk, command.argument, show)
+        await run_models_command(controller, command.argument, show)
         return
     if command.argument:
-        await desk.send(None, SetModel(command.argument))
+        await controller.send(None, SetModel(command.argument))
         return
-    planner = desk.ctx.planner
-    desk.tell(f"planner {planner.name}, model {planner.model or 'none'}")
+    planner = controller.ctx.planner
+    controller.tell(f"planner {planner.name}, model {planner.model or 'none'}")
 
 
-async def _safety(desk: SessionDesk, argument: str) -> None:
+async def _safety(controller: SessionController, argument: str) -> None:
     if argument in ("on", "off"):
-        if not desk.interactive and argument == "off":
+        if not controller.interactive and argument == "off":
             raise InvalidRequest("safety can be switched off only by a person at a terminal")
-        await desk.set_safety(off=argument == "off")
+        await controller.set_safety(off=argument == "off")
     elif argument:
         raise InvalidRequest(":safety takes on or off")
     else:
-        desk.tell("safety is OFF" if desk.ctx.safety_off else "safety is on")
+        controller.tell("safety is OFF" if controller.ctx.safety_off else "safety is on")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.frontends.services import Services
 
 
-class HistoryDesk:
+class HistoryController:
     """`history` is what was typed at this prompt, `cwd` where commands run now. What was read is kept for the next time."""
 
     def __init__(self, screen: Screen, services: Services, history: History, cwd: Callable[[], str]) -> None:

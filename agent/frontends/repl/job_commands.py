@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from agent.frontends.job_controller import JobDesk, job_line, state_of
+from agent.frontends.job_controller import JobController, job_line, state_of
 from agent.frontends.shown import Show, shown, shown_line, shown_name
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.jobs import Job
@@ -16,36 +16,36 @@ _SHOWN_LINES = 200
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])")
 
 
-async def show_jobs(desk: JobDesk, argument: str, show: Show) -> None:
+async def show_jobs(controller: JobController, argument: str, show: Show) -> None:
     """All jobs, or one with its processes and the end of its output. Raises NotFound, InvalidRequest."""
     if not argument:
-        jobs = desk.listing()
+        jobs = controller.listing()
         await show(jobs_text(jobs, time.time()) if jobs else "no jobs")
         return
     number, *more = _numbers(argument, "`:jobs 1` shows one")
     if more:
         raise InvalidRequest("one job can be shown at a time", hint="`:jobs 1` shows one, `:jobs` lists them all")
-    jobs_port = desk.jobs
-    job = next((job for job in desk.listing() if job.job_id == number), None)
+    jobs_port = controller.jobs
+    job = next((job for job in controller.listing() if job.job_id == number), None)
     if job is None or jobs_port is None:
         raise NotFound("job", str(number), hint="`:jobs` lists them")
     await show(job_text(job, jobs_port.processes(number), jobs_port.output(number), time.time()))
 
 
-async def kill_jobs(desk: JobDesk, argument: str, tell: Callable[[str], None]) -> None:
+async def kill_jobs(controller: JobController, argument: str, tell: Callable[[str], None]) -> None:
     """End the jobs that are named, or `all`. Raises NotFound, InvalidRequest."""
     if argument == "all":
-        numbers = [job.job_id for job in desk.running()]
+        numbers = [job.job_id for job in controller.running()]
         if not numbers:
             tell("no job is running")
     else:
         numbers = _numbers(argument, "`:kill 1`, `:kill 1 2` or `:kill all`; `:jobs` lists them")
-    known = {job.job_id: job for job in desk.listing()}
+    known = {job.job_id: job for job in controller.listing()}
     for number in numbers:
         if number not in known:
             raise NotFound("job", str(number), hint="`:jobs` lists them")
     ended_before = [number for number in numbers if not known[number].running]
-    for job in await desk.end(numbers):
+    for job in await controller.end(numbers):
         if job.job_id in ended_before:
             tell(f"job {job.job_id} had ended before: {state_of(job)}")
         elif job.running:

@@ -26,7 +26,7 @@ _GOES_TO = {
 _OFF = "nothing is remembered here: memory is off (--memory, --no-memory), or no log is kept"
 
 
-class MemoryDesk:
+class MemoryController:
     """`ask` puts a yes/no question to the person, None where nobody can be asked; `record` puts an event into the log."""
 
     def __init__(

@@ -10,14 +10,14 @@ from agent.protocol.commands import SetModel
 from agent.protocol.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from agent.frontends.session_controller import SessionDesk
+    from agent.frontends.session_controller import SessionController
 
 _MARK = "*"
 _LEAVES = "what you ask leaves this machine from now on: it goes to {name}"
 
 
 async def run_models_command(
-    desk: SessionDesk,
+    controller: SessionController,
     argument: str,
     show: Callable[[str], Awaitable[None]],
     ports: dict[str, int] | None = None,
@@ -26,9 +26,9 @@ async def run_models_command(
     word, _, name = argument.partition(" ")
     name = name.strip()
     if not word:
-        await show(await _list(desk, ports))
+        await show(await _list(controller, ports))
     elif word == "use" and name:
-        await _use(desk, name, ports)
+        await _use(controller, name, ports)
     else:
         raise InvalidRequest(
             "say which model, as in `:models use NAME`" if word == "use" else f":models has no {shown_line(word, 40)}",
@@ -36,17 +36,17 @@ async def run_models_command(
         )
 
 
-async def _list(desk: SessionDesk, ports: dict[str, int] | None) -> str:
+async def _list(controller: SessionController, ports: dict[str, int] | None) -> str:
     """One line for each model, the one that this session asks marked; then how to change it."""
     from agent.frontends.subcommands.models import NOTHING_HERE, model_rows
 
-    planner = desk.ctx.planner
+    planner = controller.ctx.planner
     asked = f"this session asks {shown_line(planner.name, 40)} {shown_line(planner.model, 100)}".rstrip()
-    rows = await model_rows(desk.services.loaded, ports)
+    rows = await model_rows(controller.services.loaded, ports)
     if not rows:
         return f"{NOTHING_HERE}\n{asked}"
     words = _words(rows)
-    desk.listed_models = (*(word for word in words if word.isprintable()), "offline")
+    controller.listed_models = (*(word for word in words if word.isprintable()), "offline")
     lines = [
         _cells(row, word, _is_asked(row, planner.name, planner.model)) for row, word in zip(rows, words, strict=True)
     ]
@@ -77,22 +77,22 @@ def _is_asked(row: Mapping[str, Any], planner: str, model: str) -> bool:
     return bool(row["provider"] == planner and model in (row["name"], row["use"]))
 
 
-async def _use(desk: SessionDesk, name: str, ports: dict[str, int] | None) -> None:
+async def _use(controller: SessionController, name: str, ports: dict[str, int] | None) -> None:
     """The file first: where it cannot be written, everything stays as it was."""
     from agent.frontends.subcommands.models import CASCADE_HINT, meant, use_model
 
-    services = desk.services
-    if not desk.interactive:  # it says who is told what a person types
+    services = controller.services
+    if not controller.interactive:  # it says who is told what a person types
         raise InvalidRequest(
             "another model is chosen by a person at a terminal", hint="or with `agent-shell models use NAME`"
         )
     planner, model = await meant(services.loaded, name, ports)
     written, warnings = use_model(services.loaded, planner, model, wins="wins at the next start")
     for line in (*written, *warnings):
-        desk.tell(line)
+        controller.tell(line)
     if planner not in ("offline", "auto") and not services.loaded.settings.cascade:
-        desk.tell(CASCADE_HINT)
+        controller.tell(CASCADE_HINT)
     chosen, stays_here = services.plan_with(planner, model)
-    await desk.send(None, SetModel(chosen))
+    await controller.send(None, SetModel(chosen))
     if not stays_here:
-        desk.tell(_LEAVES.format(name=shown_line(desk.ctx.planner.name, 40)))
+        controller.tell(_LEAVES.format(name=shown_line(controller.ctx.planner.name, 40)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agent.frontends.services import RuleDesk
+from agent.frontends.services import RuleController
 from agent.frontends.shown import shown, shown_line
 from agent.protocol.errors import InvalidRequest
 
@@ -20,7 +20,7 @@ _TRUST = {
 }
 
 
-def policy_text(rules: RuleDesk, cwd: str) -> str:
+def policy_text(rules: RuleController, cwd: str) -> str:
     """Every file that counts for commands in `cwd`, with its rules; which of them came from the prompt."""
     from agent.policy.answers import in_force
     from agent.policy.rule_text import limits, sentence
@@ -51,7 +51,7 @@ def policy_text(rules: RuleDesk, cwd: str) -> str:
 
 
 async def run_policy_command(
-    rules: RuleDesk | None,
+    rules: RuleController | None,
     argument: str,
     cwd: str,
     *,
@@ -72,7 +72,7 @@ async def run_policy_command(
         raise InvalidRequest(":policy takes nothing, or `forget NAME`")
 
 
-async def _forget(rules: RuleDesk, name: str, ask: Ask | None, tell: Callable[[str], None]) -> None:
+async def _forget(rules: RuleController, name: str, ask: Ask | None, tell: Callable[[str], None]) -> None:
     if ask is None:
         raise InvalidRequest("rules can be taken back only by a person at a terminal", hint=f"edit {rules.path}")
     added = _added(rules)
@@ -96,7 +96,7 @@ async def _forget(rules: RuleDesk, name: str, ask: Ask | None, tell: Callable[[s
     tell(shown(trouble) if trouble else f"rule {name} is gone")
 
 
-def _added(rules: RuleDesk) -> dict[str, tuple[str, ...]]:
+def _added(rules: RuleController) -> dict[str, tuple[str, ...]]:
     """Names of the rules that can be taken back, by trust."""
     from agent.policy.store import removable
     from agent.policy.text_files import Unreadable, read_own_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from agent.commands.table import FrontendCommand
 from agent.frontends.line import OwnCommand
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.events import Notice
@@ -25,38 +25,38 @@ _MODES = {
 }
 
 
-async def run_rehearse_command(desk: SessionDesk, command: FrontendCommand, show: Show) -> None:
+async def run_rehearse_command(controller: SessionController, command: FrontendCommand, show: Show) -> None:
     """Do one of the two. Raises CoreError."""
     if command.name == "undo":
-        await undo(desk, command.argument, show)
+        await undo(controller, command.argument, show)
     else:
-        await rehearse(desk, command.argument)
+        await rehearse(controller, command.argument)
 
 
-async def rehearse(desk: SessionDesk, argument: str) -> None:
+async def rehearse(controller: SessionController, argument: str) -> None:
     """`:rehearse`, `:rehearse auto|ask|off`, `:rehearse COMMAND`. Raises CoreError."""
     if not argument:
-        desk.tell(f"rehearse {desk.ctx.rehearse}: {_MODES[desk.ctx.rehearse]}")
+        controller.tell(f"rehearse {controller.ctx.rehearse}: {_MODES[controller.ctx.rehearse]}")
     elif argument in _MODES:
-        await desk.record(Notice(text=f"rehearse {argument}: {_MODES[argument]}"))
-        desk.ctx.rehearse = cast("Literal['auto', 'ask', 'off']", argument)
-    elif meant := _mode_meant(desk, argument):
+        await controller.record(Notice(text=f"rehearse {argument}: {_MODES[argument]}"))
+        controller.ctx.rehearse = cast("Literal['auto', 'ask', 'off']", argument)
+    elif meant := _mode_meant(controller, argument):
         raise InvalidRequest(
             f"there is no program called {shown(argument)}; did you mean `:rehearse {meant}`?",
             hint="a mode is auto, ask or off; anything else is a command to rehearse",
         )
     else:
-        await desk.run(OwnCommand(argument), rehearse="always")
+        await controller.run(OwnCommand(argument), rehearse="always")
 
 
-def _mode_meant(desk: SessionDesk, argument: str) -> str:
+def _mode_meant(controller: SessionController, argument: str) -> str:
     """The mode that a word which is no command is one slip of the finger away from; "" where it is a command, or far from any."""
     import shutil
 
     if len(argument.split()) != 1 or len(argument) > _LONGEST_SLIP:
         return ""
     meant = next((mode for mode in _MODES if _one_edit(argument.lower(), mode)), "")
-    executor = desk.ctx.executor
+    executor = controller.ctx.executor
     known = (*executor.functions, *executor.aliases) if meant and executor is not None else ()
     return "" if argument in known or shutil.which(argument) is not None else meant
 
@@ -72,26 +72,28 @@ def _one_edit(word: str, other: str) -> bool:
     )
 
 
-async def undo(desk: SessionDesk, argument: str, show: Show) -> None:
+async def undo(controller: SessionController, argument: str, show: Show) -> None:
     """`:undo`, `:undo ID`, `:undo list`. Raises CoreError; nothing is taken back without a yes."""
-    from agent.frontends.undo_controller import UndoDesk, conflict_text, list_text
+    from agent.frontends.undo_controller import UndoController, conflict_text, list_text
     from agent.frontends.undo_questions import asking_at
 
-    store = desk.services.undo()
+    store = controller.services.undo()
     entries = await asyncio.to_thread(store.entries)
     for text in store.resumed:
-        desk.tell(text)
+        controller.tell(text)
     if argument == "list":
         await show(list_text(entries))
         return
-    ask, choose = asking_at(desk.confirmer)
+    ask, choose = asking_at(controller.confirmer)
     if ask is None:
         raise InvalidRequest("nobody is there to ask", hint="`agent-shell undo --yes` takes it back without asking")
     try:
-        at = UndoDesk(store, desk.record, tell=desk.tell, ask=ask, choose=choose, listing=":undo list")
+        at = UndoController(
+            store, controller.record, tell=controller.tell, ask=ask, choose=choose, listing=":undo list"
+        )
         done = await at.undo(argument)
     except UndoConflict as error:
-        desk.tell(conflict_text(error))
+        controller.tell(conflict_text(error))
         raise
     if done is None:
-        desk.tell("nothing was taken back")
+        controller.tell("nothing was taken back")

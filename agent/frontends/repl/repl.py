@@ -14,11 +14,11 @@ from agent.frontends.line import FrontendLine, Leave, Nothing, parse_line
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.frontends.repl.goal_prompt import GoalPrompt
-from agent.frontends.repl.history_opening import HistoryDesk
+from agent.frontends.repl.history_opening import HistoryController
 from agent.frontends.repl.toolbar import toolbar_text
 from agent.frontends.screen import Fragments, Screen, open_screen
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
 from agent.frontends.signals import Signals
 from agent.frontends.wrapping import wrapped
@@ -35,7 +35,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     services = replace(services, processes=EndingProcesses(services.processes, signals))
     named = services.choose_session(settings.session_id, attended=True) if settings.session_id else None
     is_new = named is not None and not services.session_is_there(named)
-    desk = SessionDesk(
+    controller = SessionController(
         services=services,
         ctx=services.open_context(named),
         emitter=services.make_emitter(at_prompt=True),
@@ -45,12 +45,12 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
         interactive=True,
         ask=lambda question: _ask(screen, question),
     )
-    repl = Repl(desk, screen, named_anew=is_new)
+    repl = Repl(controller, screen, named_anew=is_new)
     with signals.installed():
         try:
             await repl.loop()
         finally:
-            await desk.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
+            await controller.close("closed" if signals.ended_by is None else signals.ended_by.name.lower())
             await services.shutdown()
     return signals.exit_code or 0
 
@@ -65,39 +65,39 @@ async def _ask(screen: Screen, question: str) -> bool:
 class Repl:
     """The loop and what a line does. `named_anew`: the session that was asked for by name was not there before."""
 
-    def __init__(self, desk: SessionDesk, screen: Screen, *, named_anew: bool = False) -> None:
+    def __init__(self, controller: SessionController, screen: Screen, *, named_anew: bool = False) -> None:
         self._named_anew = named_anew
-        self._desk = desk
+        self._controller = controller
         self._screen = screen
-        self._services = desk.services
-        self._environ = desk.services.loaded.environ
-        self._behind = BehindFirstFrame(screen, desk, self._say_hint)
+        self._services = controller.services
+        self._environ = controller.services.loaded.environ
+        self._behind = BehindFirstFrame(screen, controller, self._say_hint)
         self._prompt = None if screen.dumb else self._goal_prompt()
 
     def _goal_prompt(self) -> GoalPrompt:
-        desk = self._desk
-        redact = desk.services.engine.app.redactor.redact
+        controller = self._controller
+        redact = controller.services.engine.app.redactor.redact
         history = GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact)
         return GoalPrompt(
             self._screen,
             history,
-            toolbar=lambda: toolbar_text(desk.ctx, self._environ.get("HOME", "")),
+            toolbar=lambda: toolbar_text(controller.ctx, self._environ.get("HOME", "")),
             marks=self._marks,
-            cwd=lambda: desk.ctx.cwd,
-            edit_mode=desk.services.settings.edit_mode,
+            cwd=lambda: controller.ctx.cwd,
+            edit_mode=controller.services.settings.edit_mode,
             after_first_render=self._behind.begin,
-            search=HistoryDesk(self._screen, desk.services, history, lambda: desk.ctx.cwd).open,
-            models=lambda: desk.listed_models,
+            search=HistoryController(self._screen, controller.services, history, lambda: controller.ctx.cwd).open,
+            models=lambda: controller.listed_models,
         )
 
     async def loop(self) -> None:
         """Lines until the end; nothing a line does ends the loop, only the person and signals do."""
         self._greet()
-        while self._desk.signals.ended_by is None:
+        while self._controller.signals.ended_by is None:
             try:
-                await self._desk.record_jobs()
+                await self._controller.record_jobs()
                 text = await self._read()
-                self._desk.signals.line_begins()
+                self._controller.signals.line_begins()
                 if (text is None or await self._do(text)) and await self._may_leave():
                     return
             except CoreError as error:
@@ -108,7 +108,7 @@ class Repl:
 
     async def _may_leave(self) -> bool:
         """Whether nothing that still runs keeps the person here. Nobody is asked where a signal ends us: jobs are left alone."""
-        if self._desk.signals.ended_by is not None or not self._desk.jobs.running():
+        if self._controller.signals.ended_by is not None or not self._controller.jobs.running():
             return True
 
         async def choose(question: str) -> str | None:
@@ -117,7 +117,7 @@ class Repl:
             return await ask_words(self._screen, question)
 
         try:
-            return await self._desk.jobs.ask_before_leaving(choose, self._desk.tell) == "go"
+            return await self._controller.jobs.ask_before_leaving(choose, self._controller.tell) == "go"
         except EOFError:
             return True  # the terminal is gone
 
@@ -137,24 +137,24 @@ class Repl:
             from agent.frontends.past_words import opening_lines
 
             past: list[Fragments] = [
-                [("class:hint", shown(line))] for line in opening_lines(self._desk.ctx, new=self._named_anew)
+                [("class:hint", shown(line))] for line in opening_lines(self._controller.ctx, new=self._named_anew)
             ]
             self._screen.say_all(wrapped(past, self._screen.columns))
         if self._prompt is None:  # else it is said when the first frame stands
-            self._say_hint(left_open_line(self._services, self._desk.ctx.session_id))
+            self._say_hint(left_open_line(self._services, self._controller.ctx.session_id))
 
     def _say_hint(self, text: str) -> None:
         if text:
             self._screen.say_all(wrapped([[("class:hint", shown(text))]], self._screen.columns))
 
     async def _read(self) -> str | None:
-        if self._desk.signals.ended_by is not None:
+        if self._controller.signals.ended_by is not None:
             return None  # it came since the last line was done
         if self._prompt is None:
             from agent.frontends.questions import read_plain_goal
 
-            return await read_plain_goal(self._screen, self._desk.signals)
-        with self._desk.signals.ending_prompt(self._prompt.leave):
+            return await read_plain_goal(self._screen, self._controller.signals)
+        with self._controller.signals.ending_prompt(self._prompt.leave):
             return await self._prompt.read()
 
     async def _do(self, text: str) -> bool:
@@ -169,10 +169,10 @@ class Repl:
             case FrontendLine(command=command):
                 from agent.frontends.repl.commands import run_frontend_command
 
-                await run_frontend_command(self._desk, command, self._show)
+                await run_frontend_command(self._controller, command, self._show)
             case _:
                 await self._attach_files()
-                outcome = await self._desk.run(line)
+                outcome = await self._controller.run(line)
                 if outcome.frontend_request is not None:
                     await self._beside(outcome.frontend_request)
         return False
@@ -180,8 +180,8 @@ class Repl:
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""
         files = self._services.settings.file
-        if files and not self._desk.ctx.goals and not self._desk.ctx.pending_files:
-            await self._desk.send(None, IncludeFiles(files))
+        if files and not self._controller.ctx.goals and not self._controller.ctx.pending_files:
+            await self._controller.send(None, IncludeFiles(files))
 
     async def _show(self, text: str) -> None:
         from agent.frontends.external_programs import show_long
@@ -208,7 +208,7 @@ class Repl:
         marks: StyleAndTextTuples = []
         if self._services.is_root:
             marks.append(("class:alert", "root "))
-        if self._desk.ctx.safety_off:
+        if self._controller.ctx.safety_off:
             marks.append(("class:alert", "SAFETY OFF "))
         return marks
 

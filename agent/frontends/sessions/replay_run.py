@@ -14,7 +14,7 @@ from agent.emitters.console import complain
 from agent.emitters.report import print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.one_session import open_desk
+from agent.frontends.one_session import open_controller
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Screen
 from agent.frontends.shown import shown, shown_line, shown_name
@@ -30,7 +30,7 @@ from agent.text.sizes import counted
 if TYPE_CHECKING:
     from agent.audit.replay.steps import Step
     from agent.frontends.services import Services
-    from agent.frontends.session_controller import SessionDesk
+    from agent.frontends.session_controller import SessionController
 
 _LISTED = 20
 _AS_THEN, _DIFFERS, _NOT_RUN = "same", "different", "not run"
@@ -70,13 +70,13 @@ async def run_again(
         return ExitCode.FAILED
     start = wanted[0].cwd if os.path.isdir(wanted[0].cwd) else None
     emitter = NullEmitter() if services.settings.json else None
-    async with open_desk(services, emitter=emitter, origin=_origin(session), cwd=start) as desk:
-        again = _Again(desk, name, out or sink_of(sys.stdout))
-        if desk.interactive and not sure and not await again.agreed(wanted):
-            desk.tell("nothing was run")
+    async with open_controller(services, emitter=emitter, origin=_origin(session), cwd=start) as controller:
+        again = _Again(controller, name, out or sink_of(sys.stdout))
+        if controller.interactive and not sure and not await again.agreed(wanted):
+            controller.tell("nothing was run")
             return ExitCode.DECLINED
         code = await again.run(wanted, keep_going=keep_going)
-        return desk.signals.exit_code or code
+        return controller.signals.exit_code or code
 
 
 def _origin(session: SessionFile) -> Origin:
@@ -95,7 +95,7 @@ def _origin(session: SessionFile) -> Origin:
 class _Again:
     """Goes through the steps of one session, and says how each went."""
 
-    desk: SessionDesk
+    controller: SessionController
     name: str
     out: Sink
     codes: list[int] = field(default_factory=list)
@@ -105,7 +105,7 @@ class _Again:
         """Show what is coming and ask once; where questions cannot be asked, the one for each command is enough."""
         from agent.frontends.undo_questions import asking_at
 
-        ask, _ = asking_at(self.desk.confirmer)
+        ask, _ = asking_at(self.controller.confirmer)
         if ask is None:
             return True
         for step in wanted[:_LISTED]:
@@ -118,11 +118,11 @@ class _Again:
 
     async def run(self, wanted: list[Step], *, keep_going: bool) -> int:
         for place, step in enumerate(wanted, 1):
-            self.desk.tell(f"{place}/{len(wanted)} · goal {step.goal} · exit {step.exit_code} then")
+            self.controller.tell(f"{place}/{len(wanted)} · goal {step.goal} · exit {step.exit_code} then")
             outcome, now, word = await self._step(step)
             self._tell(step, now, outcome, word)
             self.counts[outcome] = self.counts.get(outcome, 0) + 1
-            stopped = self.desk.interrupted or self.desk.signals.ended_by is not None
+            stopped = self.controller.interrupted or self.controller.signals.ended_by is not None
             if stopped or (self.codes and self.codes[-1] == ExitCode.CANCELLED):
                 self._hint(wanted, place, keep_going=True)
                 return ExitCode.CANCELLED
@@ -130,14 +130,16 @@ class _Again:
                 self._hint(wanted, place, keep_going=False)
                 break
         told = ", ".join(f"{count:,} {_WORDS[name]}" for name, count in self.counts.items())
-        self.desk.tell(f"{sum(self.counts.values()):,} of {counted(len(wanted), 'command')} of {self.name}: {told}")
+        self.controller.tell(
+            f"{sum(self.counts.values()):,} of {counted(len(wanted), 'command')} of {self.name}: {told}"
+        )
         return max(self.codes, default=ExitCode.DONE) if ExitCode.FAILED not in self.codes else ExitCode.FAILED
 
     def _hint(self, wanted: list[Step], place: int, *, keep_going: bool) -> None:
         rest = len(wanted) - place
         if rest:
             how = "" if keep_going else "; --keep-going goes on all the same"
-            self.desk.tell(f"stopped: {rest:,} not run again; --from {wanted[place].goal} begins there{how}")
+            self.controller.tell(f"stopped: {rest:,} not run again; --from {wanted[place].goal} begins there{how}")
 
     async def _step(self, step: Step) -> tuple[str, int | None, str]:
         """How it went, its exit code now, and what is to be said."""
@@ -153,7 +155,7 @@ class _Again:
             command = edited
         self._enter(step)
         given = UserInput(text=command, shell=True, private=step.private, unlisted=step.unlisted, origin="replay")
-        done = await self.desk.send(given, rehearse="always" if step.via == "rehearsal" else None)
+        done = await self.controller.send(given, rehearse="always" if step.via == "rehearsal" else None)
         return self._judged(step, done)
 
     def _judged(self, step: Step, done: RunOutcome) -> tuple[str, int | None, str]:
@@ -175,28 +177,28 @@ class _Again:
 
     def _enter(self, step: Step) -> None:
         """Go where it ran then, and confine it at least as it was confined then."""
-        ctx = self.desk.ctx
+        ctx = self.controller.ctx
         if ctx.cwd != step.cwd:
             enter: Any = getattr(ctx.executor, "enter", None)
             if enter is not None:
                 enter(step.cwd)
-        setting = cast(Confinement, self.desk.services.settings.confine)
+        setting = cast(Confinement, self.controller.services.settings.confine)
         ctx.confine = strictest((setting, cast(Confinement, step.confine)))
 
     async def _edited(self, command: str) -> str | None:
         """The command as the person completes it, None where nobody is there or the label still stands in it."""
         from agent.audit.replay.replies import LABEL
 
-        if not self.desk.interactive:
+        if not self.controller.interactive:
             return None
-        self.desk.tell(
+        self.controller.tell(
             "a label stands in this command for a secret that is not in the log: put it in, or leave the line empty"
         )
-        text = await complete(self.desk.confirmer, command, self.desk.services.settings.edit_mode)
+        text = await complete(self.controller.confirmer, command, self.controller.services.settings.edit_mode)
         return text if text and text.strip() and LABEL not in text else None
 
     def _tell(self, step: Step, now: int | None, outcome: str, word: str) -> None:
-        if self.desk.services.settings.json:
+        if self.controller.services.settings.json:
             row = {
                 "goal": step.goal,
                 "command": step.command,

@@ -20,7 +20,7 @@ from agent.recording.integrity.verify import verify_or_say
 from agent.recording.reader import SessionFile, list_sessions
 from agent.redaction.key import folder_key
 from agent.redaction.known_values import MIN_KNOWN
-from agent.redaction.prefilter import Sieve
+from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor, secrets_in
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         return ExitCode.DONE
     redactor = _redactor(services, options)
     heads = os.path.join(state_dir(services.loaded.environ), "heads")
-    sieve = Sieve(redactor)
-    rows = [_looked_through(session, heads, redactor, sieve) for session in sessions]
+    prefilter = Prefilter(redactor)
+    rows = [_looked_through(session, heads, redactor, prefilter) for session in sessions]
     holding = [row for row in rows if row.found and row.found.lines]
     as_json = services.settings.json
     if not as_json:
@@ -137,10 +137,10 @@ class _Row:
         return row | ({"reason": self.trouble} if self.trouble else {})
 
 
-def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor, sieve: Sieve) -> _Row:
+def _looked_through(session: SessionFile, heads: str, redactor: SecretRedactor, prefilter: Prefilter) -> _Row:
     row = _Row(session, proven=True)
     try:
-        row.found = find_secrets(session, redactor, sieve)
+        row.found = find_secrets(session, redactor, prefilter)
         if row.found.lines:
             row.proven = verify_or_say(session, heads).sound
     except OSError as error:

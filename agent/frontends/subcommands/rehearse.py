@@ -15,7 +15,7 @@ from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.engine.plain_emitters import NullEmitter
 from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.frontends.line import OwnCommand
-from agent.frontends.one_session import open_desk
+from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
 from agent.frontends.shown import shown
 from agent.protocol.decisions import ConfirmationRequest, Discard, Review
@@ -40,9 +40,9 @@ async def run_rehearse(services: Services, command: str, *, network: bool = Fals
     as_json = services.settings.json
     emitter: Emitter = NullEmitter() if as_json else TerminalEmitter(TerminalEmitterOptions(summary=False))
     onlooker = Onlooker()
-    async with open_desk(services, emitter=emitter, confirmer=onlooker) as desk:
-        outcome = await desk.run(OwnCommand(command), rehearse="only", network=network)
-        interrupted = desk.signals.exit_code or (ExitCode.CANCELLED if desk.interrupted else None)
+    async with open_controller(services, emitter=emitter, confirmer=onlooker) as controller:
+        outcome = await controller.run(OwnCommand(command), rehearse="only", network=network)
+        interrupted = controller.signals.exit_code or (ExitCode.CANCELLED if controller.interrupted else None)
     seen = onlooker.seen
     if seen is None:
         said = outcome.goal.message if outcome.goal is not None else outcome.error_code

@@ -10,11 +10,11 @@ from agent.emitters.console import complain, complain_about
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.engine.plain_emitters import NullEmitter
-from agent.frontends.one_session import open_desk
+from agent.frontends.one_session import open_controller
 from agent.frontends.services import Services
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
-from agent.frontends.undo_controller import UndoDesk, conflict_text, find, rows
+from agent.frontends.undo_controller import UndoController, conflict_text, find, rows
 from agent.frontends.undo_questions import asking_at
 from agent.protocol.errors import InvalidRequest, UndoConflict
 from agent.protocol.outcomes import ExitCode
@@ -43,18 +43,18 @@ async def run_undo(services: Services, *, wanted: str, listing: bool, sure: bool
         complain_about(error)
         return ExitCode.USAGE
     emitter: Emitter | None = NullEmitter() if as_json else None
-    async with open_desk(services, emitter=emitter) as desk:
-        return await _undo(desk, store, wanted, sure=sure)
+    async with open_controller(services, emitter=emitter) as controller:
+        return await _undo(controller, store, wanted, sure=sure)
 
 
-async def _undo(desk: SessionDesk, store: UndoStore, wanted: str, *, sure: bool) -> int:
-    ask, choose = (None, None) if sure else asking_at(desk.confirmer)
+async def _undo(controller: SessionController, store: UndoStore, wanted: str, *, sure: bool) -> int:
+    ask, choose = (None, None) if sure else asking_at(controller.confirmer)
     if not sure and ask is None:
-        desk.tell("agent-shell: nobody is there to ask; --yes takes it back without asking")
+        controller.tell("agent-shell: nobody is there to ask; --yes takes it back without asking")
         return ExitCode.DECLINED
-    undo = UndoDesk(
+    undo = UndoController(
         store,
-        desk.record,
+        controller.record,
         tell=lambda text: complain(shown(text)),
         ask=ask,
         choose=choose,
@@ -66,9 +66,9 @@ async def _undo(desk: SessionDesk, store: UndoStore, wanted: str, *, sure: bool)
         complain(conflict_text(error))
         return ExitCode.FAILED
     if done is None:
-        desk.tell("nothing was taken back")
+        controller.tell("nothing was taken back")
         return ExitCode.DECLINED
-    if desk.services.settings.json:
+    if controller.services.settings.json:
         print_rows([_object(done)], json=True, out=sink_of(sys.stdout))
     return ExitCode.DONE
 

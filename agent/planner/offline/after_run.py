@@ -24,7 +24,7 @@ _GENERIC_ERROR = re.compile(
 _ELSEWHERE = re.compile(r"(?:^|[;&(]\s*)(?:cd|pushd)\s|\s-C\s|\s--git-dir|\s--work-tree|\bssh\s")
 
 
-class Aftermath:
+class AfterRun:
     """The tables in repairs/, each read when it is needed first."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:

@@ -26,7 +26,7 @@ from agent.protocol.replies import Chat, Command, Reply
 from agent.protocol.requests import PlannerRequest
 
 if TYPE_CHECKING:
-    from agent.planner.offline.after_run import Aftermath
+    from agent.planner.offline.after_run import AfterRun
 
 # `git commit -m x` is a command line; `find photos -please` is not.
 _WITH_SUBCOMMANDS = frozenset(
@@ -45,10 +45,10 @@ class Answerer:
         self._remarks = Remarks(self._offers, self._matcher.book.lexicon)
 
     @cached_property
-    def _after(self) -> Aftermath:
-        from agent.planner.offline.after_run import Aftermath  # most goals come before any command
+    def _after(self) -> AfterRun:
+        from agent.planner.offline.after_run import AfterRun  # most goals come before any command
 
-        return Aftermath()
+        return AfterRun()
 
     def answer(self, request: PlannerRequest, around: Surroundings) -> Reply:
         """The reply to the last goal of `request.history`."""

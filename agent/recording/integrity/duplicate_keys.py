@@ -21,10 +21,10 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 _COLON_ESCAPED = b"\\u003"  # `\u003a`, and a few that do no harm
 
 
-def without_twins(piece: bytes) -> bool:
+def has_unique_keys(piece: bytes) -> bool:
     """True where no object of these whole lines can have a key twice; False says nothing.
 
-    Of twins only the last is written again, so what is written has fewer colons than what was read, whoever wrote that and with
+    Of equal keys only the last is written again, so what is written has fewer colons than what was read, whoever wrote that and with
     whatever spacing and escapes. Only where a colon in a text may have been escaped are the quotes counted that begin and end texts.
     """
     try:
@@ -43,7 +43,7 @@ def _bare_quotes(piece: bytes) -> int:
     return single.count(b'"') - single.count(b'\\"')
 
 
-def twin_key(line: bytes) -> str | None:
+def duplicate_key(line: bytes) -> str | None:
     """A key that stands twice in one object of the line, None where there is none or the line is no JSON.
 
     What is no UTF-8 hides none: many a reader passes over that. Raises RecursionError where it is nested too deeply to tell.

@@ -19,7 +19,7 @@ from agent.config.private_folder import PRIVATE_FOLDER, make_folder
 from agent.recording.chained_lines import Link, name_of
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
 from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.head_state import standing
+from agent.recording.integrity.head_state import compare_head
 from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
 from agent.recording.naming import staged_path
 
@@ -89,7 +89,7 @@ def _pairs(fd: int) -> Iterator[tuple[int, Head]]:
             yield offset, head
 
 
-class HeadKeeper:
+class HeadWriter:
     """Keeps the head of one log that is being written. Raises OSError; after that it must not be used any more."""
 
     def __init__(self, heads: str, session_id: str, folder: str, disk: Disk = REAL_DISK) -> None:
@@ -118,7 +118,7 @@ class HeadKeeper:
             self._add(Head(log=log, kept=end, boot=boot_id(), folder=self._folder, doubt=problem))
             return "", problem
         self._offset, head = max(found, key=lambda pair: pair[1].turn)
-        stands = standing(head, end, trailing=trailing, boot=boot_id(), hash_at=hash_at)
+        stands = compare_head(head, end, trailing=trailing, boot=boot_id(), hash_at=hash_at)
         self._head = head
         self._write(
             structs.replace(

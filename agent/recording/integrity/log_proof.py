@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from agent.recording.chained_lines import Link, hash_of_record
 from agent.recording.disk import REAL_DISK, Disk
-from agent.recording.integrity.heads import HeadKeeper
+from agent.recording.integrity.heads import HeadWriter
 from agent.recording.naming import segment_paths
 
 Signer = Callable[[str, str, Link, str], None]
@@ -23,7 +23,7 @@ class Keep(Struct, frozen=True):
     closed: bool
 
 
-class Witness:
+class LogProof:
     """Head and signatures of one log that is written. Never raises: `take_trouble` says once what went wrong."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Witness:
         signer: Signer | None = None,
     ) -> None:
         self._session_id = session_id
-        self._keeper = HeadKeeper(heads, session_id, folder, disk) if heads else None
+        self._writer = HeadWriter(heads, session_id, folder, disk) if heads else None
         self._signer = signer
         self._log = ""
         self._trouble = ""
@@ -46,11 +46,11 @@ class Witness:
         self._log = log
         told: list[tuple[str, str]] = []
 
-        def go_on(keeper: HeadKeeper) -> None:
+        def go_on(writer: HeadWriter) -> None:
             def hash_at(seq: int) -> str | None:
                 return hash_of_record(segment_paths(first), seq)
 
-            told.append(keeper.adopt(log, end, trailing=trailing, hash_at=hash_at))
+            told.append(writer.adopt(log, end, trailing=trailing, hash_at=hash_at))
 
         self._try(go_on)
         return told[0] if told else ("", "")
@@ -59,13 +59,13 @@ class Witness:
         """That record is about to be written."""
         if link.seq == 1:
             self._log = link.hash
-            self._try(lambda keeper: keeper.begin(link))
+            self._try(lambda writer: writer.begin(link))
         else:
-            self._try(lambda keeper: keeper.pending(link))
+            self._try(lambda writer: writer.pending(link))
 
     def after(self, link: Link, kept: Keep, time: str) -> None:
         """It is written. Signed, where something ended with it."""
-        self._try(lambda keeper: keeper.keep(link, synced=kept.synced, lasting=kept.lasting, closed=kept.closed))
+        self._try(lambda writer: writer.keep(link, synced=kept.synced, lasting=kept.lasting, closed=kept.closed))
         if self._signer is not None and kept.lasting:
             self._sign(link, time)
 
@@ -76,15 +76,15 @@ class Witness:
 
     def close(self) -> None:
         """Never raises."""
-        if self._keeper is not None:
-            self._keeper.close()
-            self._keeper = None
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
-    def _try(self, what: Callable[[HeadKeeper], None]) -> None:
-        if self._keeper is None:
+    def _try(self, what: Callable[[HeadWriter], None]) -> None:
+        if self._writer is None:
             return
         try:
-            what(self._keeper)
+            what(self._writer)
         except OSError as error:
             self.close()
             self._trouble = f"the head of this log cannot be kept ({error.strerror or error}): it will not verify"

@@ -16,7 +16,7 @@ from agent.protocol.errors import IoError, RecordingError
 from agent.protocol.events import Event, SessionPruned
 from agent.recording.chained_lines import Link
 from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.integrity.heads import HeadKeeper, is_announced, read_heads
+from agent.recording.integrity.heads import HeadWriter, is_announced, read_heads
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.staged import Change, StagedLog
 from agent.recording.integrity.verify import Checked, verify_session
@@ -161,11 +161,11 @@ def _put_in_place(
     folder = os.path.dirname(session.path)
     doubt = "" if before.sound else f"it did not verify when it was {why}"
     _keep_times(session, staged)
-    keeper = HeadKeeper(heads, session.session_id, folder, disk)
+    writer = HeadWriter(heads, session.session_id, folder, disk)
     new = LogFile(staged.paths[0], disk)  # locked before it has the log's name
     try:
         sync_folder(folder, disk)
-        keeper.announce(before.log, staged.log, staged.link, doubt)
+        writer.announce(before.log, staged.log, staged.link, doubt)
         moves, staged.paths = list(zip(staged.paths, session.files, strict=False)), []
         for path in reversed(remove):  # what is left is found again only without a gap
             disk.unlink(path)
@@ -174,9 +174,9 @@ def _put_in_place(
         for path, place in moves:
             disk.replace(path, place)
         sync_folder(folder, disk)
-        keeper.replaced()
+        writer.replaced()
     finally:
-        keeper.close()
+        writer.close()
         new.close()
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError
 from agent.recording.chained_lines import BEFORE_FIRST, Link
-from agent.recording.integrity.head_state import standing
+from agent.recording.integrity.head_state import compare_head
 from agent.recording.integrity.heads import boot_id, folder_name, is_announced, known_ids, read_heads
 from agent.recording.integrity.slots import Head
 from agent.recording.integrity.walk import Problem, Walk
@@ -96,7 +96,7 @@ def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None
     newest = end.check_signatures(signed) if signatures is not None and walk.events else None
     if walk.problems:
         for path in paths:
-            walk.look_for_twins(path)
+            walk.look_for_duplicate_keys(path)
     state = end.state
     if walk.problems:
         state = "unknown" if end.unknown and len(walk.problems) == 1 + walk.old else "touched"
@@ -149,7 +149,7 @@ class _End:
                 self._wrong(f"event {head.kept.seq} is not the one that its head knows")
             self.state = "unfinished"
             return
-        stands = standing(head, walk.end, trailing=walk.trailing, boot=boot_id(), hash_at=walk.hashes.get)
+        stands = compare_head(head, walk.end, trailing=walk.trailing, boot=boot_id(), hash_at=walk.hashes.get)
         if stands.problem:
             self._wrong(stands.problem)
         elif stands.crash:
@@ -209,10 +209,10 @@ def verify_folder(folder: str, heads: str, signatures: Signatures | None = None)
 
 def _no_copy(checked: Checked, paths: dict[str, str]) -> Checked:
     """A log that stands in one folder under two names would be counted twice, and only one of them goes on. `paths`: by log."""
-    twin = paths.setdefault(checked.log, checked.path) if checked.log else checked.path
-    if twin == checked.path:
+    other = paths.setdefault(checked.log, checked.path) if checked.log else checked.path
+    if other == checked.path:
         return checked
-    problem = Problem(checked.path, 0, f"is the log of {twin} once more: one of them is a copy")
+    problem = Problem(checked.path, 0, f"is the log of {other} once more: one of them is a copy")
     return structs.replace(checked, state="touched", problems=(*checked.problems, problem), note="")
 
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, is_object, line_hash, read_line
-from agent.recording.integrity.duplicate_keys import blocks, twin_key, without_twins
+from agent.recording.integrity.duplicate_keys import blocks, duplicate_key, has_unique_keys
 
 _SPECIAL = frozenset({"log.repaired", "log.rotated", "log.continued"})
 _MOST = 50
-_TWINS_BLOCK = 16 * 1024  # what is made of it is several times as large
+_KEYS_BLOCK = 16 * 1024  # what is made of it is several times as large
 
 
 class Problem(Struct, frozen=True):
@@ -246,20 +246,20 @@ class Walk:
         self._in_long = not newline
         return rest if newline else b""
 
-    def look_for_twins(self, path: str) -> None:
+    def look_for_duplicate_keys(self, path: str) -> None:
         """Name the lines of a file in which a key stands twice. Raises IoError."""
         self._file, number = path, 0
-        for piece, ended in blocks(path, _TWINS_BLOCK):
+        for piece, ended in blocks(path, _KEYS_BLOCK):
             lines = piece.split(b"\n")
-            if not ended or not without_twins(piece):
+            if not ended or not has_unique_keys(piece):
                 for place, line in enumerate(lines, number + 1):
-                    if len(line) <= MAX_LINE and not without_twins(line):
-                        self._twins_of(line, place)
+                    if len(line) <= MAX_LINE and not has_unique_keys(line):
+                        self._duplicate_keys_of(line, place)
             number += len(lines) - 1
 
-    def _twins_of(self, line: bytes, place: int) -> None:
+    def _duplicate_keys_of(self, line: bytes, place: int) -> None:
         try:
-            key = twin_key(line)
+            key = duplicate_key(line)
         except RecursionError:
             self._say(place, "is nested so deeply that keys which stand twice in it cannot be ruled out")
             return

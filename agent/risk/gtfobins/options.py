@@ -26,7 +26,7 @@ _MAX_VALUES = 30
 _SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business that is
 
 
-def judge_ways_out(walker: Walker, name: str, invocation: Invocation) -> None:
+def judge_gtfobins(walker: Walker, name: str, invocation: Invocation) -> None:
     """Findings for what `name` is told to run, besides what its table and handler say."""
     ways = ways_of(name) or (ways_of(name.rstrip("0123456789.").removesuffix("-")) if name[-1:].isdigit() else ())
     if not ways:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.gtfobins.options import judge_ways_out
+from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import NAMING, keep_names, real_program
 from agent.risk.invocations.invocation import Invocation, Output
@@ -81,7 +81,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if result is not None:
             return result
         judge_surroundings(walker, name, invocation)
-        judge_ways_out(walker, name, invocation)
+        judge_gtfobins(walker, name, invocation)
         table = find_program(name)
         judge_leaks(walker, name, invocation, table)
         if table is None:

@@ -17,7 +17,7 @@ seen: dict[int, dict[str, object]] = {}
 
 
 class Watched(executors.RunningCommand):
-    """Tells what its keeper said at the start."""
+    """Tells what its guardian said at the start."""
 
     def run(self) -> object:  # type: ignore[override]
         result = super().run()

@@ -128,7 +128,7 @@ def test_a_folder_that_is_not_ours_is_not_used(make_run: MakeRunner, tmp_path: P
 
 def test_a_job_whose_keeper_was_killed_is_lost_and_said_so(run: Runner) -> None:
     run("sleep 1000 >/dev/null 2>&1 &")
-    os.kill(run.jobs._entries[1].keeper, signal.SIGKILL)
+    os.kill(run.jobs._entries[1].guardian, signal.SIGKILL)
     until(lambda: not run.jobs.listing()[0].running)
     [job] = run.jobs.listing()
     assert (job.lost, job.killed, job.exit_code) == (True, False, None)
@@ -144,21 +144,21 @@ def test_a_number_that_no_job_has(run: Runner) -> None:
 def test_a_job_left_alone_tidies_its_control_group_up(make_run: MakeRunner, marker: Marker) -> None:
     run = make_run()
     run("sleep 1000 >/dev/null 2>&1 &")
-    keeper = run.jobs._entries[1].keeper
+    guardian = run.jobs._entries[1].guardian
     from agent.execution.process_tree.cgroups import groups_of
 
-    if not groups_of(keeper):
+    if not groups_of(guardian):
         pytest.skip("no control group can be made here")
     run.jobs._entries[1].control.close()  # as when the program ends
     run.jobs._entries.clear()
     marker.end()
-    until(lambda: not groups_of(keeper))
+    until(lambda: not groups_of(guardian))
 
 
 # --- sent there by a key ---
 
 
-class Desk:
+class Terminal:
     """A terminal in which the driver runs one command."""
 
     def __init__(self, folder: Path, marker: Marker) -> None:
@@ -198,61 +198,61 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, marker: Marker) -> Iterator[Desk]:
-    desk = Desk(tmp_path, marker)
-    yield desk
-    if desk.child is not None:
-        desk.child.close(force=True)
+def terminal(tmp_path: Path, marker: Marker) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path, marker)
+    yield terminal
+    if terminal.child is not None:
+        terminal.child.close(force=True)
 
 
-def test_ctrl_z_makes_a_job_of_a_running_command(desk: Desk, tmp_path: Path) -> None:
-    child = desk.start("echo begun; while ! test -e go; do sleep 0.02; done; echo later; cd /; exit 5")
+def test_ctrl_z_makes_a_job_of_a_running_command(terminal: Terminal, tmp_path: Path) -> None:
+    child = terminal.start("echo begun; while ! test -e go; do sleep 0.02; done; echo later; cd /; exit 5")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    answer = desk.result()
+    answer = terminal.result()
     [log] = (tmp_path / "jobs").iterdir()
     assert (answer["code"], answer["job"], answer["kept"], answer["interrupted"]) == (0, 1, False, False)
     assert (answer["stdout"], answer["running"]) == ("begun\n", [True])
     assert answer["notes"][0].startswith("it goes on in the background as job 1 (pid ")
     assert answer["notes"][0].endswith(f"; its output goes to {log}")
     (tmp_path / "go").touch()
-    [job] = desk.jobs()
+    [job] = terminal.jobs()
     assert (job["how"], job["exit_code"], job["output"]) == ("sent", 5, "later\n")
 
 
-def test_a_job_reads_the_end_of_its_input_and_keeps_no_terminal(desk: Desk) -> None:
-    child = desk.start("echo begun; read -t 20 x; echo got:$x; (: </dev/tty) 2>/dev/null || echo no terminal; true")
+def test_a_job_reads_the_end_of_its_input_and_keeps_no_terminal(terminal: Terminal) -> None:
+    child = terminal.start("echo begun; read -t 20 x; echo got:$x; (: </dev/tty) 2>/dev/null || echo no terminal; true")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    assert desk.result()["job"] == 1
-    [job] = desk.jobs()
+    assert terminal.result()["job"] == 1
+    [job] = terminal.jobs()
     assert job["output"].endswith("got:\nno terminal\n")
     assert job["exit_code"] == 0
 
 
-def test_a_job_that_draws_its_progress_on_a_terminal_goes_on_drawing(desk: Desk, tmp_path: Path) -> None:
+def test_a_job_that_draws_its_progress_on_a_terminal_goes_on_drawing(terminal: Terminal, tmp_path: Path) -> None:
     program = tmp_path / "ninja"  # gets a terminal for its output
     program.write_text(
         "#!/bin/sh\ntest -t 1 && echo begun\nwhile ! test -e go; do sleep 0.02; done\ntest -t 1; echo later\n"
     )
     program.chmod(0o755)
-    child = desk.start("ninja")
+    child = terminal.start("ninja")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    answer = desk.result()
+    answer = terminal.result()
     assert (answer["job"], answer["stdout"]) == (1, "begun\n")
     (tmp_path / "go").touch()
-    [job] = desk.jobs()
+    [job] = terminal.jobs()
     assert (job["output"], job["exit_code"]) == ("later\n", 0)
 
 
 def test_a_job_that_ends_after_the_program_writes_nothing_where_its_state_went(
-    desk: Desk, tmp_path: Path, marker: Marker
+    terminal: Terminal, tmp_path: Path, marker: Marker
 ) -> None:
-    child = desk.start("echo begun; while ! test -e go; do sleep 0.02; done; echo last")
+    child = terminal.start("echo begun; while ! test -e go; do sleep 0.02; done; echo last")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    desk.result()
+    terminal.result()
     child.kill(signal.SIGKILL)
     child.wait()
     (tmp_path / "go").touch()
@@ -262,50 +262,50 @@ def test_a_job_that_ends_after_the_program_writes_nothing_where_its_state_went(
     assert log.read_text() == "last\n"
 
 
-def test_a_job_has_no_time_out_any_more(desk: Desk) -> None:
-    child = desk.start("echo begun; sleep 1; echo done", TIME_OUT="0.9")
+def test_a_job_has_no_time_out_any_more(terminal: Terminal) -> None:
+    child = terminal.start("echo begun; sleep 1; echo done", TIME_OUT="0.9")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    assert desk.result()["job"] == 1
-    [job] = desk.jobs()
+    assert terminal.result()["job"] == 1
+    [job] = terminal.jobs()
     assert (job["output"], job["exit_code"], job["killed"]) == ("done\n", 0, False)
 
 
-def test_ctrl_c_after_ctrl_z_is_not_the_jobs(desk: Desk, tmp_path: Path) -> None:
-    child = desk.start("echo begun; while ! test -e go; do sleep 0.02; done; echo alive")
+def test_ctrl_c_after_ctrl_z_is_not_the_jobs(terminal: Terminal, tmp_path: Path) -> None:
+    child = terminal.start("echo begun; while ! test -e go; do sleep 0.02; done; echo alive")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    assert desk.result()["job"] == 1
+    assert terminal.result()["job"] == 1
     (tmp_path / "go").touch()
-    assert desk.jobs()[0]["output"] == "alive\n"
+    assert terminal.jobs()[0]["output"] == "alive\n"
 
 
-def test_a_program_that_owns_the_terminal_gets_the_key_itself(desk: Desk, tmp_path: Path) -> None:
+def test_a_program_that_owns_the_terminal_gets_the_key_itself(terminal: Terminal, tmp_path: Path) -> None:
     program = tmp_path / "draws"
     program.write_text("#!/bin/sh\nstty raw -echo\necho ready\ndd bs=1 count=1 2>/dev/null | od -An -tx1\nstty sane\n")
     program.chmod(0o755)
-    child = desk.start("draws")
+    child = terminal.start("draws")
     child.expect_exact(b"ready")
     child.send("\x1a")
     child.expect_exact(b"1a")
-    assert desk.result()["job"] == 0
+    assert terminal.result()["job"] == 0
 
 
-def test_a_job_of_a_program_that_ended_in_the_meantime_is_just_a_result(desk: Desk) -> None:
+def test_a_job_of_a_program_that_ended_in_the_meantime_is_just_a_result(terminal: Terminal) -> None:
     """The key may come when the command is at its end: whichever is first, nothing is lost."""
-    child = desk.start("echo begun; read -t 0.05 x; echo last")
+    child = terminal.start("echo begun; read -t 0.05 x; echo last")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    answer = desk.result()
-    jobs = desk.jobs()
+    answer = terminal.result()
+    jobs = terminal.jobs()
     assert (answer["stdout"] + "".join(job["output"] for job in jobs)).endswith("last\n")
 
 
-def test_a_job_survives_the_death_of_the_program(desk: Desk, tmp_path: Path, marker: Marker) -> None:
-    child = desk.start("echo begun; while ! test -e go; do sleep 0.02; done; echo later >there")
+def test_a_job_survives_the_death_of_the_program(terminal: Terminal, tmp_path: Path, marker: Marker) -> None:
+    child = terminal.start("echo begun; while ! test -e go; do sleep 0.02; done; echo later >there")
     child.expect_exact(b"begun")
     child.send("\x1a")
-    desk.result()
+    terminal.result()
     child.kill(signal.SIGKILL)
     child.wait()
     (tmp_path / "go").touch()

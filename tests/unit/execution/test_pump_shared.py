@@ -1,4 +1,4 @@
-"""The pump beside another reader of the same output: a keeper that goes on with a command in the background."""
+"""The pump beside another reader of the same output: a guardian that goes on with a command in the background."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.unit.execution.running import MakeRunner
 
 
 def test_output_that_somebody_else_was_quicker_to_read_is_no_fault() -> None:
-    ours, keepers = socket.socketpair()
+    ours, guardians = socket.socketpair()
     read_end, write_end = os.pipe()
     again = os.dup(read_end)  # ready at the same time, and empty once the other was read
     os.set_blocking(read_end, False)
     try:
         os.write(write_end, b"said once")
-        wire.send(keepers, {"event": "kept"})
+        wire.send(guardians, {"event": "kept"})
         captures = {"stdout": HeadTail(100, 100), "stderr": HeadTail(100, 100)}
         ending = Pump(Channels(control=ours, outputs={read_end: "stdout", again: "stderr"}), captures, None).run()
         assert ending.kept
@@ -33,7 +33,7 @@ def test_output_that_somebody_else_was_quicker_to_read_is_no_fault() -> None:
         for fd in (read_end, write_end, again):
             os.close(fd)
         ours.close()
-        keepers.close()
+        guardians.close()
 
 
 class LateSelector(selectors.SelectSelector):
@@ -46,14 +46,14 @@ class LateSelector(selectors.SelectSelector):
 
 
 def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, keepers = socket.socketpair()
+    ours, guardians = socket.socketpair()
     master, slave = os.openpty()
     tty.setraw(slave)
     try:
         monkeypatch.setattr(selectors, "DefaultSelector", LateSelector)
         monkeypatch.setattr(LateSelector, "late", master)
         os.write(slave, b"\x1b[?1049h" + b"x" * 3000)
-        wire.send(keepers, {"event": "ended"})
+        wire.send(guardians, {"event": "ended"})
         captures = {"stdout": HeadTail(0, 4000), "stderr": HeadTail(0, 100)}
         Pump(Channels(control=ours, outputs={}, master=master, pass_through=True), captures, None).run()
         assert captures["stdout"].total == 3008
@@ -61,7 +61,7 @@ def test_the_last_words_on_a_terminal_are_read_though_nothing_tells_of_them(monk
         for fd in (master, slave):
             os.close(fd)
         ours.close()
-        keepers.close()
+        guardians.close()
 
 
 def test_a_slow_display_is_no_background_process(make_run: MakeRunner) -> None:

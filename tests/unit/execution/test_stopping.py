@@ -56,7 +56,7 @@ def test_no_survivors_of_a_cancel(run: Runner, marker: Marker, name: str) -> Non
 
 
 def test_a_second_cancel_is_not_waited_for_when_the_sink_is_stuck(run: Runner, marker: Marker) -> None:
-    """The keeper stops the command even while nobody reads its output."""
+    """The guardian stops the command even while nobody reads its output."""
     cancel = CancellationToken()
     stuck = threading.Event()
 

@@ -11,17 +11,17 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from agent.frontends.screen import Screen
-from tests.support.prompt_desk import Desk, FakeProcesses, Recording
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, Recording
 
 
 @pytest.fixture
-def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+def terminal(request: pytest.FixtureRequest) -> Iterator[FakeTerminal]:
     stream = Recording()
     with create_pipe_input() as keys:
         output = Vt100_Output(
             stream, lambda: Size(24, 80), term="xterm", default_color_depth=ColorDepth.DEPTH_1_BIT, enable_cpr=False
         )
-        yield Desk(Screen(input=keys, output=output), keys, stream)
+        yield FakeTerminal(Screen(input=keys, output=output), keys, stream)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.external_programs import edit_text
-from tests.support.prompt_desk import FakeProcesses
+from tests.support.fake_terminal import FakeProcesses
 
 
 @pytest.mark.parametrize("real", ["vim.basic", "vim.tiny", "nvim", "vim", "gvim"])

@@ -13,9 +13,9 @@ from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.repl.repl import run_repl
 from agent.memory.examples import experience_line
 from agent.memory.model import Experience
+from tests.support.fake_terminal import FakeTerminal, request_for
 from tests.support.fakes import FakePlanner, run, say
 from tests.support.front_services import World
-from tests.support.prompt_desk import Desk, request_for
 
 
 def test_it_is_one_dim_line_above_the_command() -> None:
@@ -36,7 +36,7 @@ def test_too_little_is_not_said() -> None:
     )
 
 
-def test_the_repl_says_it(desk: Desk, tmp_path: Path) -> None:
+def test_the_repl_says_it(terminal: FakeTerminal, tmp_path: Path) -> None:
     asked: list[tuple[str, str]] = []
 
     def experience(command: str, cwd: str) -> str:
@@ -47,26 +47,26 @@ def test_the_repl_says_it(desk: Desk, tmp_path: Path) -> None:
     world.services = replace(world.services, experience=experience)
 
     async def main() -> int:
-        desk.keys.send_text("do\r")
-        repl = asyncio.ensure_future(run_repl(world.services, desk.screen))
+        terminal.keys.send_text("do\r")
+        repl = asyncio.ensure_future(run_repl(world.services, terminal.screen))
         async with asyncio.timeout(15):
             while not asked:
                 await asyncio.sleep(0.005)
             for keys in ("\r", "exit\r"):
                 await asyncio.sleep(0.05)
-                desk.keys.send_text(keys)
+                terminal.keys.send_text(keys)
             return await repl
 
     assert asyncio.run(main()) == 0
-    assert "used before: 2 of 3 succeeded here" in desk.seen
+    assert "used before: 2 of 3 succeeded here" in terminal.seen
     assert asked == [("change it", world.contexts[0].cwd)]
 
 
-def test_a_dumb_terminal_says_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_says_it(terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
     async def answer(screen: object, question: str) -> str:
         return "n"
 
     monkeypatch.setattr("agent.frontends.confirm.plain_confirm.read_plain_line", answer)
-    confirmer = PlainConfirmer(desk.screen, experience=lambda command, cwd: "used before: 2 of 3 succeeded here")
+    confirmer = PlainConfirmer(terminal.screen, experience=lambda command, cwd: "used before: 2 of 3 succeeded here")
     asyncio.run(confirmer.confirm(request_for("ls", "low")))
-    assert "used before: 2 of 3 succeeded here" in desk.seen
+    assert "used before: 2 of 3 succeeded here" in terminal.seen

@@ -10,7 +10,7 @@ import pytest
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.protocol.decisions import Approved, Confirmation, RiskReport
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import Desk, FakeProcesses, request_for, typed
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, request_for, typed
 
 CTRL_U, ENTER, LEFT, F2, ALT_E = "\x15", "\r", "\x1b[D", "\x1bOQ", "\x1be"
 
@@ -19,27 +19,29 @@ def rate(command: str, cwd: str) -> RiskReport:
     return classify(command)
 
 
-def answer(desk: Desk, processes: FakeProcesses, command: str, *keys: str, pager: str = "") -> Confirmation:
-    confirmer = PromptConfirmer(desk.screen, processes, {"PAGER": pager}, rate)
-    return typed(desk, lambda: confirmer.confirm(request_for(command)), *keys, pause=0.1)
+def answer(terminal: FakeTerminal, processes: FakeProcesses, command: str, *keys: str, pager: str = "") -> Confirmation:
+    confirmer = PromptConfirmer(terminal.screen, processes, {"PAGER": pager}, rate)
+    return typed(terminal, lambda: confirmer.confirm(request_for(command)), *keys, pause=0.1)
 
 
 @pytest.mark.parametrize("key", [F2, ALT_E])
-def test_edited_text_is_explained_and_text_and_cursor_are_kept(desk: Desk, processes: FakeProcesses, key: str) -> None:
+def test_edited_text_is_explained_and_text_and_cursor_are_kept(
+    terminal: FakeTerminal, processes: FakeProcesses, key: str
+) -> None:
     keys = (CTRL_U + "rm -rf build" + LEFT * 5, key, "my-", ENTER)
-    assert answer(desk, processes, "ls", *keys) == Approved(command="rm -rf my-build")
-    assert "deletes build with everything below" in desk.seen
-    assert "deletes files" in desk.seen, "what the program is for"
-    assert "lists files" not in desk.seen, "that was the text before it was edited"
+    assert answer(terminal, processes, "ls", *keys) == Approved(command="rm -rf my-build")
+    assert "deletes build with everything below" in terminal.seen
+    assert "deletes files" in terminal.seen, "what the program is for"
+    assert "lists files" not in terminal.seen, "that was the text before it was edited"
 
 
-def test_a_long_explanation_goes_through_the_pager(desk: Desk, processes: FakeProcesses) -> None:
+def test_a_long_explanation_goes_through_the_pager(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     shown: list[str] = []
     processes.edit = lambda path: shown.append(Path(path).read_text())
     command = " && ".join(f"cp file{n} copy{n}" for n in range(12))
     pager = shutil.which("cat") or "cat"
     keys = (LEFT * 3, F2, "#", ENTER)
-    assert answer(desk, processes, command, *keys, ENTER, pager=pager) == Approved(
+    assert answer(terminal, processes, command, *keys, ENTER, pager=pager) == Approved(
         command=command[:-3] + "#" + command[-3:]
     )
     assert processes.calls[0][0] == pager
@@ -47,8 +49,8 @@ def test_a_long_explanation_goes_through_the_pager(desk: Desk, processes: FakePr
     assert "only if that worked" in shown[0]
 
 
-def test_what_is_explained_cannot_act_on_the_terminal(desk: Desk, processes: FakeProcesses) -> None:
+def test_what_is_explained_cannot_act_on_the_terminal(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     command = "echo \x1b]0;title\x07 \u202e rm"
-    assert answer(desk, processes, command, F2, ENTER) == Approved(command=command)
-    assert "\x1b]0;" not in desk.raw
-    assert "\u202e" not in desk.raw
+    assert answer(terminal, processes, command, F2, ENTER) == Approved(command=command)
+    assert "\x1b]0;" not in terminal.raw
+    assert "\u202e" not in terminal.raw

@@ -19,7 +19,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.screen import Screen
 from agent.protocol.decisions import CancelGoal, RiskReport
-from tests.support.prompt_desk import Desk, FakeProcesses, Recording, report_of, request_for
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, Recording, report_of, request_for
 
 CTRL_C, CTRL_U = "\x03", "\x15"
 ROWS, COLUMNS = 24, 80
@@ -58,7 +58,7 @@ class Frames(Recording):
 
 
 @pytest.fixture
-def frames() -> Iterator[tuple[Desk, Frames]]:
+def frames() -> Iterator[tuple[FakeTerminal, Frames]]:
     stream = Frames()
     with create_pipe_input() as keys:
         output = Vt100_Output(
@@ -68,7 +68,7 @@ def frames() -> Iterator[tuple[Desk, Frames]]:
             default_color_depth=ColorDepth.DEPTH_1_BIT,
             enable_cpr=False,
         )
-        yield Desk(Screen(input=keys, output=output), keys, stream), stream
+        yield FakeTerminal(Screen(input=keys, output=output), keys, stream), stream
 
 
 class Slow:
@@ -85,23 +85,23 @@ class Slow:
         return report_of(command, level_of(command))
 
 
-def edit(desk: Desk, stream: Frames, rate: Slow, start: str, keys: list[str], last: str) -> None:
+def edit(terminal: FakeTerminal, stream: Frames, rate: Slow, start: str, keys: list[str], last: str) -> None:
     """Type `keys`, some of them in one go, and leave when the badge of `last` stands on the screen."""
 
     async def type_them() -> None:
         for part in keys:
-            desk.keys.send_text(part)
+            terminal.keys.send_text(part)
             await asyncio.sleep(0)
             if random.Random(part + str(len(stream.seen))).random() < 0.5:
                 await asyncio.sleep(0.002)
         async with asyncio.timeout(10):
             while (level_of(last), last.rstrip()) not in list(stream.prompts())[-1:]:
                 await asyncio.sleep(0.005)
-        desk.keys.send_text(CTRL_C)
+        terminal.keys.send_text(CTRL_C)
 
     async def run() -> None:
         request = request_for(start, level_of(start))
-        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, rate)
+        confirmer = PromptConfirmer(terminal.screen, FakeProcesses(), {}, rate)
         answer, _ = await asyncio.gather(confirmer.confirm(request), type_them())
         assert answer == CancelGoal()
 
@@ -109,8 +109,8 @@ def edit(desk: Desk, stream: Frames, rate: Slow, start: str, keys: list[str], la
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_frame_shows_the_level_of_another_text(frames: tuple[Desk, Frames], seed: int) -> None:
-    desk, stream = frames
+def test_no_frame_shows_the_level_of_another_text(frames: tuple[FakeTerminal, Frames], seed: int) -> None:
+    terminal, stream = frames
     generator = random.Random(seed)
     text, keys = "rm -rf build", []
     for _ in range(120):
@@ -124,7 +124,7 @@ def test_no_frame_shows_the_level_of_another_text(frames: tuple[Desk, Frames], s
         keys.append(key)
     text += "x"
     keys.append("x")
-    edit(desk, stream, Slow(seed), "rm -rf build", keys, text)
+    edit(terminal, stream, Slow(seed), "rm -rf build", keys, text)
     shown = list(stream.prompts())
     assert len(shown) > 20
     assert len({level for level, _ in shown}) > 1
@@ -132,31 +132,31 @@ def test_no_frame_shows_the_level_of_another_text(frames: tuple[Desk, Frames], s
         assert level in (None, level_of(visible)), visible
 
 
-def test_badge_is_there_for_a_text_whose_beginning_is_out_of_sight(frames: tuple[Desk, Frames]) -> None:
-    desk, stream = frames
+def test_badge_is_there_for_a_text_whose_beginning_is_out_of_sight(frames: tuple[FakeTerminal, Frames]) -> None:
+    terminal, stream = frames
     pasted = "echo " + "x" * 10_000
 
     async def person() -> None:
-        desk.keys.send_text(CTRL_U + f"\x1b[200~{pasted}\x1b[201~")
+        terminal.keys.send_text(CTRL_U + f"\x1b[200~{pasted}\x1b[201~")
         for last in (pasted, pasted + "y"):
             wanted = f" {level_of(last)} "
             async with asyncio.timeout(10):
                 while not any("F1 keys" in row and wanted in row for row in stream.seen[-1]):
                     await asyncio.sleep(0.005)
             assert not any(BADGE.match(row) for row in stream.seen[-1]), "the beginning is not on the screen"
-            desk.keys.send_text("y")
-        desk.keys.send_text(CTRL_C)
+            terminal.keys.send_text("y")
+        terminal.keys.send_text(CTRL_C)
 
     async def run() -> None:
-        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, Slow(1))
+        confirmer = PromptConfirmer(terminal.screen, FakeProcesses(), {}, Slow(1))
         await asyncio.gather(confirmer.confirm(request_for("ls", "low")), person())
 
     asyncio.run(run())
 
 
-def test_one_rating_at_a_time_and_the_newest_text_last(frames: tuple[Desk, Frames]) -> None:
-    desk, stream = frames
+def test_one_rating_at_a_time_and_the_newest_text_last(frames: tuple[FakeTerminal, Frames]) -> None:
+    terminal, stream = frames
     rate = Slow(7)
-    edit(desk, stream, rate, "ls", list(" /some/folder/with/many/names"), "ls /some/folder/with/many/names")
+    edit(terminal, stream, rate, "ls", list(" /some/folder/with/many/names"), "ls /some/folder/with/many/names")
     assert rate.asked[-1] == "ls /some/folder/with/many/names"
     assert len(rate.asked) <= 29

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from agent.frontends.external_programs import copy_text, edit_text, editor_words, show_long
-from tests.support.prompt_desk import Desk, FakeProcesses
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal
 
 
 def test_the_editor_is_the_persons() -> None:
@@ -38,26 +38,26 @@ def test_an_editor_that_removes_the_file_changes_nothing(processes: FakeProcesse
     assert "could not be used" in trouble
 
 
-def test_pager_only_for_what_does_not_fit(desk: Desk, processes: FakeProcesses) -> None:
-    asyncio.run(show_long("short", desk.screen, processes, {}))
+def test_pager_only_for_what_does_not_fit(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    asyncio.run(show_long("short", terminal.screen, processes, {}))
     assert processes.calls == []
-    assert "short" in desk.seen
-    asyncio.run(show_long("\n".join("line" for _ in range(100)), desk.screen, processes, {"PAGER": "cat -u"}))
+    assert "short" in terminal.seen
+    asyncio.run(show_long("\n".join("line" for _ in range(100)), terminal.screen, processes, {"PAGER": "cat -u"}))
     assert processes.calls[0][:2] == ("cat", "-u")
 
 
-def test_a_pager_that_fails_does_not_swallow_the_text(desk: Desk, processes: FakeProcesses) -> None:
+def test_a_pager_that_fails_does_not_swallow_the_text(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     processes.code = 127
-    asyncio.run(show_long("\n".join(f"line {n}" for n in range(100)), desk.screen, processes, {}))
-    assert "line 99" in desk.seen
+    asyncio.run(show_long("\n".join(f"line {n}" for n in range(100)), terminal.screen, processes, {}))
+    assert "line 99" in terminal.seen
 
 
-def test_copy_by_terminal_and_tool(desk: Desk, processes: FakeProcesses, tmp_path: Path) -> None:
-    said = asyncio.run(copy_text("größe", desk.screen, processes, {}))
-    assert f"\x1b]52;c;{base64.b64encode('größe'.encode()).decode()}\x07" in desk.raw
+def test_copy_by_terminal_and_tool(terminal: FakeTerminal, processes: FakeProcesses, tmp_path: Path) -> None:
+    said = asyncio.run(copy_text("größe", terminal.screen, processes, {}))
+    assert f"\x1b]52;c;{base64.b64encode('größe'.encode()).decode()}\x07" in terminal.raw
     assert said == "copied 5 characters by the terminal"
 
 
-def test_too_much_for_the_terminal_is_said(desk: Desk, processes: FakeProcesses) -> None:
-    assert "not copied" in asyncio.run(copy_text("x" * 100_000, desk.screen, processes, {}))
-    assert "\x1b]52" not in desk.raw
+def test_too_much_for_the_terminal_is_said(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert "not copied" in asyncio.run(copy_text("x" * 100_000, terminal.screen, processes, {}))
+    assert "\x1b]52" not in terminal.raw

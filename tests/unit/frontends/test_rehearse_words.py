@@ -10,7 +10,7 @@ import pytest
 
 from agent.frontends.line import OwnCommand
 from agent.frontends.repl.rehearse_commands import rehearse
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import InvalidRequest
 
 
@@ -29,7 +29,7 @@ class Session:
         pass
 
     def take(self, text: str) -> None:
-        asyncio.run(rehearse(cast("SessionDesk", self), text))
+        asyncio.run(rehearse(cast("SessionController", self), text))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from agent.frontends.repl.commands import help_text
 from agent.frontends.repl.repl import welcome
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
-from tests.support.prompt_desk import request_for
+from tests.support.fake_terminal import request_for
 
 
 def text(lines: list[Fragments]) -> list[str]:

@@ -50,7 +50,7 @@ def policy(*rules: Rule) -> Callable[[str], Policy]:
     return lambda cwd: Policy(files=files, place=Place(workspace=WORK, home="/home/you"))
 
 
-class Desk:
+class GateWorld:
     """A gate over the real classifier and the real policy; the executor says whether it can confine."""
 
     def __init__(self, person: FakePerson, *rules: Rule, unconfinable: str = "", **approval: object) -> None:
@@ -137,60 +137,62 @@ def test_a_rule_says_confine_in_its_file():
 
 
 def test_the_setting_reaches_executor_log_and_person():
-    desk = Desk(FakePerson(), confine="workspace")
-    assert desk.run("touch x").outcome == "ran"
-    (ran,) = desk.executor.ran
+    world = GateWorld(FakePerson(), confine="workspace")
+    assert world.run("touch x").outcome == "ran"
+    (ran,) = world.executor.ran
     assert (ran.confine, ran.workspace) == ("workspace", WORK)
-    assert [event.confine for event in desk.started()] == ["workspace"]
-    assert desk.person.asked[0].confining.how == "by workspace"
+    assert [event.confine for event in world.started()] == ["workspace"]
+    assert world.person.asked[0].confining.how == "by workspace"
 
 
 def test_an_edit_is_confined_as_what_it_is_now():
-    desk = Desk(FakePerson(Approved(command="make test")), MAKE)
-    assert desk.run("ls").outcome == "ran"
-    assert desk.executor.ran[0].confine == "workspace"
+    world = GateWorld(FakePerson(Approved(command="make test")), MAKE)
+    assert world.run("ls").outcome == "ran"
+    assert world.executor.ran[0].confine == "workspace"
 
 
 def test_what_cannot_be_confined_is_rated_higher_and_asked_as_not_confined():
-    desk = Desk(FakePerson(), unconfinable="no way here", confine="workspace", mode="low")
-    assert desk.run("ls").outcome == "ran"
-    (request,) = desk.person.asked
+    world = GateWorld(FakePerson(), unconfinable="no way here", confine="workspace", mode="low")
+    assert world.run("ls").outcome == "ran"
+    (request,) = world.person.asked
     assert request.report.level is Level.MEDIUM
     assert request.report.findings[0].rule == "confine.none"
     text = ["".join(part for _, part in line) for line in heading(request)]
     assert "not confined: no way here" in text
-    assert desk.executor.ran[0].confine == "off"
-    assert [event.confine for event in desk.started()] == ["off"]
+    assert world.executor.ran[0].confine == "off"
+    assert [event.confine for event in world.started()] == ["off"]
 
 
 def test_medium_that_cannot_be_confined_needs_the_word():
-    desk = Desk(FakePerson(words=["no"]), unconfinable="no way here", confine="read-only")
-    assert desk.run("rm x").outcome == "declined"
-    assert desk.executor.ran == []
+    world = GateWorld(FakePerson(words=["no"]), unconfinable="no way here", confine="read-only")
+    assert world.run("rm x").outcome == "declined"
+    assert world.executor.ran == []
 
 
 @pytest.mark.parametrize("rules", [(), (MAKE,)])
 def test_nothing_runs_unconfined_without_a_person(rules):
     confine = "off" if rules else "workspace"
-    desk = Desk(FakePerson(), *rules, unconfinable="no way here", confine=confine, mode="medium", interactive=False)
-    item = desk.run("make test")
+    world = GateWorld(
+        FakePerson(), *rules, unconfinable="no way here", confine=confine, mode="medium", interactive=False
+    )
+    item = world.run("make test")
     assert item.outcome == "refused"
     assert "no way here" in item.remark
-    assert desk.executor.ran == []
-    confirmed = [r.event for r in desk.recorder.records if isinstance(r.event, CommandConfirmed)]
+    assert world.executor.ran == []
+    confirmed = [r.event for r in world.recorder.records if isinstance(r.event, CommandConfirmed)]
     assert [event.decision for event in confirmed] == ["refused"]
 
 
 def test_an_approve_mode_asks_where_a_person_is():
-    desk = Desk(FakePerson(), unconfinable="no way here", confine="no-network", mode="medium")
-    assert desk.run("ls").outcome == "ran"
-    assert len(desk.person.asked) == 1
+    world = GateWorld(FakePerson(), unconfinable="no way here", confine="no-network", mode="medium")
+    assert world.run("ls").outcome == "ran"
+    assert len(world.person.asked) == 1
 
 
 def test_the_heading_says_how_and_what_it_leaves_open():
-    desk = Desk(FakePerson(), confine="workspace")
-    desk.run("touch x")
-    request = desk.person.asked[0]
+    world = GateWorld(FakePerson(), confine="workspace")
+    world.run("touch x")
+    request = world.person.asked[0]
     import msgspec
 
     request = msgspec.structs.replace(
@@ -256,6 +258,6 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
     ],
 )
 def test_a_tool_writes_no_file_that_a_command_could_not(mode, path, written):
-    desk = Desk(FakePerson(), confine=mode)
-    assert asyncio.run(desk.gate.authorize_write(path, "text")) is written
-    assert len(desk.person.asked) == written
+    world = GateWorld(FakePerson(), confine=mode)
+    assert asyncio.run(world.gate.authorize_write(path, "text")) is written
+    assert len(world.person.asked) == written

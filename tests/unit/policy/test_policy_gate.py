@@ -41,7 +41,7 @@ class Facts(FakeFacts):
         return RiskContext(cwd=cwd or WORK, home="/home/you", workspace=WORK)
 
 
-class Desk:
+class GateWorld:
     """A gate over the real classifier and the real policy."""
 
     def __init__(self, person: FakePerson, policy: Callable[[str], Policy], **approval: object) -> None:
@@ -80,40 +80,40 @@ def policy(*rules: Rule) -> Callable[[str], Policy]:
 
 
 def test_an_allowed_command_runs_unasked_and_the_log_says_why() -> None:
-    desk = Desk(FakePerson(), policy(ALLOW))
-    assert desk.run("git push origin main").outcome == "ran"
-    (event,) = desk.events(CommandConfirmed)
+    world = GateWorld(FakePerson(), policy(ALLOW))
+    assert world.run("git push origin main").outcome == "ran"
+    (event,) = world.events(CommandConfirmed)
     assert isinstance(event, CommandConfirmed)
     assert (event.by, event.remark) == ("policy", "allowed by policy.toml:push")
 
 
 def test_a_denied_command_never_reaches_the_person() -> None:
-    desk = Desk(FakePerson(), policy(DENY))
-    item = desk.run("sudo nc -l 9")
+    world = GateWorld(FakePerson(), policy(DENY))
+    item = world.run("sudo nc -l 9")
     assert (item.outcome, item.remark) == ("refused", "never [policy.toml:no-nc]")
 
 
 def test_an_edit_is_held_against_policy_again() -> None:
-    desk = Desk(FakePerson(Approved(command="nc h 9")), policy(DENY))
-    assert desk.run("ls").outcome == "refused"
-    assert len(desk.events(CommandRated)) == 2
+    world = GateWorld(FakePerson(Approved(command="nc h 9")), policy(DENY))
+    assert world.run("ls").outcome == "refused"
+    assert len(world.events(CommandRated)) == 2
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("proceed", "ran"), ("", "declined")])
 def test_a_rule_may_ask_for_the_word(word: str, outcome: str) -> None:
-    desk = Desk(FakePerson(Approved(command="make"), words=[word]), policy(TYPE), mode="medium")
-    assert desk.run("make").outcome == outcome
+    world = GateWorld(FakePerson(Approved(command="make"), words=[word]), policy(TYPE), mode="medium")
+    assert world.run("make").outcome == outcome
 
 
 def test_the_word_is_declined_where_nobody_is() -> None:
-    assert Desk(FakePerson(), policy(TYPE), mode="medium", interactive=False).run("make").outcome == "declined"
+    assert GateWorld(FakePerson(), policy(TYPE), mode="medium", interactive=False).run("make").outcome == "declined"
 
 
 def test_what_a_tool_writes_is_a_program_for_policy() -> None:
-    desk = Desk(FakePerson(), policy(NOTES, NO_SRC))
-    assert desk.writes(f"{WORK}/notes/a.md")
-    assert not desk.writes(f"{WORK}/src/a.py")
-    by = [(event.decision, event.by) for event in desk.events(CommandConfirmed) if isinstance(event, CommandConfirmed)]
+    world = GateWorld(FakePerson(), policy(NOTES, NO_SRC))
+    assert world.writes(f"{WORK}/notes/a.md")
+    assert not world.writes(f"{WORK}/src/a.py")
+    by = [(event.decision, event.by) for event in world.events(CommandConfirmed) if isinstance(event, CommandConfirmed)]
     assert by == [("approved", "policy"), ("refused", "policy")]
 
 
@@ -121,16 +121,16 @@ def test_what_a_tool_writes_is_a_program_for_policy() -> None:
     "path", [f"{WORK}/notes/../src/a", f"{WORK}/notes2/a", "/etc/passwd", f"{WORK}/notes/.git/hooks/pre-commit"]
 )
 def test_no_rule_lets_a_tool_write_elsewhere_unasked(path: str) -> None:
-    desk = Desk(FakePerson(), policy(NOTES, NO_SRC), interactive=False)
-    assert not desk.writes(path)
+    world = GateWorld(FakePerson(), policy(NOTES, NO_SRC), interactive=False)
+    assert not world.writes(path)
 
 
 def test_a_policy_that_crashes_refuses() -> None:
     def broken(cwd: str) -> Policy:
         raise RuntimeError("defect")
 
-    desk = Desk(FakePerson(Approved(command="ls")), broken, mode="medium")
-    item = desk.run("ls")
+    world = GateWorld(FakePerson(Approved(command="ls")), broken, mode="medium")
+    item = world.run("ls")
     assert item.outcome == "refused"
     assert "RuntimeError" in item.remark
-    assert not Desk(FakePerson(), broken, mode="medium").writes(str(Path(WORK) / "x"))
+    assert not GateWorld(FakePerson(), broken, mode="medium").writes(str(Path(WORK) / "x"))

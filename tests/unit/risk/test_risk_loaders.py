@@ -121,7 +121,7 @@ def test_little_languages() -> None:
     assert wrong == []
 
 
-def test_of_programs_with_many_ways_out_unknown_options_are_medium() -> None:
+def test_of_programs_known_to_gtfobins_unknown_options_are_medium() -> None:
     for name in ("fzf", "parallel"):
         assert classify(f"{name} --later x").level is Level.MEDIUM
     for command in (

@@ -1,6 +1,6 @@
 """Answer what a held process asks the kernel for: do it where its rights allow that, else refuse it, or end the command.
 
-One thread of the keeper listens; should it be gone, the kernel answers ENOSYS by itself, so nothing ever hangs and nothing slips through.
+One thread of the guardian listens; should it be gone, the kernel answers ENOSYS by itself, so nothing ever hangs and nothing slips through.
 Standard library only.
 """
 
@@ -80,7 +80,7 @@ class AskedCalls:
     def __init__(self, listener: int, plan: LockPlan, descriptors: OwnDescriptors, ended: Callable[[], None]) -> None:
         self._listener = listener
         self._ended = ended
-        self._keeper = os.getpid()
+        self._guardian = os.getpid()
         self._files = AskedFiles(plan, descriptors)
         self._sockets = AskedSockets(plan)
         self._by_number = AskedDescriptors(descriptors, self._files.may_change)
@@ -284,13 +284,13 @@ class AskedCalls:
         raise Refused(f"send a signal to {'everybody' if target == -1 else f'process {abs(target)}'}", code=errno.EPERM)
 
     def _is_own(self, pid: int) -> bool:
-        """Whether a process descends from the keeper, to which orphans of the command are handed."""
+        """Whether a process descends from the guardian, to which orphans of the command are handed."""
         for _ in range(1000):
             parent = Caller(pid).status("PPid") if pid > 1 else ""
             if not parent:
                 return False
             pid = int(parent)
-            if pid == self._keeper:
+            if pid == self._guardian:
                 return True
         return False
 

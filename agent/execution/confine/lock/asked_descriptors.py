@@ -1,4 +1,4 @@
-"""Do for a held process what needs no name: change its terminal, lock a file. Standard library only; runs beside the keeper.
+"""Do for a held process what needs no name: change its terminal, lock a file. Standard library only; runs beside the guardian.
 
 The number of a descriptor may mean another file by the time of the call, so a copy of it is judged, and it is done to that.
 """

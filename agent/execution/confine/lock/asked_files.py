@@ -1,4 +1,4 @@
-"""Do for a held process what it asks of files, where its rights allow that. Standard library only; runs beside the keeper.
+"""Do for a held process what it asks of files, where its rights allow that. Standard library only; runs beside the guardian.
 
 The kernel's notice holds only an address of a name, which the process could change while we look. So the name is read once, the file is
 opened by us, its real place is judged, and what was asked for is done to that very file: never is the process's own call let through.

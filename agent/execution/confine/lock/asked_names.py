@@ -1,6 +1,6 @@
 """Find what a name means to the process that says it, without meaning ourselves: `/proc/self` is that process, wherever it comes up.
 
-Standard library only; runs beside the keeper.
+Standard library only; runs beside the guardian.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Do for a held process what it asks of sockets, where its rights allow that. Standard library only; runs beside the keeper."""
+"""Do for a held process what it asks of sockets, where its rights allow that. Standard library only; runs beside the guardian."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _for_all(*, network: bool) -> tuple[bytes, bytes]:
 
 
 def apart(group: int, *, network: bool) -> bytes:
-    """The filter, packed, of a command that may not join one group of processes: that of its keeper, whom a signal to its own would end.
+    """The filter, packed, of a command that may not join one group of processes: that of its guardian, whom a signal to its own would end.
 
     Quick in a process that was forked from one that has called it.
     """

@@ -24,7 +24,7 @@ class OwnDescriptors:
     """Of all processes below this one. `shell`: the process that may write down the shell's state; `streams`: what it began with."""
 
     def __init__(self, shell: int, streams: list[int]) -> None:
-        self._keeper = os.getpid()
+        self._guardian = os.getpid()
         self._shell = (shell, _image(shell))
         self._terminals = {_identity(os.fstat(stream)) for stream in streams if os.isatty(stream)}
 
@@ -74,7 +74,7 @@ class OwnDescriptors:
 
     def _processes(self, caller: Caller) -> list[int]:
         """The one that asks, then all others."""
-        return list(dict.fromkeys((caller.process(), *descendants(self._keeper))))
+        return list(dict.fromkeys((caller.process(), *descendants(self._guardian))))
 
 
 def _index(device: int) -> int:

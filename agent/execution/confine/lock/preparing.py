@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from agent.execution.confine.confiner import gains_rights
 from agent.execution.confine.ladder import Trial
 from agent.execution.confine.lock.plan import LockPlan, temporary
-from agent.execution.confine.plan import Grounds
+from agent.execution.confine.plan import WriteFolders
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import Rights
@@ -26,9 +26,9 @@ _POINTER = re.compile(r"gitdir: (.+)\n?")
 class Holder:
     """Finds out once whether a command can be held here, and prepares plans. Thread-safe; methods may take some milliseconds."""
 
-    def __init__(self, helper: Helper, grounds: Grounds) -> None:
+    def __init__(self, helper: Helper, write_folders: WriteFolders) -> None:
         self._helper = helper
-        self._grounds = grounds
+        self._write_folders = write_folders
         self._lock = threading.Lock()
         self._trial: Trial | None = None
 
@@ -48,7 +48,7 @@ class Holder:
 
     def plan(self, rights: Rights, env: Mapping[str, str], files: Iterable[str]) -> LockPlan:
         """What a process with these rights may touch. `files`: paths of single files that our own lines in its shell write."""
-        protected = (*self._grounds.protected, "/etc/agent-shell")
+        protected = (*self._write_folders.protected, "/etc/agent-shell")
         return LockPlan(
             write=tuple(os.fsencode(_place(path)) for path in rights.write),
             repositories=tuple(os.fsencode(path) for folder in rights.repositories for path in _insides(folder)),

@@ -94,9 +94,9 @@ def test_an_unknown_kind_of_sandbox_is_an_error():
 
 def test_where_it_is_not_linux_nothing_is_promised(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    standing = ladder.Ladder(Helper()).standing("workspace", True)
-    assert standing.rung is None
-    assert standing.reason == "darwin has no confinement that agent-shell could use"
+    choice = ladder.Ladder(Helper()).choose("workspace", True)
+    assert choice.rung is None
+    assert choice.reason == "darwin has no confinement that agent-shell could use"
 
 
 def test_a_trial_that_could_not_be_made_is_made_again(monkeypatch):

@@ -28,7 +28,7 @@ mkdir -p void/inner; chmod 711 void; chmod 1750 void/inner; ln -s nowhere broken
 """
 
 
-class Desk:
+class TreeWorld:
     """A folder with a tree, and a state folder beside it."""
 
     def __init__(self, base: Path) -> None:
@@ -60,8 +60,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    yield Desk(tmp_path)
+def world(tmp_path: Path) -> Iterator[TreeWorld]:
+    yield TreeWorld(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -105,30 +105,30 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         "rmdir void/inner void",
     ],
 )
-def test_a_direct_run_is_taken_back_and_done_again(desk: Desk, command: str) -> None:
-    before = desk.listing()
-    undo_id = desk.run(command)
-    after = desk.listing()
+def test_a_direct_run_is_taken_back_and_done_again(world: TreeWorld, command: str) -> None:
+    before = world.listing()
+    undo_id = world.run(command)
+    after = world.listing()
     assert undo_id and before != after
-    assert desk.journals.conflicts(undo_id) == ()
-    desk.journals.undo(undo_id)
-    assert not differences(before, desk.listing())
-    assert desk.journals.conflicts(undo_id) == ()
-    desk.journals.undo(undo_id)
-    assert not differences(after, desk.listing())
+    assert world.journals.conflicts(undo_id) == ()
+    world.journals.undo(undo_id)
+    assert not differences(before, world.listing())
+    assert world.journals.conflicts(undo_id) == ()
+    world.journals.undo(undo_id)
+    assert not differences(after, world.listing())
 
 
-def test_what_changed_nothing_leaves_nothing(desk: Desk) -> None:
-    assert desk.run("touch -r a a; false && rm b") == ""
-    assert desk.journals.entries() == ()
+def test_what_changed_nothing_leaves_nothing(world: TreeWorld) -> None:
+    assert world.run("touch -r a a; false && rm b") == ""
+    assert world.journals.entries() == ()
 
 
-def test_the_entry_tells_what_it_is(desk: Desk) -> None:
-    desk.run("rm a # secret")
-    (entry,) = desk.journals.entries()
+def test_the_entry_tells_what_it_is(world: TreeWorld) -> None:
+    world.run("rm a # secret")
+    (entry,) = world.journals.entries()
     assert (entry.kind, entry.state, entry.command, entry.changes) == ("direct", "committed", "rm a # ***", 1)
     assert entry.held_bytes > 0
-    assert stat.S_IMODE(os.stat(desk.state + "/undo/journals/" + entry.undo_id).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(world.state + "/undo/journals/" + entry.undo_id).st_mode) == 0o700
 
 
 @pytest.mark.parametrize(
@@ -140,85 +140,85 @@ def test_the_entry_tells_what_it_is(desk: Desk) -> None:
         ("rm -rf /", "/", "that is too much to keep"),
     ],
 )
-def test_what_cannot_be_kept_is_said(desk: Desk, command: str, path: str, reason: str) -> None:
-    plan = desk.images.plan(desk.approved(command).report, str(desk.folder))
+def test_what_cannot_be_kept_is_said(world: TreeWorld, command: str, path: str, reason: str) -> None:
+    plan = world.images.plan(world.approved(command).report, str(world.folder))
     assert Conflict(path=path, reason=reason) in plan.not_kept
     assert not plan.kept
 
 
-def test_what_is_too_large_is_said(desk: Desk) -> None:
-    images = PreImages(desk.state, most_bytes=100_000, most_files=3)
-    (desk.folder / "large").write_bytes(bytes(range(256)) * 1000)
-    report = desk.approved("rm -r d large a").report
-    plan = images.plan(report, str(desk.folder))
-    assert plan.kept == (str(desk.folder / "a"),)
+def test_what_is_too_large_is_said(world: TreeWorld) -> None:
+    images = PreImages(world.state, most_bytes=100_000, most_files=3)
+    (world.folder / "large").write_bytes(bytes(range(256)) * 1000)
+    report = world.approved("rm -r d large a").report
+    plan = images.plan(report, str(world.folder))
+    assert plan.kept == (str(world.folder / "a"),)
     assert {conflict.reason for conflict in plan.not_kept} == {"there is more of it than is kept"}
 
 
-def test_nothing_is_left_behind_when_nothing_ran(desk: Desk) -> None:
-    approved = desk.approved("rm a")
-    desk.images.take(desk.images.plan(approved.report, str(desk.folder)), approved, cwd=str(desk.folder)).drop()
-    assert desk.journals.entries() == ()
-    assert os.listdir(desk.state + "/undo/journals") == []
+def test_nothing_is_left_behind_when_nothing_ran(world: TreeWorld) -> None:
+    approved = world.approved("rm a")
+    world.images.take(world.images.plan(approved.report, str(world.folder)), approved, cwd=str(world.folder)).drop()
+    assert world.journals.entries() == ()
+    assert os.listdir(world.state + "/undo/journals") == []
 
 
-def test_planning_changes_nothing(desk: Desk) -> None:
-    desk.images.plan(desk.approved("rm -r d a").report, str(desk.folder))
-    assert not os.path.exists(desk.state)
+def test_planning_changes_nothing(world: TreeWorld) -> None:
+    world.images.plan(world.approved("rm -r d a").report, str(world.folder))
+    assert not os.path.exists(world.state)
 
 
-def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(desk: Desk) -> None:
-    before = desk.listing()
-    approved = desk.approved("rm -r d")
+def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(world: TreeWorld) -> None:
+    before = world.listing()
+    approved = world.approved("rm -r d")
     child = os.fork()
     if child == 0:
-        plan = desk.images.plan(approved.report, str(desk.folder))
-        desk.images.take(plan, approved, cwd=str(desk.folder))
-        subprocess.run(["bash", "-c", "rm -r d"], cwd=desk.folder, check=False)
+        plan = world.images.plan(approved.report, str(world.folder))
+        world.images.take(plan, approved, cwd=str(world.folder))
+        subprocess.run(["bash", "-c", "rm -r d"], cwd=world.folder, check=False)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    (entry,) = desk.journals.entries()
+    (entry,) = world.journals.entries()
     assert (entry.state, entry.note) == ("committed", "agent-shell ended while this ran")
-    desk.journals.undo(entry.undo_id)
-    assert not differences(before, desk.listing())
+    world.journals.undo(entry.undo_id)
+    assert not differences(before, world.listing())
 
 
-def test_a_run_that_goes_on_is_left_alone(desk: Desk) -> None:
-    approved = desk.approved("rm a")
-    taken = desk.images.take(desk.images.plan(approved.report, str(desk.folder)), approved, cwd=str(desk.folder))
-    (entry,) = desk.journals.entries()
+def test_a_run_that_goes_on_is_left_alone(world: TreeWorld) -> None:
+    approved = world.approved("rm a")
+    taken = world.images.take(world.images.plan(approved.report, str(world.folder)), approved, cwd=str(world.folder))
+    (entry,) = world.journals.entries()
     assert entry.state == "pending"
-    os.unlink(desk.folder / "a")
+    os.unlink(world.folder / "a")
     undo_id = taken.finish()
-    desk.journals.undo(undo_id)
-    assert (desk.folder / "a").read_text() == "one\n"
+    world.journals.undo(undo_id)
+    assert (world.folder / "a").read_text() == "one\n"
 
 
-def test_runs_on_the_same_file_are_taken_back_one_after_the_other(desk: Desk) -> None:
+def test_runs_on_the_same_file_are_taken_back_one_after_the_other(world: TreeWorld) -> None:
     commands = ["echo 2 > a", "chmod 600 a", "echo 3 >> a", "mv a c", "sed -i s/3/4/ c", "rm c"]
-    states, ids = [desk.listing()], []
+    states, ids = [world.listing()], []
     for command in commands:
-        ids.append(desk.run(command))
-        states.append(desk.listing())
+        ids.append(world.run(command))
+        states.append(world.listing())
     for number in reversed(range(len(commands))):
         if number:
-            assert desk.journals.conflicts(ids[number - 1]), commands[number]
-        assert desk.journals.conflicts(ids[number]) == (), commands[number]
-        desk.journals.undo(ids[number])
-        assert not differences(states[number], desk.listing()), commands[number]
+            assert world.journals.conflicts(ids[number - 1]), commands[number]
+        assert world.journals.conflicts(ids[number]) == (), commands[number]
+        world.journals.undo(ids[number])
+        assert not differences(states[number], world.listing()), commands[number]
     for number in range(len(commands)):
-        assert desk.journals.conflicts(ids[number]) == (), commands[number]
-        desk.journals.undo(ids[number])
-        assert not differences(states[number + 1], desk.listing()), commands[number]
+        assert world.journals.conflicts(ids[number]) == (), commands[number]
+        world.journals.undo(ids[number])
+        assert not differences(states[number + 1], world.listing()), commands[number]
 
 
-def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(desk: Desk) -> None:
+def test_a_link_that_leads_elsewhere_by_now_is_no_pre_image(world: TreeWorld) -> None:
     """What was promised would not be kept, and somebody else's file would be changed."""
-    approved = desk.approved("echo new > d/x")
-    plan = desk.images.plan(approved.report, str(desk.folder))
-    assert plan.kept == (str(desk.folder / "d" / "x"),)
-    os.rename(desk.folder / "d", desk.folder / "real")
-    os.symlink(desk.folder / "real", desk.folder / "d")
+    approved = world.approved("echo new > d/x")
+    plan = world.images.plan(approved.report, str(world.folder))
+    assert plan.kept == (str(world.folder / "d" / "x"),)
+    os.rename(world.folder / "d", world.folder / "real")
+    os.symlink(world.folder / "real", world.folder / "d")
     with pytest.raises(IoError):
-        desk.images.take(plan, approved, cwd=str(desk.folder))
-    assert desk.journals.entries() == ()
+        world.images.take(plan, approved, cwd=str(world.folder))
+    assert world.journals.entries() == ()

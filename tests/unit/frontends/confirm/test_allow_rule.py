@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.services import RuleDesk
+from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.session_rules import SessionRules
 from agent.protocol.decisions import (
@@ -26,7 +26,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import RecordingError
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import Desk, FakeProcesses, typed
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, typed
 
 CTRL_C, CTRL_U, ENTER, ESC = "\x03", "\x15", "\r", "\x1b"
 F7, F8, F9 = "\x1b[18~", "\x1b[19~", "\x1b[20~"
@@ -48,8 +48,8 @@ class Home:
         )
 
     @property
-    def rules(self) -> RuleDesk:
-        return RuleDesk(
+    def rules(self) -> RuleController:
+        return RuleController(
             path=str(self.policy_path),
             session_rules=lambda: self.session_rules,
             policy=lambda cwd: self.files.policy(workspace=str(self.work), session="s1"),
@@ -75,9 +75,9 @@ class Home:
         return self.policy_path.read_text() if self.policy_path.exists() else ""
 
 
-def flat(desk: Desk) -> str:
+def flat(terminal: FakeTerminal) -> str:
     """What was written, however its lines were broken."""
-    return " ".join(re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", desk.seen).split())
+    return " ".join(re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", terminal.seen).split())
 
 
 @pytest.fixture
@@ -86,54 +86,59 @@ def home(tmp_path: Path) -> Home:
 
 
 def answer(
-    desk: Desk, home: Home, command: str, *keys: str, processes: FakeProcesses | None = None, edit_mode: str = "emacs"
+    terminal: FakeTerminal,
+    home: Home,
+    command: str,
+    *keys: str,
+    processes: FakeProcesses | None = None,
+    edit_mode: str = "emacs",
 ) -> Confirmation:
     """Press `keys`, each once everything before it was drawn."""
     environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
     confirmer = PromptConfirmer(
-        desk.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
+        terminal.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
     )
-    return typed(desk, lambda: confirmer.confirm(home.request(command)), *keys, pause=0.1)
+    return typed(terminal, lambda: confirmer.confirm(home.request(command)), *keys, pause=0.1)
 
 
-def test_rule_for_this_workspace_and_the_command_still_waits(desk: Desk, home: Home) -> None:
-    assert answer(desk, home, "rm -rf build", F8, ENTER, "w", ENTER, CTRL_C) == CancelGoal()
+def test_rule_for_this_workspace_and_the_command_still_waits(terminal: FakeTerminal, home: Home) -> None:
+    assert answer(terminal, home, "rm -rf build", F8, ENTER, "w", ENTER, CTRL_C) == CancelGoal()
     assert f'workspace = "{home.work}"' in home.written
     assert 'paths = ["./build"]' in home.written
     assert stat.S_IMODE(home.policy_path.stat().st_mode) == 0o600
-    assert "in ./build, runs without asking" in flat(desk)
-    assert ":policy forget rm-build" in flat(desk)
-    assert "still be asked" not in flat(desk)
+    assert "in ./build, runs without asking" in flat(terminal)
+    assert ":policy forget rm-build" in flat(terminal)
+    assert "still be asked" not in flat(terminal)
     assert len(home.recorded) == 1
     assert 'name = "rm-build"' in home.recorded[0]
 
 
-def test_text_and_cursor_are_kept(desk: Desk, home: Home) -> None:
+def test_text_and_cursor_are_kept(terminal: FakeTerminal, home: Home) -> None:
     keys = (CTRL_U + "make test", ESC + "b", F8, ENTER, "s", ENTER, "x", ENTER)
-    assert answer(desk, home, "ls", *keys) == Approved(command="make xtest")
+    assert answer(terminal, home, "ls", *keys) == Approved(command="make xtest")
     assert [rule.name for rule in home.session_rules.file.rules] == ["make-test"]
     assert home.written == ""
 
 
 @pytest.mark.parametrize(("key", "line"), [("h", "until ="), ("d", "until ="), ("a", "")])
-def test_other_limits(desk: Desk, home: Home, key: str, line: str) -> None:
-    answer(desk, home, "npm run test", F8, ENTER, key, ENTER, CTRL_C)
+def test_other_limits(terminal: FakeTerminal, home: Home, key: str, line: str) -> None:
+    answer(terminal, home, "npm run test", F8, ENTER, key, ENTER, CTRL_C)
     assert 'words = ["run", "test"]' in home.written
     assert ("until =" in home.written) is bool(line)
     assert "workspace =" not in home.written
-    assert ("everywhere and for good" in flat(desk)) is (key == "a")
+    assert ("everywhere and for good" in flat(terminal)) is (key == "a")
 
 
 @pytest.mark.parametrize("keys", [(CTRL_C,), (ENTER, CTRL_C), (ENTER, ENTER, "x", ENTER, CTRL_C)])
-def test_no_rule_without_a_limit_that_was_chosen(desk: Desk, home: Home, keys: tuple[str, ...]) -> None:
-    assert answer(desk, home, "make test", F8, *keys, ENTER) == Approved(command="make test")
+def test_no_rule_without_a_limit_that_was_chosen(terminal: FakeTerminal, home: Home, keys: tuple[str, ...]) -> None:
+    assert answer(terminal, home, "make test", F8, *keys, ENTER) == Approved(command="make test")
     assert home.written == ""
     assert home.recorded == []
-    assert "no rule was made" in flat(desk)
+    assert "no rule was made" in flat(terminal)
 
 
-def test_pasting_chooses_nothing(desk: Desk, home: Home) -> None:
-    answer(desk, home, "make test", F8, ENTER, "\x1b[200~a\r\x1b[201~", CTRL_C, CTRL_C)
+def test_pasting_chooses_nothing(terminal: FakeTerminal, home: Home) -> None:
+    answer(terminal, home, "make test", F8, ENTER, "\x1b[200~a\r\x1b[201~", CTRL_C, CTRL_C)
     assert home.written == ""
 
 
@@ -148,33 +153,33 @@ def test_pasting_chooses_nothing(desk: Desk, home: Home) -> None:
         ("", "no program in it"),
     ],
 )
-def test_what_cannot_be_allowed_says_why(desk: Desk, home: Home, command: str, why: str) -> None:
-    answer(desk, home, "true", CTRL_U + command, F8, CTRL_C)
-    assert why in flat(desk)
+def test_what_cannot_be_allowed_says_why(terminal: FakeTerminal, home: Home, command: str, why: str) -> None:
+    answer(terminal, home, "true", CTRL_U + command, F8, CTRL_C)
+    assert why in flat(terminal)
     assert home.written == ""
 
 
-def test_editing_into_nonsense_loses_nothing(desk: Desk, home: Home) -> None:
+def test_editing_into_nonsense_loses_nothing(terminal: FakeTerminal, home: Home) -> None:
     keys = (F8, "oops ", ENTER, "\x7f" * 5, ENTER, "w", ENTER, CTRL_C)
-    answer(desk, home, "make test", *keys)
-    assert "TOML" in flat(desk)
+    answer(terminal, home, "make test", *keys)
+    assert "TOML" in flat(terminal)
     assert 'name = "make-test"' in home.written
     assert "oops" not in home.written
 
 
-def test_wider_than_a_rule_may_be_is_refused(desk: Desk, home: Home) -> None:
+def test_wider_than_a_rule_may_be_is_refused(terminal: FakeTerminal, home: Home) -> None:
     processes = FakeProcesses()
 
     def edit(path: str) -> None:
         Path(path).write_text('[[rule]]\nname = "all"\naction = "allow"\nprogram = "make"\n')
 
     processes.edit = edit
-    answer(desk, home, "make test", F8, F7, ENTER, CTRL_C, CTRL_C, processes=processes)
-    assert "would allow everything make can do" in flat(desk)
+    answer(terminal, home, "make test", F8, F7, ENTER, CTRL_C, CTRL_C, processes=processes)
+    assert "would allow everything make can do" in flat(terminal)
     assert home.written == ""
 
 
-def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
+def test_editor_of_the_person_can_narrow_it(terminal: FakeTerminal, home: Home) -> None:
     processes = FakeProcesses()
 
     def edit(path: str) -> None:
@@ -182,54 +187,54 @@ def test_editor_of_the_person_can_narrow_it(desk: Desk, home: Home) -> None:
         Path(path).write_text("# mine\n" + text.replace('"make-test"', '"mine"'))
 
     processes.edit = edit
-    answer(desk, home, "make test", F8, F7, ENTER, "w", ENTER, CTRL_C, processes=processes)
+    answer(terminal, home, "make test", F8, F7, ENTER, "w", ENTER, CTRL_C, processes=processes)
     assert "# mine" in home.written
     assert 'name = "mine"' in home.written
-    assert "which says:" in flat(desk)
+    assert "which says:" in flat(terminal)
 
 
-def test_broken_policy_file_is_left_alone(desk: Desk, home: Home) -> None:
+def test_broken_policy_file_is_left_alone(terminal: FakeTerminal, home: Home) -> None:
     home.policy_path.parent.mkdir(parents=True)
     home.policy_path.write_text("[[rule\n")
-    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
+    answer(terminal, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
     assert home.written == "[[rule\n"
-    assert "cannot be read as TOML" in flat(desk)
+    assert "cannot be read as TOML" in flat(terminal)
 
 
-def test_stricter_rule_elsewhere_is_told(desk: Desk, home: Home) -> None:
+def test_stricter_rule_elsewhere_is_told(terminal: FakeTerminal, home: Home) -> None:
     home.policy_path.parent.mkdir(parents=True, mode=0o700)
     home.policy_path.write_text('[[rule]]\nname = "q"\naction = "ask"\nprogram = "make"\nreason = "slow"\n')
     os.chmod(home.policy_path, 0o600)
-    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C)
-    assert "will still be asked for: slow" in flat(desk)
+    answer(terminal, home, "make test", F8, ENTER, "w", ENTER, CTRL_C)
+    assert "will still be asked for: slow" in flat(terminal)
 
 
-def test_without_a_log_there_is_no_rule(desk: Desk, home: Home) -> None:
+def test_without_a_log_there_is_no_rule(terminal: FakeTerminal, home: Home) -> None:
     home.log_is_broken = True
-    answer(desk, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
+    answer(terminal, home, "make test", F8, ENTER, "w", ENTER, CTRL_C, CTRL_C)
     assert home.written == ""
-    assert "no rule was made" in flat(desk)
+    assert "no rule was made" in flat(terminal)
 
 
-def test_second_rule_gets_another_name(desk: Desk, home: Home) -> None:
-    answer(desk, home, "git push origin main", F8, ENTER, "w", ENTER, CTRL_C)
-    answer(desk, home, "git push fork main", F8, ENTER, "w", ENTER, CTRL_C)
+def test_second_rule_gets_another_name(terminal: FakeTerminal, home: Home) -> None:
+    answer(terminal, home, "git push origin main", F8, ENTER, "w", ENTER, CTRL_C)
+    answer(terminal, home, "git push fork main", F8, ENTER, "w", ENTER, CTRL_C)
     assert 'name = "git-push"' in home.written
     assert 'name = "git-push-2"' in home.written
 
 
-def test_not_offered_where_rules_cannot_be_kept(desk: Desk, home: Home) -> None:
+def test_not_offered_where_rules_cannot_be_kept(terminal: FakeTerminal, home: Home) -> None:
     async def run() -> None:
-        confirmer = PromptConfirmer(desk.screen, FakeProcesses(), {}, home.rate)
-        desk.keys.send_text(F8)
-        typist = asyncio.get_running_loop().call_later(0.2, desk.keys.send_text, CTRL_C)
+        confirmer = PromptConfirmer(terminal.screen, FakeProcesses(), {}, home.rate)
+        terminal.keys.send_text(F8)
+        typist = asyncio.get_running_loop().call_later(0.2, terminal.keys.send_text, CTRL_C)
         assert await confirmer.confirm(home.request("make")) == CancelGoal()
         typist.cancel()
 
     asyncio.run(run())
-    assert "rules cannot be made here" in flat(desk)
+    assert "rules cannot be made here" in flat(terminal)
 
 
-def test_in_vi_mode(desk: Desk, home: Home) -> None:
-    answer(desk, home, "make test", F8, "# mine" + F9, ENTER, "w", ENTER, CTRL_C, edit_mode="vi")
+def test_in_vi_mode(terminal: FakeTerminal, home: Home) -> None:
+    answer(terminal, home, "make test", F8, "# mine" + F9, ENTER, "w", ENTER, CTRL_C, edit_mode="vi")
     assert "# mine\n[[rule]]" in home.written

@@ -19,22 +19,22 @@ from agent.protocol.decisions import (
     Remark,
     Skipped,
 )
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 
 CTRL_U, CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x15", "\x03", "\x04", "\r", "\x1b\r"
 F1, F2, F3, F4, F5, F7, F10 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[18~", "\x1b[21~"
 
 
-def confirmer(desk: Desk, processes: FakeProcesses, **options: str) -> PromptConfirmer:
+def confirmer(terminal: FakeTerminal, processes: FakeProcesses, **options: str) -> PromptConfirmer:
     environ = {"EDITOR": "my-editor --wait", "HOME": "/nowhere"}
-    return PromptConfirmer(desk.screen, processes, environ, rate_by_word, **options)
+    return PromptConfirmer(terminal.screen, processes, environ, rate_by_word, **options)
 
 
 def answer(
-    desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str, **options: str
+    terminal: FakeTerminal, processes: FakeProcesses, request: ConfirmationRequest, *keys: str, **options: str
 ) -> Confirmation:
     """Type `keys` once the prompt stands: each part after the one before was read."""
-    return typed(desk, lambda: confirmer(desk, processes, **options).confirm(request), *keys)
+    return typed(terminal, lambda: confirmer(terminal, processes, **options).confirm(request), *keys)
 
 
 @pytest.mark.parametrize(
@@ -60,53 +60,56 @@ def answer(
         ((F10, ENTER), Approved(command="cp a b")),
     ],
 )
-def test_keys(desk: Desk, processes: FakeProcesses, keys: tuple[str, ...], expected: Confirmation) -> None:
-    assert answer(desk, processes, request_for("cp a b"), *keys) == expected
+def test_keys(terminal: FakeTerminal, processes: FakeProcesses, keys: tuple[str, ...], expected: Confirmation) -> None:
+    assert answer(terminal, processes, request_for("cp a b"), *keys) == expected
 
 
-def test_pasted_lines_do_not_run(desk: Desk, processes: FakeProcesses) -> None:
+def test_pasted_lines_do_not_run(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     pasted = "\x1b[200~; echo one\r\necho two\n\x1b[201~"
-    got = answer(desk, processes, request_for("true"), pasted, "#" + ENTER)
+    got = answer(terminal, processes, request_for("true"), pasted, "#" + ENTER)
     assert got == Approved(command="true; echo one\necho two\n#")
 
 
-def test_own_command_has_no_planner_to_remark_to(desk: Desk, processes: FakeProcesses) -> None:
-    assert answer(desk, processes, request_for("ls", origin="person"), F5, F4, ENTER) == Approved(command="ls")
+def test_own_command_has_no_planner_to_remark_to(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert answer(terminal, processes, request_for("ls", origin="person"), F5, F4, ENTER) == Approved(command="ls")
 
 
-def test_keys_typed_before_the_prompt_are_not_its_answer(desk: Desk, processes: FakeProcesses) -> None:
+def test_keys_typed_before_the_prompt_are_not_its_answer(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     from prompt_toolkit.input.typeahead import store_typeahead
     from prompt_toolkit.key_binding.key_processor import KeyPress
     from prompt_toolkit.keys import Keys
 
-    store_typeahead(desk.screen.input, [KeyPress(Keys.ControlM, "\r")])
-    assert answer(desk, processes, request_for("rm x"), CTRL_C) == CancelGoal()
+    store_typeahead(terminal.screen.input, [KeyPress(Keys.ControlM, "\r")])
+    assert answer(terminal, processes, request_for("rm x"), CTRL_C) == CancelGoal()
 
 
-def test_level_reason_and_why_are_words_on_the_screen(desk: Desk, processes: FakeProcesses) -> None:
+def test_level_reason_and_why_are_words_on_the_screen(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     answer(
-        desk, processes, request_for("rm -r build", "high", why="frees space", safety_off=True, is_root=True), CTRL_C
+        terminal,
+        processes,
+        request_for("rm -r build", "high", why="frees space", safety_off=True, is_root=True),
+        CTRL_C,
     )
     for words in ("high risk", "it changes files", "why: frees space", "safety is off", "as root", "SAFETY OFF"):
-        assert words in desk.seen
+        assert words in terminal.seen
 
 
-def test_badge_follows_the_text_and_says_edited(desk: Desk, processes: FakeProcesses) -> None:
-    answer(desk, processes, request_for("cp a b"), CTRL_U + "rm x", CTRL_C)
-    assert "medium ❯" in desk.seen
-    assert "high edited ❯" in desk.seen
+def test_badge_follows_the_text_and_says_edited(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    answer(terminal, processes, request_for("cp a b"), CTRL_U + "rm x", CTRL_C)
+    assert "medium ❯" in terminal.seen
+    assert "high edited ❯" in terminal.seen
 
 
-def test_hidden_characters_are_written_out_and_kept(desk: Desk, processes: FakeProcesses) -> None:
+def test_hidden_characters_are_written_out_and_kept(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     command = "echo a\u202eb\u200bc\x1b[31m\x07"
-    assert answer(desk, processes, request_for(command), ENTER) == Approved(command=command)
-    assert "<U+202E>" in desk.seen
-    assert "<U+200B>" in desk.seen
-    assert "\u202e" not in desk.raw
-    assert "^[[31m" in desk.seen
+    assert answer(terminal, processes, request_for(command), ENTER) == Approved(command=command)
+    assert "<U+202E>" in terminal.seen
+    assert "<U+200B>" in terminal.seen
+    assert "\u202e" not in terminal.raw
+    assert "^[[31m" in terminal.seen
 
 
-def test_editor_gets_a_private_file_and_its_text_comes_back(desk: Desk, processes: FakeProcesses) -> None:
+def test_editor_gets_a_private_file_and_its_text_comes_back(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     modes: list[int] = []
 
     def edit(path: str) -> None:
@@ -115,55 +118,55 @@ def test_editor_gets_a_private_file_and_its_text_comes_back(desk: Desk, processe
             file.write("echo from editor\n")
 
     processes.edit = edit
-    assert answer(desk, processes, request_for("ls"), F7, ENTER) == Approved(command="echo from editor")
+    assert answer(terminal, processes, request_for("ls"), F7, ENTER) == Approved(command="echo from editor")
     assert modes == [0o600, 0o700]
     assert processes.calls[0][:2] == ("my-editor", "--wait")
     assert not os.path.exists(processes.calls[0][2])
 
 
-def test_failing_editor_changes_nothing(desk: Desk, processes: FakeProcesses) -> None:
+def test_failing_editor_changes_nothing(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     processes.code = 1
-    assert answer(desk, processes, request_for("ls"), "\x18\x05", ENTER) == Approved(command="ls")
-    assert "exit code 1" in desk.seen
+    assert answer(terminal, processes, request_for("ls"), "\x18\x05", ENTER) == Approved(command="ls")
+    assert "exit code 1" in terminal.seen
 
 
-def test_explain_shows_findings_of_the_edited_text(desk: Desk, processes: FakeProcesses) -> None:
-    answer(desk, processes, request_for("ls"), CTRL_U + "rm x", F2, CTRL_C)
-    assert "test.rule" in desk.seen
+def test_explain_shows_findings_of_the_edited_text(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    answer(terminal, processes, request_for("ls"), CTRL_U + "rm x", F2, CTRL_C)
+    assert "test.rule" in terminal.seen
 
 
 @pytest.mark.parametrize("mode", ["vi", "emacs"])
-def test_edit_modes(desk: Desk, processes: FakeProcesses, mode: str) -> None:
-    assert answer(desk, processes, request_for("ls"), " x" + ENTER, edit_mode=mode) == Approved(command="ls x")
+def test_edit_modes(terminal: FakeTerminal, processes: FakeProcesses, mode: str) -> None:
+    assert answer(terminal, processes, request_for("ls"), " x" + ENTER, edit_mode=mode) == Approved(command="ls x")
 
 
-def test_vi_keys(desk: Desk, processes: FakeProcesses) -> None:
-    assert answer(desk, processes, request_for("ls foo"), "\x1b", "0dw", ENTER, edit_mode="vi") == Approved(
+def test_vi_keys(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert answer(terminal, processes, request_for("ls foo"), "\x1b", "0dw", ENTER, edit_mode="vi") == Approved(
         command="foo"
     )
 
 
 @pytest.mark.parametrize("command", ["echo " + "x" * 200_000, "\n".join(f"echo line {n}" for n in range(500))])
-def test_long_commands(desk: Desk, processes: FakeProcesses, command: str) -> None:
-    assert answer(desk, processes, request_for(command), "y", ENTER, ENTER) == Approved(command=command + "y")
-    assert "a long command" in desk.seen
+def test_long_commands(terminal: FakeTerminal, processes: FakeProcesses, command: str) -> None:
+    assert answer(terminal, processes, request_for(command), "y", ENTER, ENTER) == Approved(command=command + "y")
+    assert "a long command" in terminal.seen
 
 
 @pytest.mark.parametrize(("typed", "expected"), [("proceed", "proceed"), ("yes", "yes"), ("", "")])
-def test_word(desk: Desk, processes: FakeProcesses, typed: str, expected: str) -> None:
-    assert ask_word(desk, processes, typed + ENTER) == expected
-    assert "proceed" in desk.seen
-    assert "it changes files" in desk.seen
+def test_word(terminal: FakeTerminal, processes: FakeProcesses, typed: str, expected: str) -> None:
+    assert ask_word(terminal, processes, typed + ENTER) == expected
+    assert "proceed" in terminal.seen
+    assert "it changes files" in terminal.seen
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
-def test_word_cancelled(desk: Desk, processes: FakeProcesses, key: str) -> None:
-    assert ask_word(desk, processes, key) is None
+def test_word_cancelled(terminal: FakeTerminal, processes: FakeProcesses, key: str) -> None:
+    assert ask_word(terminal, processes, key) is None
 
 
-def ask_word(desk: Desk, processes: FakeProcesses, keys: str) -> str | None:
-    desk.keys.send_text(keys)
-    return asyncio.run(confirmer(desk, processes).ask_word(request_for("rm -rf /", "high")))
+def ask_word(terminal: FakeTerminal, processes: FakeProcesses, keys: str) -> str | None:
+    terminal.keys.send_text(keys)
+    return asyncio.run(confirmer(terminal, processes).ask_word(request_for("rm -rf /", "high")))
 
 
 @pytest.mark.parametrize(
@@ -175,21 +178,21 @@ def ask_word(desk: Desk, processes: FakeProcesses, keys: str) -> str | None:
         (CTRL_C, CancelGoal()),
     ],
 )
-def test_write(desk: Desk, processes: FakeProcesses, keys: str, expected: Confirmation) -> None:
+def test_write(terminal: FakeTerminal, processes: FakeProcesses, keys: str, expected: Confirmation) -> None:
     request = request_for("write_file a.py", origin="tool", kind="write", preview="x = 1\n\x1b[2Jy = 2")
-    assert answer(desk, processes, request, keys) == expected
-    assert "x = 1" in desk.seen
-    assert "\x1b[2J" not in desk.raw
+    assert answer(terminal, processes, request, keys) == expected
+    assert "x = 1" in terminal.seen
+    assert "\x1b[2J" not in terminal.raw
 
 
-def test_closed_input_cancels(desk: Desk, processes: FakeProcesses) -> None:
-    desk.keys.close()
-    assert asyncio.run(confirmer(desk, processes).confirm(request_for("rm x"))) == CancelGoal()
+def test_closed_input_cancels(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    terminal.keys.close()
+    assert asyncio.run(confirmer(terminal, processes).confirm(request_for("rm x"))) == CancelGoal()
 
 
-def test_cancelled_from_outside(desk: Desk, processes: FakeProcesses) -> None:
+def test_cancelled_from_outside(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     async def run() -> None:
-        task = asyncio.ensure_future(confirmer(desk, processes).confirm(request_for("ls")))
+        task = asyncio.ensure_future(confirmer(terminal, processes).confirm(request_for("ls")))
         await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

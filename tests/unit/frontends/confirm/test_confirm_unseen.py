@@ -12,18 +12,18 @@ from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
 from agent.frontends.shown import rows_of, shown_name
 from agent.protocol.decisions import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
 
 ENTER, CTRL_C, F2 = "\r", "\x03", "\x1bOQ"
 
 
-def answer(desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
+def answer(terminal: FakeTerminal, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
     async def run() -> Confirmation:
-        confirmer = PromptConfirmer(desk.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
+        confirmer = PromptConfirmer(terminal.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
         asked = asyncio.ensure_future(confirmer.confirm(request))
         for part in keys:
             await asyncio.sleep(0.1)
-            desk.keys.send_text(part)
+            terminal.keys.send_text(part)
         async with asyncio.timeout(10):
             return await asked
 
@@ -40,28 +40,28 @@ LONG = {
 
 
 @pytest.mark.parametrize("command", LONG.values(), ids=LONG)
-def test_the_first_enter_shows_what_did_not_fit(desk: Desk, processes: FakeProcesses, command: str) -> None:
+def test_the_first_enter_shows_what_did_not_fit(terminal: FakeTerminal, processes: FakeProcesses, command: str) -> None:
     request = request_for(command)
-    assert answer(desk, processes, request, ENTER, CTRL_C) == CancelGoal()
-    assert answer(desk, processes, request, ENTER, ENTER) == Approved(command=command)
-    assert "only a part" in desk.seen
-    assert "this was all of it" in desk.seen
+    assert answer(terminal, processes, request, ENTER, CTRL_C) == CancelGoal()
+    assert answer(terminal, processes, request, ENTER, ENTER) == Approved(command=command)
+    assert "only a part" in terminal.seen
+    assert "this was all of it" in terminal.seen
 
 
-def test_who_has_explained_it_has_seen_it(desk: Desk, processes: FakeProcesses) -> None:
+def test_who_has_explained_it_has_seen_it(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     command = LONG["scrolled out above"]
-    assert answer(desk, processes, request_for(command), F2, ENTER) == Approved(command=command)
+    assert answer(terminal, processes, request_for(command), F2, ENTER) == Approved(command=command)
 
 
-def test_an_edit_of_a_long_text_is_shown_again(desk: Desk, processes: FakeProcesses) -> None:
+def test_an_edit_of_a_long_text_is_shown_again(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     command = LONG["scrolled out above"]
-    got = answer(desk, processes, request_for(command), ENTER, "x", ENTER, CTRL_C)
+    got = answer(terminal, processes, request_for(command), ENTER, "x", ENTER, CTRL_C)
     assert got == CancelGoal()
 
 
-def test_an_own_command_was_typed_by_whom_it_is_shown_to(desk: Desk, processes: FakeProcesses) -> None:
+def test_an_own_command_was_typed_by_whom_it_is_shown_to(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     command = LONG["wrapped lines"]
-    assert answer(desk, processes, request_for(command, origin="person"), ENTER) == Approved(command=command)
+    assert answer(terminal, processes, request_for(command, origin="person"), ENTER) == Approved(command=command)
 
 
 @given(st.text(max_size=400), st.integers(20, 200))
@@ -101,9 +101,11 @@ def test_a_line_that_is_cut_says_so() -> None:
     assert not is_previewed(content) and not is_previewed("x\n" * 30) and is_previewed("x\n" * 10)
 
 
-def test_content_that_did_not_fit_is_shown_before_it_is_written(desk: Desk, processes: FakeProcesses) -> None:
+def test_content_that_did_not_fit_is_shown_before_it_is_written(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
     request = write_request("a.sh", "harmless\n" * 40 + "rm -rf ~\n")
-    assert answer(desk, processes, request, "y" + ENTER, "n" + ENTER) == Declined()
-    assert processes.calls or "rm -rf ~" in desk.seen  # by the pager, where there is one
-    assert isinstance(answer(desk, processes, request, "y" + ENTER, "y" + ENTER), Approved)
-    assert isinstance(answer(desk, processes, write_request("a.sh", "short"), "y" + ENTER), Approved)
+    assert answer(terminal, processes, request, "y" + ENTER, "n" + ENTER) == Declined()
+    assert processes.calls or "rm -rf ~" in terminal.seen  # by the pager, where there is one
+    assert isinstance(answer(terminal, processes, request, "y" + ENTER, "y" + ENTER), Approved)
+    assert isinstance(answer(terminal, processes, write_request("a.sh", "short"), "y" + ENTER), Approved)

@@ -8,7 +8,7 @@ from agent.frontends.confirm.heading import explanation, heading, word_heading
 from agent.frontends.screen import Fragments
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport, Verdict
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import report_of, request_for
+from tests.support.fake_terminal import report_of, request_for
 
 
 def text(lines: list[Fragments]) -> list[str]:

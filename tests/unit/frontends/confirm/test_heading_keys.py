@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from agent.frontends.confirm.heading import heading
 from agent.risk.classifier import classify
-from tests.support.prompt_desk import request_for
+from tests.support.fake_terminal import request_for
 
 
 def offer(**keywords: str) -> list[str]:

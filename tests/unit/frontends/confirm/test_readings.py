@@ -14,7 +14,7 @@ from agent.frontends.confirm.heading import heading
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.confirm.readings import Cycle, others
 from agent.frontends.repl.alternatives_command import run_alternatives
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.protocol.decisions import (
     Alternative,
     Approved,
@@ -26,7 +26,7 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.messages import UserInput
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 
 F6, F10, ENTER, UNDO = "\x1b[17~", "\x1b[21~", "\r", "\x1f"
 
@@ -41,9 +41,9 @@ def words(asked: ConfirmationRequest, **options: Any) -> list[str]:
     return ["".join(part for _, part in line) for line in heading(asked, **options)]
 
 
-def press(desk: Desk, asked: ConfirmationRequest, *keys: str) -> Confirmation:
-    confirmer = PromptConfirmer(desk.screen, cast("Any", FakeProcesses()), {}, rate_by_word)
-    return typed(desk, lambda: confirmer.confirm(asked), *keys)
+def press(terminal: FakeTerminal, asked: ConfirmationRequest, *keys: str) -> Confirmation:
+    confirmer = PromptConfirmer(terminal.screen, cast("Any", FakeProcesses()), {}, rate_by_word)
+    return typed(terminal, lambda: confirmer.confirm(asked), *keys)
 
 
 def test_reading_unused_words_and_the_place_in_a_plan_stand_above_the_command() -> None:
@@ -92,31 +92,33 @@ def test_the_ring_holds_each_command_once() -> None:
         (("\x03",), CancelGoal()),
     ],
 )
-def test_the_key_goes_round(desk: Desk, keys: tuple[str, ...], expected: Confirmation) -> None:
-    assert press(desk, request(Alternative(command="rm b", reason="if b is meant"), "ls c"), *keys) == expected
+def test_the_key_goes_round(terminal: FakeTerminal, keys: tuple[str, ...], expected: Confirmation) -> None:
+    assert press(terminal, request(Alternative(command="rm b", reason="if b is meant"), "ls c"), *keys) == expected
 
 
-def test_an_alternative_has_its_own_risk_on_the_line(desk: Desk) -> None:
-    press(desk, request(Alternative(command="rm b", reason="if b is meant")), F6, ENTER)
+def test_an_alternative_has_its_own_risk_on_the_line(terminal: FakeTerminal) -> None:
+    press(terminal, request(Alternative(command="rm b", reason="if b is meant")), F6, ENTER)
     rated = rate_by_word("rm b", "").level.value
-    assert rated != "low" and rated in desk.seen
-    assert "2 of 2: if b is meant" in desk.seen and "another" in desk.seen
+    assert rated != "low" and rated in terminal.seen
+    assert "2 of 2: if b is meant" in terminal.seen and "another" in terminal.seen
 
 
-def test_without_alternatives_the_key_does_nothing_and_copy_has_its_own(desk: Desk) -> None:
-    assert press(desk, request(), F6, ENTER) == Approved(command="ls a")
-    assert "others" not in desk.seen
+def test_without_alternatives_the_key_does_nothing_and_copy_has_its_own(terminal: FakeTerminal) -> None:
+    assert press(terminal, request(), F6, ENTER) == Approved(command="ls a")
+    assert "others" not in terminal.seen
 
 
-def plain(desk: Desk, asked: ConfirmationRequest, *answers: str, monkeypatch: pytest.MonkeyPatch) -> Confirmation:
+def plain(
+    terminal: FakeTerminal, asked: ConfirmationRequest, *answers: str, monkeypatch: pytest.MonkeyPatch
+) -> Confirmation:
     lines = iter(answers)
 
     async def read(screen: object, question: str) -> str | None:
-        desk.screen.say(question)
+        terminal.screen.say(question)
         return next(lines, None)
 
     monkeypatch.setattr("agent.frontends.confirm.plain_confirm.read_plain_line", read)
-    return asyncio.run(PlainConfirmer(desk.screen, rate_by_word).confirm(asked))
+    return asyncio.run(PlainConfirmer(terminal.screen, rate_by_word).confirm(asked))
 
 
 @pytest.mark.parametrize(
@@ -133,19 +135,21 @@ def plain(desk: Desk, asked: ConfirmationRequest, *answers: str, monkeypatch: py
     ],
 )
 def test_numbers_where_no_key_can_do_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], expected: Confirmation
+    terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], expected: Confirmation
 ) -> None:
-    assert plain(desk, request("rm b", "ls c"), *answers, monkeypatch=monkeypatch) == expected
+    assert plain(terminal, request("rm b", "ls c"), *answers, monkeypatch=monkeypatch) == expected
 
 
-def test_a_number_shows_the_risk_before_it_is_asked_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_shows_the_risk_before_it_is_asked_for(
+    terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain(
-        desk,
+        terminal,
         request(Alternative(command="rm b", reason="if b is meant"), reading="ls · a"),
         "1",
         monkeypatch=monkeypatch,
     )
-    before, _, behind = desk.seen.partition("1 another one")
+    before, _, behind = terminal.seen.partition("1 another one")
     assert "or 1: rm b  if b is meant" in before and "read as: ls · a" in before
     assert f"{rate_by_word('rm b', '').level.value} risk" in behind and "$ rm b" in behind
     assert "read as" not in behind
@@ -163,7 +167,7 @@ class Session:
         self.sent.append(given)
 
     def take(self, text: str) -> str:
-        return asyncio.run(run_alternatives(cast("SessionDesk", self), text))
+        return asyncio.run(run_alternatives(cast("SessionController", self), text))
 
 
 def test_alternatives_are_listed_with_their_risk_and_go_through_the_gate_by_number() -> None:

@@ -26,73 +26,75 @@ from agent.protocol.decisions import (
 )
 from agent.protocol.rehearsals import Change, Rehearsal
 from tests.support.fake_rehearser import ADDED, FILE, rehearsal_of
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
 from tests.support.fakes import failing
-from tests.support.prompt_desk import Desk, FakeProcesses, rate_by_word, request_for, typed
 
 ENTER, CTRL_C, CTRL_U, F1, F9, ALT_R = "\r", "\x03", "\x15", "\x1bOP", "\x1b[20~", "\x1br"
 OFFLINE = "network: curl wanted it; rehearse with the network on to allow it"
 
 
-def confirmer(desk: Desk, processes: FakeProcesses) -> PromptConfirmer:
-    return PromptConfirmer(desk.screen, processes, {"HOME": "/nowhere"}, rate_by_word)
+def confirmer(terminal: FakeTerminal, processes: FakeProcesses) -> PromptConfirmer:
+    return PromptConfirmer(terminal.screen, processes, {"HOME": "/nowhere"}, rate_by_word)
 
 
-def confirm(desk: Desk, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
-    return typed(desk, lambda: confirmer(desk, processes).confirm(request), *keys)
+def confirm(terminal: FakeTerminal, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
+    return typed(terminal, lambda: confirmer(terminal, processes).confirm(request), *keys)
 
 
-def review(desk: Desk, processes: FakeProcesses, rehearsal: Rehearsal, *keys: str, level: str = "medium") -> Review:
+def review(
+    terminal: FakeTerminal, processes: FakeProcesses, rehearsal: Rehearsal, *keys: str, level: str = "medium"
+) -> Review:
     request = request_for(rehearsal.command, level)
-    return typed(desk, lambda: confirmer(desk, processes).review(request, rehearsal), *keys)
+    return typed(terminal, lambda: confirmer(terminal, processes).review(request, rehearsal), *keys)
 
 
 @pytest.mark.parametrize("key", [F9, ALT_R])
-def test_a_key_rehearses_what_stands_in_the_prompt(desk: Desk, processes: FakeProcesses, key: str) -> None:
+def test_a_key_rehearses_what_stands_in_the_prompt(terminal: FakeTerminal, processes: FakeProcesses, key: str) -> None:
     request = replace(request_for("cp a b"), rehearsal="ask")
-    assert confirm(desk, processes, request, " c" + key) == Rehearse(command="cp a b c")
-    assert "F9 rehearse" in desk.seen
+    assert confirm(terminal, processes, request, " c" + key) == Rehearse(command="cp a b c")
+    assert "F9 rehearse" in terminal.seen
 
 
-def test_a_blank_line_is_skipped_not_rehearsed(desk: Desk, processes: FakeProcesses) -> None:
+def test_a_blank_line_is_skipped_not_rehearsed(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     request = replace(request_for("cp a b"), rehearsal="ask")
-    assert confirm(desk, processes, request, CTRL_U + F9) == Skipped()
+    assert confirm(terminal, processes, request, CTRL_U + F9) == Skipped()
 
 
-def test_the_key_does_nothing_where_nothing_can_be_rehearsed(desk: Desk, processes: FakeProcesses) -> None:
-    assert confirm(desk, processes, request_for("cp a b"), F9, ENTER) == Approved(command="cp a b")
-    assert "F9 rehearse" not in desk.seen
+def test_the_key_does_nothing_where_nothing_can_be_rehearsed(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert confirm(terminal, processes, request_for("cp a b"), F9, ENTER) == Approved(command="cp a b")
+    assert "F9 rehearse" not in terminal.seen
 
 
-def test_auto_says_what_enter_does(desk: Desk, processes: FakeProcesses) -> None:
+def test_auto_says_what_enter_does(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     request = replace(request_for("cp a b"), rehearsal="auto")
-    assert confirm(desk, processes, request, ENTER) == Approved(command="cp a b")
-    assert "Enter rehearse" in desk.seen
-    assert "Enter rehearses it first" in desk.seen
+    assert confirm(terminal, processes, request, ENTER) == Approved(command="cp a b")
+    assert "Enter rehearse" in terminal.seen
+    assert "Enter rehearses it first" in terminal.seen
 
 
-def test_the_prompt_comes_back_with_the_edited_text(desk: Desk, processes: FakeProcesses) -> None:
+def test_the_prompt_comes_back_with_the_edited_text(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     request = replace(request_for("cp a b"), draft="cp a c", note="not made real: files were changed\n/a: written to")
-    assert confirm(desk, processes, request, ENTER) == Approved(command="cp a c")
-    assert "edited" in desk.seen
-    assert "/a: written to" in desk.seen
+    assert confirm(terminal, processes, request, ENTER) == Approved(command="cp a c")
+    assert "edited" in terminal.seen
+    assert "/a: written to" in terminal.seen
 
 
-def test_whether_it_can_be_undone_is_said(desk: Desk, processes: FakeProcesses) -> None:
-    confirm(desk, processes, replace(request_for("cp a b"), undo="cannot be undone: network"), CTRL_C)
-    assert "cannot be undone: network" in desk.seen
+def test_whether_it_can_be_undone_is_said(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    confirm(terminal, processes, replace(request_for("cp a b"), undo="cannot be undone: network"), CTRL_C)
+    assert "cannot be undone: network" in terminal.seen
 
 
-def test_why_it_cannot_be_undone_is_not_said_twice(desk: Desk, processes: FakeProcesses) -> None:
+def test_why_it_cannot_be_undone_is_not_said_twice(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     request = request_for("cp a b")
     reason = request.report.findings[0].reason
-    confirm(desk, processes, replace(request, undo=f"cannot be undone: {reason}"), CTRL_C)
-    assert "cannot be undone" in desk.seen
-    assert f"cannot be undone: {reason}" not in desk.seen
+    confirm(terminal, processes, replace(request, undo=f"cannot be undone: {reason}"), CTRL_C)
+    assert "cannot be undone" in terminal.seen
+    assert f"cannot be undone: {reason}" not in terminal.seen
 
 
-def test_help_names_the_key(desk: Desk, processes: FakeProcesses) -> None:
-    confirm(desk, processes, request_for("cp a b"), F1, CTRL_C)
-    assert "Alt-r" in desk.seen
+def test_help_names_the_key(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    confirm(terminal, processes, request_for("cp a b"), F1, CTRL_C)
+    assert "Alt-r" in terminal.seen
 
 
 @pytest.mark.parametrize(
@@ -111,23 +113,23 @@ def test_help_names_the_key(desk: Desk, processes: FakeProcesses) -> None:
         (("v" + ENTER, "c" + ENTER), Commit()),
     ],
 )
-def test_letters(desk: Desk, processes: FakeProcesses, keys: tuple[str, ...], expected: Review) -> None:
-    assert review(desk, processes, rehearsal_of("cp a b", ADDED), *keys) == expected
+def test_letters(terminal: FakeTerminal, processes: FakeProcesses, keys: tuple[str, ...], expected: Review) -> None:
+    assert review(terminal, processes, rehearsal_of("cp a b", ADDED), *keys) == expected
 
 
-def test_keys_typed_while_it_ran_commit_nothing(desk: Desk, processes: FakeProcesses) -> None:
+def test_keys_typed_while_it_ran_commit_nothing(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     from prompt_toolkit.input.typeahead import store_typeahead
     from prompt_toolkit.key_binding.key_processor import KeyPress
     from prompt_toolkit.keys import Keys
 
-    store_typeahead(desk.screen.input, [KeyPress("c"), KeyPress(Keys.ControlM, "\r")])
-    assert review(desk, processes, rehearsal_of("cp a b", ADDED), "d" + ENTER) == Discard()
+    store_typeahead(terminal.screen.input, [KeyPress("c"), KeyPress(Keys.ControlM, "\r")])
+    assert review(terminal, processes, rehearsal_of("cp a b", ADDED), "d" + ENTER) == Discard()
 
 
-def test_the_list_the_diff_and_the_totals_are_shown(desk: Desk, processes: FakeProcesses) -> None:
+def test_the_list_the_diff_and_the_totals_are_shown(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     gone = Change(path="/work/old", op="delete", kind="file", before=FILE)
     wide = Change(path="/etc/x", op="create", kind="file", after=replace(FILE, mode=0o4777), flags=("setuid",))
-    review(desk, processes, rehearsal_of("cp a b", ADDED, gone, wide, not_shown=("sockets",)), "d" + ENTER)
+    review(terminal, processes, rehearsal_of("cp a b", ADDED, gone, wide, not_shown=("sockets",)), "d" + ENTER)
     for words in (
         "+ new",
         "- old",
@@ -138,84 +140,86 @@ def test_the_list_the_diff_and_the_totals_are_shown(desk: Desk, processes: FakeP
         "3 changes",
         "nothing was changed",
     ):
-        assert words in desk.seen, words
+        assert words in terminal.seen, words
 
 
 def test_what_no_rehearsal_shows_is_said_in_full_once_and_then_only_pointed_at(
-    desk: Desk, processes: FakeProcesses
+    terminal: FakeTerminal, processes: FakeProcesses
 ) -> None:
     seen = rehearsal_of("cp a b", ADDED, not_shown=("sockets", "not part of any rehearsal: services"))
-    review(desk, processes, seen, "d" + ENTER)
-    assert "as said before" not in desk.seen
-    review(desk, processes, seen, "d" + ENTER)
-    assert desk.seen.count("not part of any rehearsal: services") == 1
-    assert desk.seen.count("not shown: sockets") == 2
-    assert "and what is not part of any rehearsal, as said before" in desk.seen
-    review(desk, processes, seen, "v" + ENTER, "d" + ENTER)
-    assert desk.seen.count("not part of any rehearsal: services") == 2
+    review(terminal, processes, seen, "d" + ENTER)
+    assert "as said before" not in terminal.seen
+    review(terminal, processes, seen, "d" + ENTER)
+    assert terminal.seen.count("not part of any rehearsal: services") == 1
+    assert terminal.seen.count("not shown: sockets") == 2
+    assert "and what is not part of any rehearsal, as said before" in terminal.seen
+    review(terminal, processes, seen, "v" + ENTER, "d" + ENTER)
+    assert terminal.seen.count("not part of any rehearsal: services") == 2
 
 
-def test_a_failed_command_says_so_first(desk: Desk, processes: FakeProcesses) -> None:
-    assert review(desk, processes, rehearsal_of("cp a b", ADDED, result=failing(3)), "c" + ENTER) == Commit()
-    assert "it failed in the rehearsal (exit 3)" in desk.seen
+def test_a_failed_command_says_so_first(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert review(terminal, processes, rehearsal_of("cp a b", ADDED, result=failing(3)), "c" + ENTER) == Commit()
+    assert "it failed in the rehearsal (exit 3)" in terminal.seen
 
 
-def test_names_and_contents_cannot_draw_on_the_terminal(desk: Desk, processes: FakeProcesses) -> None:
+def test_names_and_contents_cannot_draw_on_the_terminal(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     hostile = replace(ADDED, path="/work/a\x1b]0;x\x07\n\u202eb\udcff", diff="@@ -0,0 +1 @@\n+\x1b[2J\x9b31mx\r+y\n")
-    review(desk, processes, rehearsal_of("cp \x1b[8ma", hostile), "d" + ENTER)
+    review(terminal, processes, rehearsal_of("cp \x1b[8ma", hostile), "d" + ENTER)
     for raw in ("\x1b]0;x", "\x1b[2J", "\u202e", "\x9b", "\x1b[8m", "\udcff"):
-        assert raw not in desk.raw.replace("\x1b[2J\x1b", ""), raw
-    assert "<U+202E>" in desk.seen
+        assert raw not in terminal.raw.replace("\x1b[2J\x1b", ""), raw
+    assert "<U+202E>" in terminal.seen
 
 
-def test_nothing_that_was_not_shown_is_committed(desk: Desk, processes: FakeProcesses) -> None:
+def test_nothing_that_was_not_shown_is_committed(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     many = tuple(replace(ADDED, path=f"/work/f{number:03}") for number in range(200))
-    assert review(desk, processes, rehearsal_of("cp a b", *many), "c" + ENTER, "d" + ENTER) == Discard()
-    assert "this was all of it; c commits it now" in desk.seen
+    assert review(terminal, processes, rehearsal_of("cp a b", *many), "c" + ENTER, "d" + ENTER) == Discard()
+    assert "this was all of it; c commits it now" in terminal.seen
 
 
-def test_one_that_would_change_nothing_is_done_with_enter(desk: Desk, processes: FakeProcesses) -> None:
-    assert review(desk, processes, rehearsal_of("ls"), ENTER) == Commit()
-    assert "it would change nothing" in desk.seen
+def test_one_that_would_change_nothing_is_done_with_enter(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    assert review(terminal, processes, rehearsal_of("ls"), ENTER) == Commit()
+    assert "it would change nothing" in terminal.seen
 
 
-def test_but_not_where_it_wanted_the_network(desk: Desk, processes: FakeProcesses) -> None:
+def test_but_not_where_it_wanted_the_network(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     again = Rehearse(command="curl x", network=True)
-    assert review(desk, processes, rehearsal_of("curl x", not_shown=(OFFLINE,)), ENTER, "n" + ENTER) == again
+    assert review(terminal, processes, rehearsal_of("curl x", not_shown=(OFFLINE,)), ENTER, "n" + ENTER) == again
 
 
-def test_an_obstacle_leaves_nothing_to_commit(desk: Desk, processes: FakeProcesses) -> None:
+def test_an_obstacle_leaves_nothing_to_commit(terminal: FakeTerminal, processes: FakeProcesses) -> None:
     stuck = rehearsal_of("cp a b", ADDED, obstacle="it would write more than 20,000 files")
-    assert review(desk, processes, stuck, "c" + ENTER, "d" + ENTER) == Discard()
-    assert "cannot be made real" in desk.seen
+    assert review(terminal, processes, stuck, "c" + ENTER, "d" + ENTER) == Discard()
+    assert "cannot be made real" in terminal.seen
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("workspace", Discard()), ("off", Commit())])
 def test_what_confinement_keeps_out_cannot_be_committed(
-    desk: Desk, processes: FakeProcesses, mode: Confinement, expected: Review
+    terminal: FakeTerminal, processes: FakeProcesses, mode: Confinement, expected: Review
 ) -> None:
     confining = Confining(mode=mode, workspace="/elsewhere")
     request = replace(request_for("cp a b"), confining=confining)
     outside = rehearsal_of("cp a b", ADDED)
     keys = ("c" + ENTER, "d" + ENTER)
-    assert typed(desk, lambda: confirmer(desk, processes).review(request, outside), *keys) == expected
-    assert ("c commit" in desk.seen) is (mode == "off")
-    assert ("it cannot be made real" in desk.seen) is (mode == "workspace")
+    assert typed(terminal, lambda: confirmer(terminal, processes).review(request, outside), *keys) == expected
+    assert ("c commit" in terminal.seen) is (mode == "off")
+    assert ("it cannot be made real" in terminal.seen) is (mode == "workspace")
 
 
-def test_a_high_one_says_that_the_word_is_asked_for(desk: Desk, processes: FakeProcesses) -> None:
-    review(desk, processes, rehearsal_of("rm x", ADDED), "d" + ENTER, level="high")
-    assert "c commit (asks for the word)" in desk.seen
+def test_a_high_one_says_that_the_word_is_asked_for(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    review(terminal, processes, rehearsal_of("rm x", ADDED), "d" + ENTER, level="high")
+    assert "c commit (asks for the word)" in terminal.seen
 
 
-def test_a_high_one_that_would_change_nothing_asks_for_it_too_and_says_so(desk: Desk, processes: FakeProcesses) -> None:
-    assert review(desk, processes, rehearsal_of("kill 1"), ENTER, level="high") == Commit()
-    assert "with what it printed (asks for the word)" in desk.seen
+def test_a_high_one_that_would_change_nothing_asks_for_it_too_and_says_so(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
+    assert review(terminal, processes, rehearsal_of("kill 1"), ENTER, level="high") == Commit()
+    assert "with what it printed (asks for the word)" in terminal.seen
 
 
 @pytest.mark.parametrize(("line", "expected"), [("r", Rehearse(command="cp a b")), ("y", Approved(command="cp a b"))])
 def test_dumb_terminals_rehearse_with_a_line(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, line: str, expected: Confirmation
+    terminal: FakeTerminal, monkeypatch: pytest.MonkeyPatch, line: str, expected: Confirmation
 ) -> None:
     async def answer(screen: object, question: str) -> str:
         assert "r rehearse" in question
@@ -223,12 +227,12 @@ def test_dumb_terminals_rehearse_with_a_line(
 
     monkeypatch.setattr("agent.frontends.confirm.plain_confirm.read_plain_line", answer)
     request = replace(request_for("cp a b"), rehearsal="ask")
-    assert asyncio.run(PlainConfirmer(desk.screen).confirm(request)) == expected
+    assert asyncio.run(PlainConfirmer(terminal.screen).confirm(request)) == expected
 
 
 @pytest.mark.parametrize("dumb", [False, True])
 def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
-    desk: Desk, processes: FakeProcesses, monkeypatch: pytest.MonkeyPatch, dumb: bool
+    terminal: FakeTerminal, processes: FakeProcesses, monkeypatch: pytest.MonkeyPatch, dumb: bool
 ) -> None:
     asked: list[str] = []
 
@@ -237,10 +241,10 @@ def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
         return ""
 
     if dumb:
-        desk.screen = dataclasses.replace(desk.screen, dumb=True)
+        terminal.screen = dataclasses.replace(terminal.screen, dumb=True)
         monkeypatch.setattr("agent.frontends.questions.read_plain_line", answer)
     left = rehearsal_of("f", shell=("function ls\x1b[2J", "folder /x"))
-    assert review(desk, processes, left, ENTER) == Commit()
-    question = asked[0] if dumb else desk.seen
-    assert "also in the shell: function ls\u241b[2J; folder /x" in " ".join(desk.seen.split())
+    assert review(terminal, processes, left, ENTER) == Commit()
+    question = asked[0] if dumb else terminal.seen
+    assert "also in the shell: function ls\u241b[2J; folder /x" in " ".join(terminal.seen.split())
     assert "with what it printed and left in the shell" in " ".join(question.split())

@@ -18,7 +18,7 @@ from agent.frontends.repl.history_search_view import HistorySearch
 from agent.recording.index.past import Entry
 from benchmarks.audit_logs import write_sessions
 from tests.support.each import each
-from tests.support.prompt_desk import Desk
+from tests.support.fake_terminal import FakeTerminal
 
 
 def entry(text: str, *, at: int = 1, cwd: str = "/w", is_command: bool = True, outcome: str = "exit 0") -> Entry:
@@ -130,15 +130,15 @@ def test_a_folder_that_cannot_be_read_is_no_trouble(tmp_path: Path) -> None:
     assert (reader.reading, list(reader.entries)) == (False, [])
 
 
-def opened(desk: Desk, reader: PastReader, *lines: str, query: str = "") -> HistorySearch:
-    return HistorySearch(desk.screen, reader, lines, cwd="/w", home="/home/me", query=query)
+def opened(terminal: FakeTerminal, reader: PastReader, *lines: str, query: str = "") -> HistorySearch:
+    return HistorySearch(terminal.screen, reader, lines, cwd="/w", home="/home/me", query=query)
 
 
-def chosen(desk: Desk, reader: PastReader, keys: str, *lines: str, query: str = "") -> str | None:
+def chosen(terminal: FakeTerminal, reader: PastReader, keys: str, *lines: str, query: str = "") -> str | None:
     async def main() -> str | None:
-        desk.keys.send_text(keys)
+        terminal.keys.send_text(keys)
         async with asyncio.timeout(10):
-            return await opened(desk, reader, *lines, query=query).choose()
+            return await opened(terminal, reader, *lines, query=query).choose()
 
     return asyncio.run(main())
 
@@ -167,63 +167,63 @@ THREE = (
         ("git\x04", None),
     ],
 )
-def test_keys(desk: Desk, keys: str, expected: str | None) -> None:
-    assert chosen(desk, Reader(*THREE), keys) == expected
+def test_keys(terminal: FakeTerminal, keys: str, expected: str | None) -> None:
+    assert chosen(terminal, Reader(*THREE), keys) == expected
 
 
-def test_escape_leaves(desk: Desk) -> None:
-    assert chosen(desk, Reader(*THREE), "git\x1b") is None
+def test_escape_leaves(terminal: FakeTerminal) -> None:
+    assert chosen(terminal, Reader(*THREE), "git\x1b") is None
 
 
-def test_what_is_shown(desk: Desk) -> None:
-    assert chosen(desk, Reader(*THREE), "\x07", "!make all") is None
+def test_what_is_shown(terminal: FakeTerminal) -> None:
+    assert chosen(terminal, Reader(*THREE), "\x07", "!make all") is None
     for words in ("history ❯", "$ git push", "exit 1", "~/src", "completed", "$ make all", "4 goals and commands"):
-        assert words in desk.seen
+        assert words in terminal.seen
 
 
-def test_hostile_texts_are_made_visible(desk: Desk) -> None:
+def test_hostile_texts_are_made_visible(terminal: FakeTerminal) -> None:
     evil = entry("echo \x1b]0;owned\x07\u202e", outcome="\x1b[31m")
-    assert chosen(desk, Reader(evil), "\x07") is None
-    assert "\x1b]0;owned" not in desk.raw and "\u202e" not in desk.raw and "\x07" not in desk.raw
+    assert chosen(terminal, Reader(evil), "\x07") is None
+    assert "\x1b]0;owned" not in terminal.raw and "\u202e" not in terminal.raw and "\x07" not in terminal.raw
 
 
-def test_it_is_there_before_the_index_is(desk: Desk) -> None:
+def test_it_is_there_before_the_index_is(terminal: FakeTerminal) -> None:
     """What was typed at this prompt can be found at once; the rest comes in while the list is open, for the same query."""
     reader = Reader(*THREE, later=True)
 
     async def main() -> str | None:
-        search = opened(desk, reader, "push the button")
+        search = opened(terminal, reader, "push the button")
         task = asyncio.ensure_future(search.choose())
-        desk.keys.send_text("push")
+        terminal.keys.send_text("push")
         async with asyncio.timeout(10):
-            while "push the button" not in desk.seen or "(reading …)" not in desk.seen:
+            while "push the button" not in terminal.seen or "(reading …)" not in terminal.seen:
                 await asyncio.sleep(0.005)
-            assert "git push" not in desk.seen
+            assert "git push" not in terminal.seen
             reader.come.set()
-            while "git push" not in desk.seen:
+            while "git push" not in terminal.seen:
                 await asyncio.sleep(0.005)
-            desk.keys.send_text("\r")
+            terminal.keys.send_text("\r")
             return await task
 
     assert asyncio.run(main()) == "push it"
 
 
-def prompt(desk: Desk, reader: PastReader) -> GoalPrompt:
+def prompt(terminal: FakeTerminal, reader: PastReader) -> GoalPrompt:
     return GoalPrompt(
-        desk.screen,
+        terminal.screen,
         InMemoryHistory(),
         toolbar=lambda: "",
         marks=list,
         cwd=lambda: "/w",
-        search=lambda text: opened(desk, reader, query=text),
+        search=lambda text: opened(terminal, reader, query=text),
     )
 
 
-async def steps(desk: Desk, read: asyncio.Future[str | None], *keys: str) -> str | None:
+async def steps(terminal: FakeTerminal, read: asyncio.Future[str | None], *keys: str) -> str | None:
     for key in keys:
         for _ in range(12):
             await asyncio.sleep(0.005)
-        desk.keys.send_text(key)
+        terminal.keys.send_text(key)
     return await read
 
 
@@ -236,23 +236,23 @@ async def steps(desk: Desk, read: asyncio.Future[str | None], *keys: str) -> str
         (("\x12", "ls", "\r", "\r"), "!ls -la"),
     ],
 )
-def test_at_the_goal_prompt(desk: Desk, keys: tuple[str, ...], line: str) -> None:
+def test_at_the_goal_prompt(terminal: FakeTerminal, keys: tuple[str, ...], line: str) -> None:
     async def main() -> str | None:
-        asked = prompt(desk, Reader(*THREE))
+        asked = prompt(terminal, Reader(*THREE))
         async with asyncio.timeout(10):
-            return await steps(desk, asyncio.ensure_future(asked.read()), *keys)
+            return await steps(terminal, asyncio.ensure_future(asked.read()), *keys)
 
     assert asyncio.run(main()) == line
 
 
-def test_a_signal_ends_the_list_and_the_prompt(desk: Desk) -> None:
+def test_a_signal_ends_the_list_and_the_prompt(terminal: FakeTerminal) -> None:
     async def main() -> str | None:
-        asked = prompt(desk, Reader(*THREE))
+        asked = prompt(terminal, Reader(*THREE))
         read = asyncio.ensure_future(asked.read())
         await asyncio.sleep(0.05)
-        desk.keys.send_text("\x12")
+        terminal.keys.send_text("\x12")
         async with asyncio.timeout(10):
-            while "history ❯" not in desk.seen:
+            while "history ❯" not in terminal.seen:
                 await asyncio.sleep(0.005)
             asked.leave()
             return await read
@@ -260,11 +260,11 @@ def test_a_signal_ends_the_list_and_the_prompt(desk: Desk) -> None:
     assert asyncio.run(main()) is None
 
 
-def test_an_open_menu_leaves_no_empty_lines_behind(desk: Desk) -> None:
+def test_an_open_menu_leaves_no_empty_lines_behind(terminal: FakeTerminal) -> None:
     async def main() -> str | None:
-        reading = asyncio.ensure_future(prompt(desk, Reader()).read())
-        return await steps(desk, reading, ":und", "o", "\r")
+        reading = asyncio.ensure_future(prompt(terminal, Reader()).read())
+        return await steps(terminal, reading, ":und", "o", "\r")
 
     assert asyncio.run(main()) == ":undo"
-    assert ":undo-turn" in desk.raw  # the menu was there
-    assert desk.raw[desk.raw.rindex(":undo") :].count("\r\n") <= 1, "the line is followed by its end alone"
+    assert ":undo-turn" in terminal.raw  # the menu was there
+    assert terminal.raw[terminal.raw.rindex(":undo") :].count("\r\n") <= 1, "the line is followed by its end alone"

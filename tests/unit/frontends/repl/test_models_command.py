@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 
 from agent.frontends.repl.models_command import run_models_command
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import ConfigError, InvalidRequest
-from tests.support.desk_world import DeskWorld
 from tests.support.fake_llm_server import FakeLLMServer
 from tests.support.gguf_files import write_model
+from tests.support.session_world import SessionWorld
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DeskWorld:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionWorld:
     (tmp_path / "home/models").mkdir(parents=True)
     write_model(tmp_path / "home/models/tiny.gguf")
     (tmp_path / "home/models/bad\x1b[2J.gguf").write_bytes(b"no model")
-    return DeskWorld(tmp_path, monkeypatch, "an answer")
+    return SessionWorld(tmp_path, monkeypatch, "an answer")
 
 
 def at_once(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
@@ -37,91 +37,93 @@ def at_once(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Non
     return run
 
 
-def config(world: DeskWorld) -> Path:
+def config(world: SessionWorld) -> Path:
     return world.work.parent / "home/.config/agent-shell/config.toml"
 
 
-def models(world: DeskWorld, desk: SessionDesk, argument: str = "", port: int = 0) -> Coroutine[Any, Any, None]:
+def models(
+    world: SessionWorld, controller: SessionController, argument: str = "", port: int = 0
+) -> Coroutine[Any, Any, None]:
     async def show(text: str) -> None:
         world.told.append(text)
 
-    return run_models_command(desk, argument, show, {"ollama": port} if port else {})
+    return run_models_command(controller, argument, show, {"ollama": port} if port else {})
 
 
 @at_once
-async def test_listing(world: DeskWorld) -> None:
-    desk = world.desk()
+async def test_listing(world: SessionWorld) -> None:
+    controller = world.controller()
     with FakeLLMServer(models=("qwen2.5-coder:1.5b", "evil\x1b[2J\nname"), owner="library") as server:
-        await models(world, desk, port=server.port)
+        await models(world, controller, port=server.port)
     (text,) = world.told
     assert "\x1b" not in text
     rows = text.splitlines()
     assert [row.split()[0] for row in rows if "qwen" in row or "tiny" in row] == ["ollama:qwen2.5-coder:1.5b", "tiny"]
     assert "unusable" in next(row for row in rows if "bad" in row)
     assert rows[-1].startswith("this session asks scripted:")
-    assert {"ollama:qwen2.5-coder:1.5b", "tiny", "offline"} <= set(desk.listed_models)
-    assert not any("\x1b" in name for name in desk.listed_models)
-    await desk.close()
+    assert {"ollama:qwen2.5-coder:1.5b", "tiny", "offline"} <= set(controller.listed_models)
+    assert not any("\x1b" in name for name in controller.listed_models)
+    await controller.close()
 
 
 @at_once
-async def test_using_one_here_and_from_now_on(world: DeskWorld) -> None:
-    desk = world.desk()
+async def test_using_one_here_and_from_now_on(world: SessionWorld) -> None:
+    controller = world.controller()
     with FakeLLMServer(models=("qwen2.5-coder:1.5b",), owner="library") as server:
-        await models(world, desk, "use qwen2.5-coder:1.5b", server.port)
-        assert (desk.ctx.planner.name, desk.ctx.planner.model) == ("ollama", "qwen2.5-coder:1.5b")
+        await models(world, controller, "use qwen2.5-coder:1.5b", server.port)
+        assert (controller.ctx.planner.name, controller.ctx.planner.model) == ("ollama", "qwen2.5-coder:1.5b")
         assert tomllib.loads(config(world).read_text()) == {"planner": "ollama", "model": "qwen2.5-coder:1.5b"}
         assert "planner is set by command line, too, which wins at the next start" in world.told
         assert not any("leaves this machine" in line for line in world.told)
         world.told.clear()
-        await models(world, desk, port=server.port)
+        await models(world, controller, port=server.port)
     assert "* ollama:qwen2.5-coder:1.5b" in world.told[0]
-    await world.type(desk, ":new")  # another session of the same program plans with it, too
-    assert (desk.ctx.planner.name, desk.ctx.planner.model) == ("ollama", "qwen2.5-coder:1.5b")
-    await models(world, desk, "use tiny")
-    assert (desk.ctx.planner.name, desk.ctx.planner.model) == ("local", "tiny")
-    await models(world, desk, "use offline")
-    assert desk.ctx.planner.name == "offline"
+    await world.type(controller, ":new")  # another session of the same program plans with it, too
+    assert (controller.ctx.planner.name, controller.ctx.planner.model) == ("ollama", "qwen2.5-coder:1.5b")
+    await models(world, controller, "use tiny")
+    assert (controller.ctx.planner.name, controller.ctx.planner.model) == ("local", "tiny")
+    await models(world, controller, "use offline")
+    assert controller.ctx.planner.name == "offline"
     assert tomllib.loads(config(world).read_text()) == {"planner": "offline"}
-    await desk.close()
+    await controller.close()
 
 
 @at_once
 async def test_what_leaves_the_machine_and_a_missing_key_are_said(
-    world: DeskWorld,
+    world: SessionWorld,
 ) -> None:
-    desk = world.desk()
-    await models(world, desk, "use groq:some-model")
+    controller = world.controller()
+    await models(world, controller, "use groq:some-model")
     assert "what you ask leaves this machine from now on: it goes to groq" in world.told
     assert "it needs a key in GROQ_API_KEY, which is not set" in world.told
-    await models(world, desk, "use gemini-openai:some-model")
-    assert (desk.ctx.planner.name, desk.ctx.planner.model) == ("gemini-openai", "some-model")
-    await desk.close()
+    await models(world, controller, "use gemini-openai:some-model")
+    assert (controller.ctx.planner.name, controller.ctx.planner.model) == ("gemini-openai", "some-model")
+    await controller.close()
 
 
 @at_once
-async def test_what_cannot_be_used_changes_nothing(world: DeskWorld) -> None:
-    desk = world.desk()
-    before = desk.ctx.planner
+async def test_what_cannot_be_used_changes_nothing(world: SessionWorld) -> None:
+    controller = world.controller()
+    before = controller.ctx.planner
     wrong = {"use nobody": ConfigError, "use ./none.gguf": ConfigError, "use": InvalidRequest, "list": InvalidRequest}
     for words, error in wrong.items():
         with pytest.raises(error):
-            await models(world, desk, words)
+            await models(world, controller, words)
     config(world).parent.mkdir(parents=True)
     config(world).write_text("planner = [")
     with pytest.raises(ConfigError):
-        await models(world, desk, "use tiny")
-    assert desk.ctx.planner is before
+        await models(world, controller, "use tiny")
+    assert controller.ctx.planner is before
     assert config(world).read_text() == "planner = ["
     assert not any(line.startswith("what you ask") for line in world.told)
-    await desk.close()
+    await controller.close()
 
 
 @at_once
-async def test_nobody_at_a_terminal(world: DeskWorld) -> None:
-    desk = world.desk(interactive=False)
-    await models(world, desk)
+async def test_nobody_at_a_terminal(world: SessionWorld) -> None:
+    controller = world.controller(interactive=False)
+    await models(world, controller)
     with pytest.raises(InvalidRequest, match="by a person at a terminal"):
-        await models(world, desk, "use tiny")
+        await models(world, controller, "use tiny")
     assert not config(world).exists()
-    await desk.close()
+    await controller.close()

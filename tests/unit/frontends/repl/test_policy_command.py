@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.repl.policy_command import policy_text, run_policy_command
-from agent.frontends.services import RuleDesk
+from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
 from agent.policy.session_rules import SessionRules
 from agent.policy.store import add_rules, rule_names
@@ -30,7 +30,7 @@ class World:
         self.asked: list[str] = []
         self._yes = yes
         files = PolicyFiles(Sources(user=str(self.path), site="", home=str(folder)), lambda: self.session.file)
-        self.rules = RuleDesk(
+        self.rules = RuleController(
             path=str(self.path),
             session_rules=lambda: self.session,
             policy=lambda cwd: files.policy(workspace=str(self.work), session="s1"),
@@ -137,7 +137,7 @@ def test_broken_log_keeps_the_rule(world: World) -> None:
     def broken(text: str) -> None:
         raise RecordingError("full")
 
-    world.rules = RuleDesk(world.rules.path, world.rules.session_rules, world.rules.policy, broken)
+    world.rules = RuleController(world.rules.path, world.rules.session_rules, world.rules.policy, broken)
     with pytest.raises(RecordingError):
         world.do("forget build")
     assert "build" in world.path.read_text()

@@ -13,16 +13,16 @@ from agent.frontends.repl.commands import help_text
 from agent.frontends.repl.repl import run_repl
 from agent.protocol.errors import PlannerError
 from agent.protocol.events import GoalFinished, Notice, Warned
+from tests.support.fake_terminal import FakeTerminal, typed
 from tests.support.fakes import FakePlanner, FakeRecorder, ok, run, say
 from tests.support.front_services import SlowExecutor, World, interrupt
-from tests.support.prompt_desk import Desk, typed
 
 Do = str | Callable[[], None]
 
 
-def go(desk: Desk, world: World, *steps: Do) -> int:
+def go(terminal: FakeTerminal, world: World, *steps: Do) -> int:
     """Run the REPL; each step is typed (or called) when the program waits for keys again."""
-    return typed(desk, lambda: run_repl(world.services, desk.screen), *steps, pause=0.06)
+    return typed(terminal, lambda: run_repl(world.services, terminal.screen), *steps, pause=0.06)
 
 
 def finished(world: World, session: int = -1) -> list[tuple[str, str]]:
@@ -32,51 +32,51 @@ def finished(world: World, session: int = -1) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("good_bye", ["exit\r", "quit\r", ":q\r", "\x04"])
-def test_leaving(desk: Desk, tmp_path: Path, good_bye: str) -> None:
+def test_leaving(terminal: FakeTerminal, tmp_path: Path, good_bye: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    assert go(desk, world, good_bye) == 0
+    assert go(terminal, world, good_bye) == 0
     assert world.shut == 1
     assert world.warmed == 1
     assert world.contexts[0].closed
 
 
-def test_goal_command_confirmation_answer(desk: Desk, tmp_path: Path) -> None:
+def test_goal_command_confirmation_answer(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(run("ls", "to see"), say("that is all")), tmp_path)
     world.executor._results["ls"] = ok("a.txt\n")
-    assert go(desk, world, "list files\r", "\r", "exit\r") == 0
+    assert go(terminal, world, "list files\r", "\r", "exit\r") == 0
     assert [command.command for command in world.executor.ran] == ["ls"]
     assert finished(world) == [("list files", "completed")]
 
 
-def test_ctrl_c_at_the_goal_prompt_clears_and_never_leaves(desk: Desk, tmp_path: Path) -> None:
+def test_ctrl_c_at_the_goal_prompt_clears_and_never_leaves(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    assert go(desk, world, "half a goal", "\x03", "\x03", "real goal\r", "exit\r") == 0
+    assert go(terminal, world, "half a goal", "\x03", "\x03", "real goal\r", "exit\r") == 0
     assert finished(world) == [("real goal", "answered")]
 
 
-def test_own_command_asks_and_high_asks_for_the_word(desk: Desk, tmp_path: Path) -> None:
+def test_own_command_asks_and_high_asks_for_the_word(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    go(desk, world, "!danger now\r", "\r", "yes\r", "!danger now\r", "\r", "proceed\r", "exit\r")
+    go(terminal, world, "!danger now\r", "\r", "yes\r", "!danger now\r", "\r", "proceed\r", "exit\r")
     assert len(world.executor.ran) == 1
     assert [status for _, status in finished(world)] == ["skipped", "completed"]
 
 
-def test_safety_is_per_session_recorded_and_visible(desk: Desk, tmp_path: Path) -> None:
+def test_safety_is_per_session_recorded_and_visible(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    go(desk, world, ":safety off\r", "!danger\r", "\r", ":safety on\r", ":safety\r", ":safety maybe\r", "exit\r")
+    go(terminal, world, ":safety off\r", "!danger\r", "\r", ":safety on\r", ":safety\r", ":safety maybe\r", "exit\r")
     assert len(world.executor.ran) == 1
     recorder = world.contexts[0].recorder
     assert isinstance(recorder, FakeRecorder)
     assert len(recorder.only(Warned)) == 1
     assert len(recorder.only(Notice)) == 1
-    assert "SAFETY OFF ❯" in desk.seen
-    assert "takes on or off" in desk.seen
+    assert "SAFETY OFF ❯" in terminal.seen
+    assert "takes on or off" in terminal.seen
 
 
-def test_sessions(desk: Desk, tmp_path: Path) -> None:
+def test_sessions(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
     go(
-        desk,
+        terminal,
         world,
         "one\r",
         ":session\r",
@@ -92,7 +92,7 @@ def test_sessions(desk: Desk, tmp_path: Path) -> None:
     assert finished(world, 1) == [("two", "answered")]
     assert all(context.closed for context in world.contexts)
     for words in ("session  s1", "answered", "new session s2", "no session called 'missing'", "this is session old"):
-        assert words in desk.seen
+        assert words in terminal.seen
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_sessions(desk: Desk, tmp_path: Path) -> None:
         (":new now\r", "takes no argument"),
     ],
 )
-def test_commands(desk: Desk, tmp_path: Path, line: str, words: str) -> None:
+def test_commands(terminal: FakeTerminal, tmp_path: Path, line: str, words: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    assert go(desk, world, line, "exit\r") == 0
-    assert words in desk.seen
+    assert go(terminal, world, line, "exit\r") == 0
+    assert words in terminal.seen
 
 
 def test_help_fits_an_ordinary_window() -> None:
@@ -119,42 +119,42 @@ def test_help_fits_an_ordinary_window() -> None:
     assert len(lines) < 22
 
 
-def test_history_shows_goals_and_commands(desk: Desk, tmp_path: Path) -> None:
+def test_history_shows_goals_and_commands(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(run("change it"), say()), tmp_path)
-    go(desk, world, "do\r", "\r", ":history\r", "exit\r")
-    assert "1. do  [completed]" in desk.seen
-    assert "$ change it  [medium, exit 0]" in desk.seen
+    go(terminal, world, "do\r", "\r", ":history\r", "exit\r")
+    assert "1. do  [completed]" in terminal.seen
+    assert "$ change it  [medium, exit 0]" in terminal.seen
 
 
-def test_planner_errors_do_not_end_the_repl(desk: Desk, tmp_path: Path) -> None:
+def test_planner_errors_do_not_end_the_repl(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(PlannerError("no sense"), say()), tmp_path)
-    assert go(desk, world, "one\r", "two\r", "exit\r") == 0
+    assert go(terminal, world, "one\r", "two\r", "exit\r") == 0
     assert [status for _, status in finished(world)] == ["planner_error", "answered"]
 
 
 @pytest.mark.parametrize(
     "goal", ["\x1b[200~first\nsecond\x1b[201~", "größe 漢字 e\u0301", "\x1b[200~" + "x" * 100_000 + "\x1b[201~"]
 )
-def test_odd_goals_arrive_as_typed(desk: Desk, tmp_path: Path, goal: str) -> None:
+def test_odd_goals_arrive_as_typed(terminal: FakeTerminal, tmp_path: Path, goal: str) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    go(desk, world, goal + "\r", "exit\r")
+    go(terminal, world, goal + "\r", "exit\r")
     assert finished(world)[0][0] == goal.replace("\x1b[200~", "").replace("\x1b[201~", "")
 
 
-def test_interrupt_while_a_command_runs_ends_the_goal_only(desk: Desk, tmp_path: Path) -> None:
+def test_interrupt_while_a_command_runs_ends_the_goal_only(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path, executor=SlowExecutor(interrupt))
-    assert go(desk, world, "!sleep\r", "\r", "exit\r") == 0
+    assert go(terminal, world, "!sleep\r", "\r", "exit\r") == 0
     assert finished(world) == [("sleep", "interrupted")]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("moment", ["prompt", "confirmation", "run"])
-def test_ending_signals(desk: Desk, tmp_path: Path, number: signal.Signals, code: int, moment: str) -> None:
+def test_ending_signals(terminal: FakeTerminal, tmp_path: Path, number: signal.Signals, code: int, moment: str) -> None:
     end = lambda: os.kill(os.getpid(), number)  # noqa: E731
     executor = SlowExecutor(end) if moment == "run" else None
     world = World(FakePlanner(say()), tmp_path, executor=executor)
     steps: dict[str, tuple[Do, ...]] = {"prompt": (end,), "confirmation": ("!ls\r", end), "run": ("!ls\r", "\r")}
-    assert go(desk, world, *steps[moment]) == code
+    assert go(terminal, world, *steps[moment]) == code
     assert world.shut == 1
     assert world.contexts[0].closed
     started = [name for name in world.types if name.endswith(".started")]
@@ -163,14 +163,14 @@ def test_ending_signals(desk: Desk, tmp_path: Path, number: signal.Signals, code
     )
 
 
-def test_lost_input_leaves(desk: Desk, tmp_path: Path) -> None:
+def test_lost_input_leaves(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    assert go(desk, world, desk.keys.close) == 0
+    assert go(terminal, world, terminal.keys.close) == 0
 
 
-def test_secrets_and_private_lines_stay_out_of_the_history(desk: Desk, tmp_path: Path) -> None:
+def test_secrets_and_private_lines_stay_out_of_the_history(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path)
-    go(desk, world, "use hunter2-secret\r", "!!ls\r", "\x03", " blank in front\r", "exit\r")
+    go(terminal, world, "use hunter2-secret\r", "!!ls\r", "\x03", " blank in front\r", "exit\r")
     text = (tmp_path / "state" / "agent-shell" / "history.jsonl").read_text()
     assert "[redacted]" in text
     assert "hunter2" not in text
@@ -178,22 +178,22 @@ def test_secrets_and_private_lines_stay_out_of_the_history(desk: Desk, tmp_path:
     assert "blank" not in text
 
 
-def test_files_go_with_the_first_goal(desk: Desk, tmp_path: Path) -> None:
+def test_files_go_with_the_first_goal(terminal: FakeTerminal, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content")
     planner = FakePlanner(say())
     world = World(planner, tmp_path, file=("a.txt",))
-    go(desk, world, "what?\r", "again?\r", "exit\r")
+    go(terminal, world, "what?\r", "again?\r", "exit\r")
     files = [getattr(item, "files", ()) for item in planner.requests[-1].history if type(item).__name__ == "GoalItem"]
     assert [len(given) for given in files] == [1, 0]
 
 
-def test_commands_that_ran_are_offered_to_the_shell(desk: Desk, tmp_path: Path) -> None:
+def test_commands_that_ran_are_offered_to_the_shell(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path, shell_history=True)
-    go(desk, world, "!ls -l\r", "\r", "!pwd\r", "\x03", "exit\r")
+    go(terminal, world, "!ls -l\r", "\r", "!pwd\r", "\x03", "exit\r")
     assert (tmp_path / ".bash_history").read_text() == "ls -l\n"
 
 
-def test_what_is_kept_out_of_histories_is_not_offered_to_the_shell(desk: Desk, tmp_path: Path) -> None:
+def test_what_is_kept_out_of_histories_is_not_offered_to_the_shell(terminal: FakeTerminal, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path, shell_history=True, approve="low")
-    go(desk, world, "!!ls -a\r", " !ls -b\r", "!ls -l\r", "exit\r")
+    go(terminal, world, "!!ls -a\r", " !ls -b\r", "!ls -l\r", "exit\r")
     assert (tmp_path / ".bash_history").read_text() == "ls -l\n"

@@ -9,7 +9,7 @@ import pytest
 
 from agent.frontends.confirm.tty_confirm import UnattendedConfirmer
 from agent.frontends.sessions.replay_run import complete
-from tests.support.prompt_desk import Desk
+from tests.support.fake_terminal import FakeTerminal
 
 COMMAND = "curl -H 'Authorization: [redacted:bearer:1a2b]' example.org"
 
@@ -18,9 +18,9 @@ COMMAND = "curl -H 'Authorization: [redacted:bearer:1a2b]' example.org"
     ("keys", "expected"),
     [("\x15echo done\r", "echo done"), ("\r", COMMAND), ("\x03", None), (" -s\r", f"{COMMAND} -s")],
 )
-def test_the_line_is_there_to_be_edited(desk: Desk, keys: str, expected: str | None) -> None:
-    desk.keys.send_text(keys)
-    confirmer = SimpleNamespace(screen=desk.screen)
+def test_the_line_is_there_to_be_edited(terminal: FakeTerminal, keys: str, expected: str | None) -> None:
+    terminal.keys.send_text(keys)
+    confirmer = SimpleNamespace(screen=terminal.screen)
     assert asyncio.run(complete(confirmer, COMMAND, "emacs")) == expected  # type: ignore[arg-type]  # only its screen counts
 
 

@@ -49,10 +49,10 @@ class World:
 
         async def run() -> None:
             services = self.services(session_id="then", **flags)
-            async with one_session.open_desk(services, confirmer=FakeReviewer(*answers)) as desk:
-                desk.interactive = True
+            async with one_session.open_controller(services, confirmer=FakeReviewer(*answers)) as controller:
+                controller.interactive = True
                 for command in commands:
-                    await desk.run(OwnCommand(command))
+                    await controller.run(OwnCommand(command))
 
         asyncio.run(run())
 

@@ -10,23 +10,23 @@ from typing import Any
 import pytest
 
 from agent.cli import entry as cli
-from tests.support.desk_world import DeskWorld
+from tests.support.session_world import SessionWorld
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("judge")
     with pytest.MonkeyPatch.context() as patch:
-        world = DeskWorld(base, patch, "unused")
+        world = SessionWorld(base, patch, "unused")
 
         async def main() -> None:
             for name, lines in (
                 ("one", ("!echo first", "!ls", "!rm -rf build")),
                 ("two", ("!echo \x1b[31mred", "!ls")),
             ):
-                desk = world.desk(name)
-                await world.type(desk, *lines)
-                await desk.close()
+                controller = world.controller(name)
+                await world.type(controller, *lines)
+                await controller.close()
             await world.services.shutdown()
 
         asyncio.run(main())

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agent.planner.offline.after_run import Aftermath
+from agent.planner.offline.after_run import AfterRun
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Command
 
 HERE = Path(__file__).parent
 BASH = shutil.which("bash") or "/bin/bash"
 CASES: list[dict[str, Any]] = tomllib.loads((HERE / "repair_cases.toml").read_text())["case"]
-AFTERMATH = Aftermath({})
+AFTER_RUN = AfterRun({})
 
 
 class Around(NamedTuple):
@@ -124,7 +124,7 @@ def test_what_a_real_program_says_is_understood(case: dict[str, Any], folder: Pa
     item = failed(case["run"], folder)
     said = item.stderr if item.stderr.strip() else item.stdout
     assert item.exit_code != 0, said
-    found = AFTERMATH.diagnose(said, item.run)
+    found = AFTER_RUN.diagnose(said, item.run)
     assert [one.rule.id for one in found[:1]] == [case["rule"]], said
-    reply = AFTERMATH.repair([item], [], str(folder), Around())
+    reply = AFTER_RUN.repair([item], [], str(folder), Around())
     assert (reply.command if isinstance(reply, Command) else None) == case.get("proposes"), reply

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.planner.offline.after_run import Aftermath
+from agent.planner.offline.after_run import AfterRun
 from agent.planner.offline.diagnosing import Diagnoser, literal_hints, load_rules, shortened_lines
 from agent.planner.offline.fixes import FIXES, fill
 from agent.planner.offline.fixing.nearest import nearest
@@ -19,7 +19,7 @@ from agent.planner.offline.fixing.rewriting import destroys, replace_program, re
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Chat, Command
 from tests.support.each import each
-from tests.unit.planner.offline.test_repair_real import AFTERMATH, CASES, Around
+from tests.unit.planner.offline.test_repair_real import AFTER_RUN, CASES, Around
 
 RULES = load_rules()
 FORBIDDEN = re.compile(
@@ -29,7 +29,7 @@ FORBIDDEN = re.compile(
 
 def after(command: str, said: str, cwd: Path, **fields: object) -> Command | Chat:
     item = CommandItem(command_id="c", proposed=command, run=command, exit_code=1, stderr=said, cwd=str(cwd), **fields)  # type: ignore[arg-type]
-    reply = AFTERMATH.repair([item], [], str(cwd), Around())
+    reply = AFTER_RUN.repair([item], [], str(cwd), Around())
     assert isinstance(reply, Command | Chat)
     return reply
 
@@ -223,13 +223,13 @@ def test_a_script_of_somebody_else_or_a_pipe_is_left_alone(tmp_path: Path) -> No
 )
 def test_exit_codes_speak_for_themselves(code: int, part: str) -> None:
     item = CommandItem(command_id="c", proposed="prog", run="prog", exit_code=code)
-    reply = AFTERMATH.repair([item], [], "/", Around())
+    reply = AFTER_RUN.repair([item], [], "/", Around())
     assert isinstance(reply, Chat) and part in reply.message
 
 
 def test_exit_codes_of_programs() -> None:
     item = CommandItem(command_id="c", proposed="curl -fs http://x", run="curl -fs http://x", exit_code=22)
-    assert "400" in AFTERMATH.exit_meaning(item)
+    assert "400" in AFTER_RUN.exit_meaning(item)
 
 
 def test_another_language_is_said() -> None:
@@ -240,9 +240,9 @@ def test_another_language_is_said() -> None:
         exit_code=1,
         stderr="cat: x: Datei oder Verzeichnis nicht gefunden",
     )
-    german = Aftermath({"LANG": "de_DE.UTF-8"}).repair([item], [], "/", Around())
+    german = AfterRun({"LANG": "de_DE.UTF-8"}).repair([item], [], "/", Around())
     assert isinstance(german, Chat) and "LC_ALL=C.UTF-8" in german.message
-    english = Aftermath({"LANG": "en_US.UTF-8"}).repair([item], [], "/", Around())
+    english = AfterRun({"LANG": "en_US.UTF-8"}).repair([item], [], "/", Around())
     assert isinstance(english, Chat) and "LC_ALL" not in english.message
 
 

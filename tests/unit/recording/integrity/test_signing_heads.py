@@ -13,7 +13,7 @@ import pytest
 from agent.protocol.errors import ConfigError
 from agent.protocol.events import Notice
 from agent.recording.chained_lines import Link, line_hash
-from agent.recording.integrity.heads import HeadKeeper
+from agent.recording.integrity.heads import HeadWriter
 from agent.recording.integrity.keys import make_key
 from agent.recording.integrity.rewriting import rewrite_session
 from agent.recording.integrity.signing import signatures_with, signer_with
@@ -69,7 +69,7 @@ def test_whoever_forges_log_and_head_has_no_signature(place, key: str) -> None:
     lines = path.read_bytes().splitlines()
     lines[-1] = lines[-1].replace(b"closed", b"cloned")
     path.write_bytes(b"".join(line + b"\n" for line in lines))
-    forged = HeadKeeper(place.heads, "a", place.sessions)
+    forged = HeadWriter(place.heads, "a", place.sessions)
     forged.adopt(line_hash(lines[0]), Link(8, line_hash(lines[-1])), trailing=False, hash_at=lambda seq: None)
     forged.close()
     for file in Path(place.heads).glob("a.json"):  # all doubt is wiped out, too: the forger knows how heads are made

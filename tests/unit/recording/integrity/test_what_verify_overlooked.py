@@ -15,7 +15,7 @@ from msgspec import structs
 from agent.protocol.errors import InvalidState, RecordingError
 from agent.protocol.events import Notice, SessionPruned
 from agent.recording.integrity import verify
-from agent.recording.integrity.heads import HeadKeeper, read_heads
+from agent.recording.integrity.heads import HeadWriter, read_heads
 from agent.recording.integrity.rewriting import bury_session, rewrite_session
 from agent.recording.naming import staged_path
 from agent.recording.reader import list_sessions, read_session
@@ -76,7 +76,7 @@ def test_a_rotation_that_was_torn_goes_on_and_is_whole(place, cut, prepared) -> 
 def test_what_only_readers_take_for_an_event_is_no_torn_line(place, forged) -> None:
     recorder = place.open()
     place.fill(recorder)
-    recorder._witness.before(structs.replace(recorder._link, seq=recorder._link.seq + 1))  # killed just now
+    recorder._proof.before(structs.replace(recorder._link, seq=recorder._link.seq + 1))  # killed just now
     place.crash(recorder)
     assert place.one().sound
     (path,) = place.files()
@@ -96,7 +96,7 @@ def test_what_only_readers_take_for_an_event_is_no_torn_line(place, forged) -> N
 def test_an_object_that_only_more_patient_readers_understand_is_no_torn_line(place, forged) -> None:
     recorder = place.open()
     place.fill(recorder)
-    recorder._witness.before(structs.replace(recorder._link, seq=recorder._link.seq + 1))  # killed just now
+    recorder._proof.before(structs.replace(recorder._link, seq=recorder._link.seq + 1))  # killed just now
     place.crash(recorder)
     (path,) = place.files()
     with path.open("ab") as file:
@@ -139,13 +139,13 @@ def test_what_another_folder_has_announced_puts_nothing_in_place_here(place, tmp
     place.write()
     other = str(tmp_path / "other")
     theirs = place.write(folder=other)
-    keeper = HeadKeeper(place.heads, "a", other)
+    writer = HeadWriter(place.heads, "a", other)
     log = next(head for head in read_heads(place.heads, "a") if head.folder != "").log
     logs = {head.log for head in read_heads(place.heads, "a")}
     assert log in logs
     end = place.one(folder=other).end
-    keeper.announce(place.one(folder=other).log, "f" * 64, end, "")  # killed while it was rewritten
-    keeper.close()
+    writer.announce(place.one(folder=other).log, "f" * 64, end, "")  # killed while it was rewritten
+    writer.close()
     assert theirs.exists()
     (path,) = place.files()
     whole = path.read_bytes()
@@ -189,10 +189,10 @@ def test_a_log_from_before_there_were_chains_is_unknown_rather_than_touched(plac
 
 def test_a_pipe_in_the_place_of_a_new_text_holds_nothing_up(place) -> None:
     path = place.write()
-    keeper = HeadKeeper(place.heads, "a", place.sessions)
+    writer = HeadWriter(place.heads, "a", place.sessions)
     checked = place.one()
-    keeper.announce(checked.log, "f" * 64, checked.end, "")
-    keeper.close()
+    writer.announce(checked.log, "f" * 64, checked.end, "")
+    writer.close()
     os.mkfifo(staged_path(str(path)))
     place.one()
 

@@ -11,7 +11,7 @@ from agent.execution.overlay.model import Layer, Step
 from agent.protocol.rehearsals import Committed
 
 
-def publish(journals: Journals, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
+def commit(journals: Journals, layers: Sequence[Layer], steps: Sequence[Step], run: Run) -> Committed:
     """Make `steps` real; the journal first looks whether anything changed. Raises RehearsalConflict (nothing was done), CommitFailed."""
     return journals.commit(layers, steps, run)
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent.frontends.undo_controller import Choice, UndoDesk, find, list_text, rows
+from agent.frontends.undo_controller import Choice, UndoController, find, list_text, rows
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events import UndoFinished
 from agent.protocol.rehearsals import Conflict, Undone
@@ -21,7 +21,7 @@ ENTRIES = (
 
 
 class Table:
-    """A desk with a person who answers `yes` and, file by file, `choices`."""
+    """A controller with a person who answers `yes` and, file by file, `choices`."""
 
     def __init__(
         self, store: FakeUndoStore, *, yes: bool | None = True, choices: tuple[Choice, ...] | None = None
@@ -41,7 +41,7 @@ class Table:
         async def choose(conflict: Conflict) -> Choice:
             return answers.pop(0)
 
-        self.desk = UndoDesk(
+        self.controller = UndoController(
             store,
             record,
             tell=self.told.append,
@@ -50,7 +50,7 @@ class Table:
         )
 
     def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
-        return asyncio.run(self.desk.undo(wanted, sure=sure))
+        return asyncio.run(self.controller.undo(wanted, sure=sure))
 
 
 @pytest.mark.parametrize(("wanted", "found"), [("", "6c3"), ("6b2", "6b2"), ("6c", "6c3")])

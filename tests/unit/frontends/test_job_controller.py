@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.frontends.job_controller import JobDesk, finished, state_of
+from agent.frontends.job_controller import JobController, finished, state_of
 from agent.frontends.repl.job_commands import job_text, jobs_text, kill_jobs, plain_lines, show_jobs
 from agent.protocol.errors import InvalidRequest, NotFound, RecordingError
 from agent.protocol.events import Event, JobFinished, JobStarted
@@ -45,9 +45,9 @@ class FakeJobs:
         return job
 
 
-def desk_with(*jobs: Job) -> tuple[JobDesk, FakeJobs]:
+def controller_with(*jobs: Job) -> tuple[JobController, FakeJobs]:
     port = FakeJobs(*jobs)
-    return JobDesk(lambda: port), port
+    return JobController(lambda: port), port
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -68,56 +68,56 @@ class Log:
 
 
 def test_every_job_is_started_and_finished_once() -> None:
-    desk, port = desk_with(RUNNING)
+    controller, port = controller_with(RUNNING)
     log, told = Log(), []
     for _ in range(2):
-        run(desk.record_news(log, told.append))
+        run(controller.record_news(log, told.append))
     assert log.events == [
         JobStarted(job_id=1, pid=42, command_id="c1", command="make -j8", cwd="/src", log_path="/state/jobs/1.log")
     ]
     port.all[1] = replace(RUNNING, ended="2026-01-02T03:05:00Z", exit_code=2, note="cut")
     for _ in range(2):
-        run(desk.record_news(log, told.append))
+        run(controller.record_news(log, told.append))
     assert log.events[1:] == [JobFinished(job_id=1, outcome="ended", command="make -j8", exit_code=2, note="cut")]
     assert told == []
 
 
 def test_a_session_that_ends_finishes_its_jobs_and_the_next_one_only_tells() -> None:
-    desk, port = desk_with(RUNNING)
+    controller, port = controller_with(RUNNING)
     log, told = Log(), []
-    run(desk.record_ending(log))
+    run(controller.record_ending(log))
     assert [type(event) for event in log.events] == [JobStarted, JobFinished]
     assert log.events[1] == JobFinished(job_id=1, outcome="left", command="make -j8")
     port.all[1] = replace(RUNNING, ended="2026-01-02T03:05:00Z", exit_code=0)
     for _ in range(2):
-        run(desk.record_news(log, told.append))
+        run(controller.record_news(log, told.append))
     assert len(log.events) == 2
     assert told == ["job 1  ended, exit 0  make -j8"]
 
 
 def test_what_could_not_be_recorded_comes_later() -> None:
-    desk, _port = desk_with(RUNNING)
+    controller, _port = controller_with(RUNNING)
     log = Log()
     log.broken = True
     with pytest.raises(RecordingError):
-        run(desk.record_news(log, print))
+        run(controller.record_news(log, print))
     log.broken = False
-    run(desk.record_news(log, print))
+    run(controller.record_news(log, print))
     assert [type(event) for event in log.events] == [JobStarted]
 
 
 def test_before_the_first_command_there_is_nothing() -> None:
-    desk = JobDesk(lambda: None)
-    assert (desk.listing(), desk.running(), run(desk.end([1]))) == ((), (), [])
+    controller = JobController(lambda: None)
+    assert (controller.listing(), controller.running(), run(controller.end([1]))) == ((), (), [])
     shown: list[str] = []
 
     async def show(text: str) -> None:
         shown.append(text)
 
-    run(show_jobs(desk, "", show))
+    run(show_jobs(controller, "", show))
     assert shown == ["no jobs"]
     with pytest.raises(NotFound):
-        run(show_jobs(desk, "1", show))
+        run(show_jobs(controller, "1", show))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_before_the_first_command_there_is_nothing() -> None:
     ],
 )
 def test_leaving_is_the_persons_choice(answers: list[str | None], leaving: str, killed: bool) -> None:
-    desk, port = desk_with(RUNNING, replace(RUNNING, job_id=2, ended="2026-01-02T03:05:00Z"))
+    controller, port = controller_with(RUNNING, replace(RUNNING, job_id=2, ended="2026-01-02T03:05:00Z"))
     told: list[str] = []
     left = list(answers)
 
@@ -140,19 +140,19 @@ def test_leaving_is_the_persons_choice(answers: list[str | None], leaving: str, 
         assert question == "[k]ill, [l]eave running, [c]ancel exit"
         return left.pop(0)
 
-    assert run(desk.ask_before_leaving(choose, told.append)) == leaving
+    assert run(controller.ask_before_leaving(choose, told.append)) == leaving
     assert told == ["1 job is still running\n  1  running, pid 42  make -j8"]
     assert port.all[1].killed == killed
     assert left == []
 
 
 def test_nobody_is_asked_where_nothing_runs() -> None:
-    desk, _port = desk_with(replace(RUNNING, ended="2026-01-02T03:05:00Z"))
+    controller, _port = controller_with(replace(RUNNING, ended="2026-01-02T03:05:00Z"))
 
     async def choose(question: str) -> str | None:
         raise AssertionError
 
-    assert run(desk.ask_before_leaving(choose, print)) == "go"
+    assert run(controller.ask_before_leaving(choose, print)) == "go"
 
 
 def test_states_and_outcomes() -> None:
@@ -217,36 +217,36 @@ def test_no_control_character_is_left(output: str) -> None:
 
 
 def test_kill() -> None:
-    desk, port = desk_with(
+    controller, port = controller_with(
         RUNNING, replace(RUNNING, job_id=2), replace(RUNNING, job_id=3, ended="2026-01-02T03:05:00Z")
     )
     told: list[str] = []
-    run(kill_jobs(desk, "%1, 3", told.append))
+    run(kill_jobs(controller, "%1, 3", told.append))
     assert [job.killed for job in port.listing()] == [True, False, False]
     assert told == ["job 3 had ended before: ended"]
-    run(kill_jobs(desk, "all", told.append))
+    run(kill_jobs(controller, "all", told.append))
     assert [job.killed for job in port.listing()] == [True, True, False]
-    run(kill_jobs(desk, "all", told.append))
+    run(kill_jobs(controller, "all", told.append))
     assert told[1:] == ["no job is running"]
 
 
 @pytest.mark.parametrize("argument", ["", "x", "-1", "1 x", "١", "9999999999"])
 def test_kill_needs_numbers(argument: str) -> None:
-    desk, port = desk_with(RUNNING)
+    controller, port = controller_with(RUNNING)
     with pytest.raises(InvalidRequest):
-        run(kill_jobs(desk, argument, print))
+        run(kill_jobs(controller, argument, print))
     with pytest.raises(NotFound):
-        run(kill_jobs(desk, "1 7", print))
+        run(kill_jobs(controller, "1 7", print))
     assert port.all[1].running
 
 
 def test_what_cannot_be_killed_is_said() -> None:
-    desk, port = desk_with(RUNNING)
+    controller, port = controller_with(RUNNING)
 
     async def stubborn(job_id: int) -> Job:
         return port.all[job_id]
 
     port.end = stubborn  # type: ignore[method-assign]
     told: list[str] = []
-    run(kill_jobs(desk, "1", told.append))
+    run(kill_jobs(controller, "1", told.append))
     assert told == ["job 1 could not be ended: pid 42 is still there"]

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.recording.integrity import walk
-from agent.recording.integrity.duplicate_keys import twin_key, without_twins
+from agent.recording.integrity.duplicate_keys import duplicate_key, has_unique_keys
 from tests.support.log_place import Place
 
 
 class Pairs(list[Any]):
-    """An object, perhaps with twins."""
+    """An object, perhaps with duplicate keys."""
 
 
 # few letters, so that keys meet; those that are escaped, and those that structure is made of
@@ -58,10 +58,10 @@ def written(value: Any, dice: random.Random) -> str:
 @given(dice=st.randoms(use_true_random=False), values=st.lists(VALUES, min_size=1, max_size=3))
 def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, values: list[Any]) -> None:
     lines = [written(value, dice).encode() for value in values]
-    twins = [twin_key(line) for line in lines]
-    assert without_twins(b"\n".join(lines) + b"\n") == all(key is None for key in twins)
-    for line, key in zip(lines, twins, strict=True):
-        assert without_twins(line) == (key is None)
+    duplicates = [duplicate_key(line) for line in lines]
+    assert has_unique_keys(b"\n".join(lines) + b"\n") == all(key is None for key in duplicates)
+    for line, key in zip(lines, duplicates, strict=True):
+        assert has_unique_keys(line) == (key is None)
 
 
 @pytest.mark.parametrize(
@@ -79,29 +79,29 @@ def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, val
     ],
 )
 def test_what_may_hide_a_twin_does_not(line: bytes) -> None:
-    assert not without_twins(line)
-    assert twin_key(line)
+    assert not has_unique_keys(line)
+    assert duplicate_key(line)
 
 
 def test_an_object_over_several_lines_hides_nothing() -> None:
     piece = b'[\n{"a": 1, "a": 2}\n]\n'
-    assert not without_twins(piece)
+    assert not has_unique_keys(piece)
 
 
 def test_what_is_nested_too_deeply_for_the_thorough_look_is_named(place: Place) -> None:
-    """A few levels are between what the walk can read and what is looked through for twins."""
+    """A few levels are between what the walk can read and what is looked through for duplicate keys."""
     path = place.write(1, heads=None)
     line = path.read_bytes().splitlines()[0]
     deep = [line[:-1] + b',"x":' + b"[" * depth + b"]" * depth + b',"seq":1}' for depth in range(880, 1000)]
     path.write_bytes(b"\n".join(deep) + b"\n")
     found = walk.Walk("a", set())
-    found.look_for_twins(str(path))
+    found.look_for_duplicate_keys(str(path))
     told = {problem.line for problem in found.problems}
     assert len(told) + found.more_problems == len(deep)
     assert any("twice:" in problem.text for problem in found.problems)
     found = walk.Walk("a", set())
     path.write_bytes(b"\n".join(deep[-30:]) + b"\n")
-    found.look_for_twins(str(path))
+    found.look_for_duplicate_keys(str(path))
     assert any("nested so deeply" in problem.text for problem in found.problems)
 
 
@@ -116,9 +116,9 @@ def test_a_log_of_another_writer_takes_the_quick_way(place: Place, monkeypatch: 
 
     def counted(line: bytes) -> str | None:
         slow.append(line)
-        return twin_key(line)
+        return duplicate_key(line)
 
-    monkeypatch.setattr(walk, "twin_key", counted)
+    monkeypatch.setattr(walk, "duplicate_key", counted)
     assert not [each for each in place.one().problems if "twice" in each.text]
     assert slow == [texts[7].encode()]
     texts[9] = texts[9].replace('"since"', '"seq" : 1, "since"')

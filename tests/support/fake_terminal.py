@@ -30,7 +30,7 @@ class Recording(io.StringIO):
 
 
 @dataclass
-class Desk:
+class FakeTerminal:
     """The screen with its two ends: `keys` to type on, `seen` to read."""
 
     screen: Screen
@@ -90,7 +90,9 @@ def rate_by_word(command: str, cwd: str) -> RiskReport:
     return report_of(command, level)
 
 
-def typed(desk: Desk, work: Callable[[], Awaitable[T]], *keys: str | Callable[[], None], pause: float = 0.075) -> T:
+def typed(
+    terminal: FakeTerminal, work: Callable[[], Awaitable[T]], *keys: str | Callable[[], None], pause: float = 0.075
+) -> T:
     """What `work` comes to while somebody types at it: each of `keys` when what was before it had time to be read and drawn.
 
     A key that is a function is called instead. `pause`: seconds before each, in small pieces, as a loop that is busy takes longer.
@@ -103,7 +105,7 @@ def typed(desk: Desk, work: Callable[[], Awaitable[T]], *keys: str | Callable[[]
             if callable(key):
                 key()
             else:
-                await asyncio.to_thread(desk.keys.send_text, key)  # a full pipe must not stop the reader
+                await asyncio.to_thread(terminal.keys.send_text, key)  # a full pipe must not stop the reader
 
     async def go() -> T:
         typist = asyncio.ensure_future(type_them())

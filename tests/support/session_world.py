@@ -1,4 +1,4 @@
-"""A session desk over the real program's parts, in this process: real log, real bash, a scripted planner, and what was told in a list."""
+"""A session controller over the real program, in this process: real log, real bash, a scripted planner, and what was told in a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.app.composition import build_services, load
 from agent.engine.context import RequestContext
 from agent.frontends.line import CoreLine, FrontendLine, Goal, OwnCommand, parse_line
 from agent.frontends.repl.commands import run_frontend_command
-from agent.frontends.session_controller import SessionDesk
+from agent.frontends.session_controller import SessionController
 from agent.frontends.signals import Signals
 from agent.protocol.decisions import Confirmation, ConfirmationRequest, Declined
 from tests.support.fakes import FakeEmitter
@@ -28,8 +28,8 @@ class Nobody:
         return None
 
 
-class DeskWorld:
-    """`logs` is the session folder. `desk()` opens a session; `told` are the lines that the person saw."""
+class SessionWorld:
+    """`logs` is the session folder. `controller()` opens a session; `told` are the lines that the person saw."""
 
     def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch, *replies: Any) -> None:
         self.logs = base / "logs"
@@ -52,9 +52,9 @@ class DeskWorld:
         }
         self.services = build_services(load(flags))
 
-    def desk(self, session_id: str | None = None, *, interactive: bool = True) -> SessionDesk:
-        """A desk at a session, as the REPL has one."""
-        return SessionDesk(
+    def controller(self, session_id: str | None = None, *, interactive: bool = True) -> SessionController:
+        """A controller at a session, as the REPL has one."""
+        return SessionController(
             services=self.services,
             ctx=self.services.open_context(session_id),
             emitter=FakeEmitter(),
@@ -64,14 +64,14 @@ class DeskWorld:
             interactive=interactive,
         )
 
-    async def type(self, desk: SessionDesk, *lines: str) -> None:
+    async def type(self, controller: SessionController, *lines: str) -> None:
         """What somebody types, one line after another. Raises what a line raises."""
         for text in lines:
             line = parse_line(text)
             if isinstance(line, FrontendLine):
-                await run_frontend_command(desk, line.command, self._show)
+                await run_frontend_command(controller, line.command, self._show)
             elif isinstance(line, (Goal, OwnCommand, CoreLine)):
-                await desk.run(line)
+                await controller.run(line)
 
     async def _show(self, text: str) -> None:
         self.told.append(text)

@@ -16,7 +16,7 @@ from agent.recording.reader import SessionFile
 from agent.redaction.detector_table import DETECTORS
 from agent.redaction.known_values import encoded_forms
 from agent.redaction.named_values import ANCHORS
-from agent.redaction.prefilter import Sieve
+from agent.redaction.prefilter import Prefilter
 from agent.redaction.redactor import SecretRedactor
 from tests.support.redaction_corpus import secrets
 from tests.support.redaction_harmless import harmless
@@ -28,7 +28,7 @@ KNOWN = {
     "PLAIN": "0a1b2c3d4e5f",
 }
 REDACTOR = SecretRedactor(KNOWN, key=b"k")
-SIEVE = Sieve(REDACTOR)
+SIEVE = Prefilter(REDACTOR)
 
 
 def record(**fields: Any) -> dict[str, Any]:
@@ -77,10 +77,10 @@ def undecodable(text: str) -> bytes:
 WRITERS: tuple[Callable[[str], bytes], ...] = (ours, theirs, slashed, deep, no_record, broken, undecodable)
 
 
-def found(lines: list[bytes], tmp_path: Path, sieve: Sieve | None, redactor: SecretRedactor = REDACTOR) -> Any:
+def found(lines: list[bytes], tmp_path: Path, prefilter: Prefilter | None, redactor: SecretRedactor = REDACTOR) -> Any:
     path = tmp_path / "2026-03-04-a.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
-    return find_secrets(SessionFile(str(path), "a", "2026-03-04", 0, 0.0), redactor, sieve)
+    return find_secrets(SessionFile(str(path), "a", "2026-03-04", 0, 0.0), redactor, prefilter)
 
 
 def test_the_kept_corpus_is_found_in_whatever_way_it_is_written(tmp_path: Path) -> None:
@@ -187,8 +187,8 @@ def test_most_ordinary_lines_are_left_out() -> None:
 
 
 def test_with_personal_data_every_line_is_looked_through() -> None:
-    assert Sieve(SecretRedactor({}, key=b"k", personal=True)).candidates(b"{}\n") is None
-    assert Sieve(SecretRedactor({"A": "bad\udcffbytes"}, key=b"k")).candidates(b"{}\n") is None
+    assert Prefilter(SecretRedactor({}, key=b"k", personal=True)).candidates(b"{}\n") is None
+    assert Prefilter(SecretRedactor({"A": "bad\udcffbytes"}, key=b"k")).candidates(b"{}\n") is None
 
 
 @pytest.mark.parametrize("tail", [b"", b"\n", b"\n\n"])
