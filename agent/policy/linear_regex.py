@@ -11,6 +11,8 @@ import re
 from typing import Any
 
 MOST_PATTERN = 2_000
+MOST_STEPS = 4_000
+"""Instructions of a compiled pattern. Each is tried at most once for each character, so that 100 kB take seconds at the worst."""
 _LOOKS_AROUND = re.compile(r"invalid perl operator: \(\?(?:[=!]|<[=!])")
 _REFERS_BACK = re.compile(r"invalid escape sequence: \\[1-9]|invalid perl operator: \(\?P$")
 _OPEN_REPEAT = re.compile(r"\{,\d+\}")
@@ -43,6 +45,8 @@ class LinearPattern:
             self._compiled = re2.compile(f"(?{flags}){pattern}" if flags else pattern, options)
         except (re2.error, UnicodeEncodeError) as error:
             raise ValueError(_reason(error, flags)) from None
+        if self._compiled.programsize > MOST_STEPS:
+            raise ValueError("too much work for each character; smaller counts of repeats, or .* for .{0,500}")
 
     def search(self, text: str) -> tuple[int, int] | None:
         """Where `text` holds the pattern first, None where it does not."""

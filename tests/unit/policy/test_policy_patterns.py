@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 import time
@@ -117,6 +118,8 @@ def test_toml_may_hold_rules_too() -> None:
         ({"pattern": "x{,3}"}, "{0,n}"),
         ({"pattern": "x{1,2000}"}, "repetition size"),
         ({"pattern": r"(?:\pL+ ?){900}z"}, "too large"),
+        ({"pattern": r"(?:[^x].{0,1000}d){1}y"}, "too much work"),
+        ({"pattern": r"(?:x{0,1000}y?)(?:x{0,1000}y?)z"}, "too much work"),
         ({"pattern": r"\C"}, "half a character"),
         ({"pattern": "x\ud800"}, "half a character"),
         ({"pattern": r"\bübung"}, "letters of ASCII only"),
@@ -224,15 +227,17 @@ def test_patterns_only_raise(report: RiskReport, rules: list[PatternRule]) -> No
         (r"(?:a|ab|abc)*x", "abc" * 150_000),
         (r".*.*.*.*x", "a" * 500_000),
         (r"(?:a?){4}(?:a?){4}(?:a?){4}(?:a?){4}b.*b.*", "a" * 500_000),
-        (r"[a-q][^u-z]{400}x", "abcq " * 100_000),
-        (r"(?:[a-q].{1,200}){4}x", "aq ü" * 125_000),
+        (r"[a-q][^u-z]{200}x", "abcq " * 100_000),
+        (r"(?:[a-q].{1,50}){4}x", "aq ü" * 125_000),
+        (r"[a-z]{0,900}!", "x" * 100_000),
+        (r"[a-c].{0,200}d!", "".join(random.Random(1).choices("abcd ", k=50_000))),
     ],
 )
 def test_what_hangs_other_engines_ends_soon(pattern: str, text: str) -> None:
     linear = LinearPattern(pattern)
     begun = time.process_time()
     assert linear.search(text) is None
-    assert time.process_time() - begun < 1  # tens of milliseconds on an idle machine
+    assert time.process_time() - begun < 3  # at most half a second on an idle machine
 
 
 PIECES = st.sampled_from(
