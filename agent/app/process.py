@@ -1,4 +1,4 @@
-"""The long-lived parts of one process, wired: part of the composition root."""
+"""Wire what lives as long as the process: part of the composition root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of a command: its programs, their subcommands and the names of their options, without anything of what they work on."""
+"""Reduce a command to its shape: its programs, their subcommands and the names of their options, without anything of what they work on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that were made at the prompt: written below what the person's own policy file holds, and taken out again.
+"""Write rules made at the prompt into the person's own policy file, and take them out again.
 
 A rule from the prompt stands between two comment lines of ours; everything outside of them is the person's and is never touched.
 Nothing here raises for what a file holds or a disk does: each function returns "" or why nothing was changed.

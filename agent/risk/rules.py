@@ -1,4 +1,4 @@
-"""Rules that need more than one program to see: fork bombs, secrets that meet the network."""
+"""Find risks that need more than one program to see: fork bombs, secrets that meet the network, files read and overwritten at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One goal's story, put together from its events, in parts where it is long."""
+"""Fold one goal's events into its story, in parts where it is long."""
 
 from __future__ import annotations
 

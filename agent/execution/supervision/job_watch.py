@@ -1,4 +1,4 @@
-"""The guardian's second life: a command that goes on in the background is watched to its end.
+"""Watch a command that goes on in the background to its end, in its guardian.
 
 Its output goes to a log, `stop` on the control socket ends it (TERM, after the grace KILL), and its end is told there. When the
 socket closes it is left alone, because the person left it running; it is still reaped, logged and tidied up after.

@@ -1,9 +1,9 @@
-"""One command's guardian: starts it, stops it, and leaves nothing of it behind.
+"""Start one command in a process of its own, stop it, and leave nothing of it behind.
 
 Whatever the command forks stays in its tree (tree.py). The guardian owns time-out and the INT, TERM, KILL
 ladder itself: they work even while the REPL is blocked or frozen. When its socket ends (the REPL died, even by
 SIGKILL), it kills the command with its whole tree. What goes on in the background after a normal end, or because the person
-sent it there, is watched to its end (jobs/watch.py). Standard library only: it runs in the helper process.
+sent it there, is watched to its end (job_watch.py). Standard library only: it runs in the helper process.
 """
 
 from __future__ import annotations

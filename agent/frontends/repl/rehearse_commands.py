@@ -1,4 +1,4 @@
-"""`:rehearse` and `:undo` at the prompt."""
+"""Run `:rehearse` and `:undo` at the prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From programs to parts: what one does, each of its words, its redirections, and what it runs in turn."""
+"""Explain programs: what one does, each of its words, its redirections, and what it runs in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the syntax tree to parts: lists, pipelines, compound commands; programs are left to `explain_programs`."""
+"""Explain shell syntax: lists, pipelines, compound commands; programs are left to `explain_programs`."""
 
 from __future__ import annotations
 

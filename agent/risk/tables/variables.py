@@ -1,4 +1,4 @@
-"""Look up what programs do with a variable: `knowledge/variables.toml`, compiled into the tables' file by `knowledge_build`."""
+"""Look up what programs do with a variable: `knowledge/variables.toml`, compiled into the tables' file by `build`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar as a whole: a sentence in, a command with its score and its reading out."""
+"""Compose a command from a sentence by the whole grammar, with its score and its reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about files and folders: what they are, which of them are meant, and where they are.
+"""Phrases of the grammar for files and folders: what they are, which of them are meant, and where they are.
 
 A table maps a meaning to patterns, parted by " / ". `a|b` is either word, `x?` may be left out, UPPER names a slot.
 `test GROUP TEXT` adds a find test; `{SLOT.form}` in it is the value of a slot.
