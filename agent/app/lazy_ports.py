@@ -150,7 +150,7 @@ class LazyProcesses:
 
 
 def follows_folder(path: str) -> bool:
-    """Whether a PATH has an entry that depends on the working folder."""
+    """Tell whether a PATH has an entry that depends on the working folder."""
     from agent.execution import search_path
 
     return search_path.follows_folder(path)

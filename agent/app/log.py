@@ -45,7 +45,7 @@ class ProcessLogs:
         return choose_session(self.folder, wanted, attended=attended, besides=besides).session_id
 
     def is_there(self, session_id: str) -> bool:
-        """Whether a session of exactly that id is kept. Raises IoError."""
+        """Tell whether a session of exactly that id is kept. Raises IoError."""
         if not self._settings.persist:
             return False
         from agent.recording.reader import list_sessions
@@ -69,7 +69,7 @@ class ProcessLogs:
         return left_plan(self.folder, cwd, besides=besides)
 
     def first_offer(self, found: LeftOpen) -> bool:
-        """Whether nobody was told of it yet; from now on they were."""
+        """Tell whether nobody was told of it yet; from now on they were."""
         from agent.config.paths import state_dir
         from agent.recording.left_open import Offered
 

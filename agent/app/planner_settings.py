@@ -15,7 +15,7 @@ _AUTO_ORDER = ("openrouter", "anthropic", "openai")
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL is of this machine."""
+    """Tell whether a URL is of this machine."""
     from urllib.parse import urlsplit
 
     try:
@@ -42,7 +42,7 @@ class PlannerSettings:
         return next((name for name in _AUTO_ORDER if self.key(f"{name.upper()}_API_KEY")), "offline")
 
     def cascades(self) -> bool:
-        """Whether planners are asked one after another; a planner of the command line is meant alone."""
+        """Tell whether planners are asked one after another; a planner of the command line is meant alone."""
         return bool(self.loaded.settings.cascade) and self.loaded.origins.get("planner") != "command line"
 
     def meant(self, word: str) -> tuple[str, str, str]:
@@ -66,7 +66,7 @@ class PlannerSettings:
         return (name, "", "") if name else ("", "", "no provider has a key")
 
     def is_here(self, name: str) -> bool:
-        """Whether a provider of the catalogue answers on this machine. Raises NotFound."""
+        """Tell whether a provider of the catalogue answers on this machine. Raises NotFound."""
         entry = self.entry(name)
         return is_loopback(self.base_url(entry) or entry.base_url)
 

@@ -128,7 +128,7 @@ class PlannerChoice:
         )
 
     def stays_here(self, planner: Planner) -> bool:
-        """Whether what a planner is told stays on this machine. Of one that was not made here nothing is known."""
+        """Tell whether what a planner is told stays on this machine. Of one that was not made here nothing is known."""
         if not isinstance(planner, LazyPlanner):
             return False
         if planner.name in ("offline", "local") or planner.name.startswith("scripted:"):

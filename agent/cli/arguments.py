@@ -227,7 +227,7 @@ def parse(sub: str, arguments: list[str], before: list[str] | None = None) -> ar
 
 
 def _check_before(parser: argparse.ArgumentParser, before: list[str]) -> None:
-    """Whether all options before a sub-command are such that program and sub-command have in common; else an error says what to do."""
+    """Tell whether all options before a sub-command are such that program and sub-command have in common; else an error says what to do."""
     for option in (word.partition("=")[0] for word in before if word.startswith("-")):
         known = option in parser._option_string_actions
         if not known:

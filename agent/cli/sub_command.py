@@ -37,7 +37,7 @@ def split(arguments: list[str], names: Collection[str]) -> tuple[list[str], str,
 
 
 def is_option(word: str) -> bool:
-    """Whether it is an option of the program itself."""
+    """Tell whether it is an option of the program itself."""
     return any(word in options for options in _options())
 
 

@@ -144,7 +144,7 @@ def sink_of(stream: Any, *, environ: Mapping[str, str] | None = None, color: boo
 
 
 def wants_color(environ: Mapping[str, str], *, is_tty: bool) -> bool:
-    """Whether to colour: never with NO_COLOR, always with FORCE_COLOR, else on terminals that are not dumb."""
+    """Tell whether to colour: never with NO_COLOR, always with FORCE_COLOR, else on terminals that are not dumb."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "") not in ("", "0", "false"):

@@ -259,7 +259,7 @@ class TerminalEmitter:
         self._display.fresh_line("stderr")
 
     def _is_screen(self, name: StreamName) -> bool:
-        """Whether people look at it: a terminal, also one that is called dumb."""
+        """Tell whether people look at it: a terminal, also one that is called dumb."""
         return self._display.sink(name).is_screen
 
     def _filter(self, name: StreamName) -> TerminalFilter:

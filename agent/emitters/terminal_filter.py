@@ -121,7 +121,7 @@ class TerminalFilter:
         return text.encode("utf-8", "replace")
 
     def _lines_are_short(self, state: _Stream, data: bytes) -> bool:
-        """Whether no line can exceed the limit: each half-limit window holds its end. Keeps count of the last line."""
+        """Tell whether no line can exceed the limit: each half-limit window holds its end. Keeps count of the last line."""
         assert self._max_line is not None
         step = max(1, self._max_line // 2)
         if state.column >= step:
@@ -188,7 +188,7 @@ def _without_concealment(parameters: str) -> str | None:
 
 
 def _resets(parameters: str | None) -> bool:
-    """Whether a colour code switches everything off (first; later parts may switch on again)."""
+    """Tell whether a colour code switches everything off (first; later parts may switch on again)."""
     return parameters is not None and parameters.split(";")[0].strip("0") == ""
 
 

@@ -183,7 +183,7 @@ def _command(step: PlanStep) -> Command:
 
 
 def _reached(answer: Chat, items: list[CommandItem]) -> bool:
-    """Whether a step is done: as the planner says, or as the last command of the step says. Talk alone does nothing."""
+    """Tell whether a step is done: as the planner says, or as the last command of the step says. Talk alone does nothing."""
     if not items or items[-1].outcome != "ran":
         return answer.reached is True
     return items[-1].exit_code == 0 if answer.reached is None else answer.reached

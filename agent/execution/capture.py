@@ -28,7 +28,7 @@ class HeadTail:
 
     @property
     def in_tail(self) -> bool:
-        """Whether what comes now goes to the tail, so that `read` may be used: a small tail would take it in small pieces."""
+        """Tell whether what comes now goes to the tail, so that `read` may be used: a small tail would take it in small pieces."""
         return self._tail_size >= _WORTH_A_READ and self.total >= self._head_size
 
     def feed(self, data: bytes) -> None:

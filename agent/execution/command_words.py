@@ -76,7 +76,7 @@ class Segment:
 
     @property
     def shows(self) -> bool:
-        """Whether its output goes to the terminal."""
+        """Tell whether its output goes to the terminal."""
         return not self.piped_out and not self.redirected_out
 
 

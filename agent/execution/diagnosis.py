@@ -49,7 +49,7 @@ def _confinement() -> tuple[Capability, ...]:
 
 
 def _lock(helper: Helper) -> Capability:
-    """Whether what runs unasked is held to its rating."""
+    """Tell whether what runs unasked is held to its rating."""
     trial = Holder(helper, WriteFolders(workspace="/")).trial
     if trial.works:
         found = "what runs unasked is held by a filter of system calls that asks us"
@@ -138,7 +138,7 @@ def _undo(cwd: str, state_dir: str) -> Capability:
 
 
 def _limits() -> Capability:
-    """Whether the kernel counts for a whole command."""
+    """Tell whether the kernel counts for a whole command."""
     group = cgroups.make(limits=True)
     taken: tuple[str, ...] = ()
     if group is not None:

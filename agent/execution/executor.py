@@ -159,7 +159,7 @@ class ShellExecutor:
         self._tty = choice
 
     def owns_terminal(self, command: str) -> bool:
-        """Whether `command` would draw on the terminal by itself; then the sink gets nothing while it runs."""
+        """Tell whether `command` would draw on the terminal by itself; then the sink gets nothing while it runs."""
         return self._need(command) == "whole"
 
     def _need(self, command: str) -> interactive.Need:

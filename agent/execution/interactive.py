@@ -24,7 +24,7 @@ def needed(command: str, extra: tuple[str, ...] = ()) -> Need:
 
 
 def wants_terminal(command: str, extra: tuple[str, ...] = ()) -> bool:
-    """Whether some part of `command` is a full-screen program, an editor, or a prompt."""
+    """Tell whether some part of `command` is a full-screen program, an editor, or a prompt."""
     return needed(command, extra) == "whole"
 
 
@@ -69,13 +69,13 @@ def _listed(words: list[str], names: list[str]) -> bool:
 
 
 def _begins(words: list[str], head: list[str]) -> bool:
-    """Whether program and sub-commands stand first and the options of `head` anywhere."""
+    """Tell whether program and sub-commands stand first and the options of `head` anywhere."""
     fixed = [word for word in head if not word.startswith("-")]
     return words[: len(fixed)] == fixed and all(word in words for word in head if word.startswith("-"))
 
 
 def _has_option(words: list[str], wanted: list[str]) -> bool:
-    """Whether one of the options is there, a short one also with more behind it (`-bn1`)."""
+    """Tell whether one of the options is there, a short one also with more behind it (`-bn1`)."""
     return any(word == option or (len(option) == 2 and word.startswith(option)) for word in words for option in wanted)
 
 

@@ -333,7 +333,7 @@ def drop_capabilities(capabilities: tuple[int, ...] | None = None) -> None:
 
 
 def has_capability(capability: int) -> bool:
-    """Whether this process has it now."""
+    """Tell whether this process has it now."""
     try:
         data = _capabilities()
     except OSError:

@@ -100,7 +100,7 @@ class Pump:
 
     @property
     def used_terminal(self) -> bool:
-        """Whether the command drew on the person's terminal by itself."""
+        """Tell whether the command drew on the person's terminal by itself."""
         return self._used_terminal
 
     def run(self) -> Ending:
@@ -237,7 +237,7 @@ class Pump:
             self._stop()
 
     def _flooded(self) -> bool:
-        """Whether output comes faster than in pieces worth a turn."""
+        """Tell whether output comes faster than in pieces worth a turn."""
         if not self._came:
             return False
         now = time.monotonic()

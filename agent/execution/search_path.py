@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def follows_folder(path: str) -> bool:
-    """Whether a PATH has entries that mean another place in each folder (`.`, nothing, `node_modules/.bin`)."""
+    """Tell whether a PATH has entries that mean another place in each folder (`.`, nothing, `node_modules/.bin`)."""
     return any(not entry.startswith("/") for entry in path.split(":"))
 
 

@@ -93,7 +93,7 @@ def preamble(state: ShellState, dump_path: str, env_program: str) -> str:
 
 
 def _needless(shopt: str) -> bool:
-    """Whether to leave out a line of `shopt -p`: it cannot be set, or switching it off makes a variable (BASH_COMPAT)."""
+    """Tell whether to leave out a line of `shopt -p`: it cannot be set, or switching it off makes a variable (BASH_COMPAT)."""
     return shopt.endswith(_UNSETTABLE_SHOPTS) or shopt.startswith("shopt -u compat")
 
 
@@ -136,5 +136,5 @@ def parse(dump: bytes, before: ShellState) -> ShellState | None:
 
 
 def is_state(cwd: str, umask: str) -> bool:
-    """Whether these can be what a shell said of itself, and not what a command wrote in its place."""
+    """Tell whether these can be what a shell said of itself, and not what a command wrote in its place."""
     return cwd.startswith("/") and _UMASK.fullmatch(umask) is not None

@@ -210,7 +210,7 @@ def open_pty(like: RealTerminal | None, *, keep_suspend_key: bool, bare_newlines
 
 
 def is_raw(master: int) -> bool:
-    """Whether the program on a PTY reads single keys without echo, so that the terminal is its own."""
+    """Tell whether the program on a PTY reads single keys without echo, so that the terminal is its own."""
     try:
         flags = termios.tcgetattr(master)[_LFLAG]
     except (OSError, termios.error):
@@ -219,7 +219,7 @@ def is_raw(master: int) -> bool:
 
 
 def keys_make_signals(master: int) -> bool:
-    """Whether Ctrl-C typed into a PTY means SIGINT (and is not just a key)."""
+    """Tell whether Ctrl-C typed into a PTY means SIGINT (and is not just a key)."""
     try:
         return bool(termios.tcgetattr(master)[_LFLAG] & termios.ISIG)
     except (OSError, termios.error):

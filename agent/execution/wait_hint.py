@@ -34,7 +34,7 @@ class WaitHint:
         self._line_open = not data.endswith((b"\n", b"\r"))
 
     def due(self) -> bool:
-        """Whether to say it now. A line without an end is taken for the question itself, raw mode for a program that draws."""
+        """Tell whether to say it now. A line without an end is taken for the question itself, raw mode for a program that draws."""
         if self._master is None or time.monotonic() - self._since < self._pause:
             return False
         self._since, self._pause = time.monotonic(), min(2 * self._pause, RAREST)
@@ -54,7 +54,7 @@ _READ = {"x86_64": 0, "aarch64": 63, "riscv64": 63}
 
 
 def waits_for_keys(master: int) -> bool:
-    """Whether a program on the PTY behind `master` sleeps until something is typed."""
+    """Tell whether a program on the PTY behind `master` sleeps until something is typed."""
     number = _READ.get(platform.machine())
     if number is None:
         return False

@@ -13,7 +13,7 @@ MAX_LINE = 2_000_000
 
 
 async def wait_readable(descriptor: int, timeout: float | None, stopped: Callable[[], bool] = lambda: False) -> bool:
-    """Whether there is something to read (or the end of it) within `timeout` seconds; False when `stopped`."""
+    """Tell whether there is something to read (or the end of it) within `timeout` seconds; False when `stopped`."""
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
     while not stopped():

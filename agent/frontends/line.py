@@ -73,7 +73,7 @@ def parse_line(text: str) -> Line:
 
 
 def is_recorded(text: str) -> bool:
-    """Whether a line goes into the history: not with a blank in front, not private ones, not good-bye."""
+    """Tell whether a line goes into the history: not with a blank in front, not private ones, not good-bye."""
     stripped = text.strip()
     if not stripped or text[0].isspace() or text.startswith("!!"):
         return False

@@ -87,7 +87,7 @@ def _decoded(head: bytearray, tail: bytearray, total: int, *, note: str = "") ->
 
 
 def _writer_lives(descriptor: int) -> bool:
-    """Whether a process that is no ancestor of ours has the pipe's other end: a pipeline's neighbour, which will write or end.
+    """Tell whether a process that is no ancestor of ours has the pipe's other end: a pipeline's neighbour, which will write or end.
 
     A pipe that only our parents hold was inherited by accident. Linux only; elsewhere nobody is assumed.
     """

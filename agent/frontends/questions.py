@@ -47,7 +47,7 @@ def _first_row(prompt: StyleAndTextTuples) -> Prefix:
 
 
 async def ask_yes(screen: Screen, question: str) -> bool:
-    """Whether the person says yes; Enter alone, Ctrl-C and the end of input are no."""
+    """Tell whether the person says yes; Enter alone, Ctrl-C and the end of input are no."""
     answer = await ask_words(screen, f"{question} [y/N]")
     return (answer or "").strip().lower() in ("y", "yes")
 

@@ -218,7 +218,7 @@ def remember(commands: Iterable[str], environ: Mapping[str, str]) -> str:
 
 
 def _fits(command: str) -> bool:
-    """Whether a history file can hold it as one entry that says what it is: no control characters, not endless."""
+    """Tell whether a history file can hold it as one entry that says what it is: no control characters, not endless."""
     return bool(command.strip()) and len(command) < 20_000 and command.replace("\n", "").replace("\t", "").isprintable()
 
 

@@ -75,7 +75,7 @@ def goal_number(
 
 
 def is_outside(services: Services, session: SessionFile) -> bool:
-    """Whether the log is not one of the session folder: it came from elsewhere, and nothing here vouches for it."""
+    """Tell whether the log is not one of the session folder: it came from elsewhere, and nothing here vouches for it."""
     return os.path.dirname(os.path.realpath(session.path)) != os.path.realpath(session_folder(services))
 
 

@@ -80,7 +80,7 @@ class Asking:
     hidden: Callable[[str], str] = lambda command: command
 
     def rehearsed_first(self, attempt: Attempt) -> bool:
-        """Whether it is rehearsed before it runs, though nobody pressed the key for it."""
+        """Tell whether it is rehearsed before it runs, though nobody pressed the key for it."""
         mode = self.approval.rehearse
         if attempt.direct:
             return False

@@ -110,7 +110,7 @@ class DirectRun:
 
 
 def undo_words(plan: UndoPlan | None, cwd: str = "") -> str:
-    """Whether a run in `cwd` could be taken back, for the person, before it; "" where nothing is changed."""
+    """Tell whether a run in `cwd` could be taken back, for the person, before it; "" where nothing is changed."""
     if plan is None:
         return ""
     reasons = "; ".join(dict.fromkeys(_reason(conflict, cwd) for conflict in plan.not_kept[:_SHOWN_REASONS]))

@@ -49,7 +49,7 @@ class WriteGate:
         self._cancel = cancel
 
     async def authorize(self, path: str, content: str, *, call_id: str = "") -> bool:
-        """Whether the file may be written: what policy says, and where it says so, the person."""
+        """Tell whether the file may be written: what policy says, and where it says so, the person."""
         text = f"write_file {path}"
         proposal = Proposal(command_id=call_id or path, command=text, origin="tool", call_id=call_id)
         await self._events.send(CommandProposed(command_id=proposal.command_id, command=text, origin="tool"))

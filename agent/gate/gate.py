@@ -192,7 +192,7 @@ class Gate:
         return await self._ask(attempt)
 
     async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
-        """Whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
+        """Tell whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
         again = await self._rater.again(attempt.proposal, attempt.rated)
         if again is None:
             return False

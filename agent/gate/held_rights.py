@@ -46,7 +46,7 @@ async def held(rated: Rated, policy: Policy, executor: Executor, events: EventSi
 
 
 def _is_free(verdict: Verdict, policy: Policy) -> bool:
-    """Whether rules allow it that say `confine = "off"` themselves."""
+    """Tell whether rules allow it that say `confine = "off"` themselves."""
     names = verdict.rule.split(", ")
     rules = [
         rule for file in policy.files for rule in file.rules if rule.action == "allow" and named(file, rule) in names

@@ -160,7 +160,7 @@ class Rehearsals:
 
 
 def wanted_network(rehearsal: Rehearsal) -> bool:
-    """Whether a program in it was refused the network."""
+    """Tell whether a program in it was refused the network."""
     return any(text.startswith("network") for text in rehearsal.not_shown)
 
 

@@ -129,7 +129,7 @@ def known(context: RiskContext | None) -> Known | None:
 
 
 def writes(report: RiskReport) -> bool:
-    """Whether the report says, or leaves open, that files would be changed: what is not understood may change anything."""
+    """Tell whether the report says, or leaves open, that files would be changed: what is not understood may change anything."""
     if report.parse != "ok" or report.cut:
         return True
     effects = [finding.effect for finding in report.findings]

@@ -17,5 +17,5 @@ _ABOUT_LAST = re.compile(
 
 
 def asks_about_last(text: str) -> bool:
-    """Whether a goal is about the command before it and nothing else: "why did that fail", "fix it"."""
+    """Tell whether a goal is about the command before it and nothing else: "why did that fail", "fix it"."""
     return len(text) <= 80 and _ABOUT_LAST.fullmatch(text.strip()) is not None

@@ -15,7 +15,7 @@ _LINES_READ = 50
 
 
 def succeeded(item: CommandItem) -> bool:
-    """Whether a command that ran did what it was to do: exit code 0, or one that is an answer."""
+    """Tell whether a command that ran did what it was to do: exit code 0, or one that is an answer."""
     return item.exit_code == 0 or bool(answer_of(item))
 
 

@@ -89,11 +89,11 @@ class Lexicon:
         return word
 
     def knows(self, word: str) -> bool:
-        """Whether the word means something to any recipe."""
+        """Tell whether the word means something to any recipe."""
         return word in self.fillers or word in self.weak or self.concept(word) in self._meant
 
     def is_plural_extension(self, word: str) -> bool:
-        """Whether a lower-case word is an extension with an s, which says "files" by itself: "jpgs", "pdfs"."""
+        """Tell whether a lower-case word is an extension with an s, which says "files" by itself: "jpgs", "pdfs"."""
         stem = word[:-1]
         return len(word) > 3 and word[-1] == "s" and word not in self.kinds and stem in self.kinds.get(stem, ())
 

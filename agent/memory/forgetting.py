@@ -75,7 +75,7 @@ class Forgotten:
             self._spans.setdefault(span.what, []).append(span)
 
     def covers(self, goal: str, command: str, at: int) -> bool:
-        """Whether a run of `command` for a goal of this key at that time is forgotten."""
+        """Tell whether a run of `command` for a goal of this key at that time is forgotten."""
         if self.unreadable:
             return True
         if not self._spans:

@@ -38,7 +38,7 @@ _COMMANDS = (
 
 
 def is_own_folder(folder: str) -> bool:
-    """Whether the logs' folder is ours, and nobody else may put files there."""
+    """Tell whether the logs' folder is ours, and nobody else may put files there."""
     try:
         info = os.stat(folder)
     except (OSError, ValueError):

@@ -113,7 +113,7 @@ def runs_of(commands: Sequence[RanCommand], worked: Worked) -> list[Run]:
 
 
 def _left_the_goal(goal: str, ran: Sequence[RanCommand]) -> bool:
-    """Whether a correction on the way took another file, number or name than the goal says: that was for that day."""
+    """Tell whether a correction on the way took another file, number or name than the goal says: that was for that day."""
     tried = {word for command in ran[:-1] for word in _shell_words(command.run)}
     return any(word in tried and word not in _shell_words(ran[-1].run) for word in _shell_words(goal))
 
@@ -123,7 +123,7 @@ def _shell_words(text: str) -> set[str]:
 
 
 def is_rememberable(goal: str) -> bool:
-    """Whether a goal can be remembered: one short line without anything that stands for a secret, that says itself what is wanted."""
+    """Tell whether a goal can be remembered: one short line without anything that stands for a secret, that says itself what is wanted."""
     text = goal.strip()
     plain = 0 < len(text) <= LONGEST_GOAL and "\n" not in text and _LABEL not in goal and goal.isprintable()
     return plain and not asks_about_last(text)

@@ -28,7 +28,7 @@ NOT_KNOWN = "what it is given is only known when it runs"
 
 
 def in_force(rule: Rule, place: Place, cwd: str = "") -> Says:
-    """Whether the limits of a rule (workspace, session, time) hold; "maybe" where that is not known here."""
+    """Tell whether the limits of a rule (workspace, session, time) hold; "maybe" where that is not known here."""
     doubt: Says = "yes"
     if rule.session and rule.session != place.session:
         return "no"
@@ -62,7 +62,7 @@ def findings_about(report: RiskReport, index: int) -> list[Finding]:
 
 
 def has_scope(effect: Effect, scopes: tuple[str, ...]) -> bool:
-    """Whether an effect reaches one of `scopes`; what is read as a secret has no scope of its own."""
+    """Tell whether an effect reaches one of `scopes`; what is read as a secret has no scope of its own."""
     return effect.scope in scopes or (effect.kind in ("secret", "send-secret") and "secrets" in scopes)
 
 
@@ -78,5 +78,5 @@ def folders_of(rule: Rule, place: Place) -> list[str]:
 
 
 def word_in(word: str, alternatives: tuple[str, ...]) -> bool:
-    """Whether a known word is one of a place's alternatives."""
+    """Tell whether a known word is one of a place's alternatives."""
     return UNKNOWN_PART not in word and ("*" in alternatives or word in alternatives)

@@ -58,7 +58,7 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
 
 
 def _is_writable(path: str, confining: Confining) -> bool:
-    """Whether a command confined to the workspace may write there."""
+    """Tell whether a command confined to the workspace may write there."""
     return _is_below(path, (confining.workspace, *confining.also)) and not _is_below(path, confining.protected)
 
 

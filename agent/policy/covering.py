@@ -61,7 +61,7 @@ def _covered(rules: Sequence[Rule], report: RiskReport, place: Place) -> dict[in
 
 
 def _told_elsewhere(run: ProgramRun) -> bool:
-    """Whether what a program does may stand in what it is fed: `patch`, `psql`, `xargs`. No rule on its words covers that."""
+    """Tell whether what a program does may stand in what it is fed: `patch`, `psql`, `xargs`. No rule on its words covers that."""
     return run.fed and run.level is not Level.LOW and (run.words or ("",))[0].rpartition("/")[2] not in _COPIES
 
 

@@ -62,7 +62,7 @@ def medium_findings(report: RiskReport, index: int) -> list[Finding]:
 
 
 def is_wrapper(report: RiskReport, index: int) -> bool:
-    """Whether program `index` only starts another one of the command, with other rights."""
+    """Tell whether program `index` only starts another one of the command, with other rights."""
     kinds = {found.effect.kind for found in medium_findings(report, index) if found.effect is not None}
     return kinds <= _WRAPS and any(run.parent == index and not run.suspected for run in report.programs)
 

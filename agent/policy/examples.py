@@ -37,7 +37,7 @@ def failing_example(rule: Rule, home: str = "") -> str:
 
 
 def applies(rule: Rule, report: RiskReport, place: Place) -> bool:
-    """Whether the rule alone has its say: an `allow` covers everything in the command, another touches one program of it."""
+    """Tell whether the rule alone has its say: an `allow` covers everything in the command, another touches one program of it."""
     if rule.action != "allow":
         return any(touches(rule, index, report, place).says == "yes" for index in range(-1, len(report.programs)))
     return not coverage((rule,), report, place).why_not

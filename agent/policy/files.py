@@ -133,7 +133,7 @@ def _writable_by_others(path: str) -> str:
 
 
 def _own_group(status: os.stat_result) -> bool:
-    """Whether the file's group is the one that its owner has alone, as many systems give to each user."""
+    """Tell whether the file's group is the one that its owner has alone, as many systems give to each user."""
     return status.st_gid == status.st_uid and status.st_uid != 0
 
 

@@ -25,7 +25,7 @@ _NEVER_COVERED = ("session.", "deception.", "parse.", "run.path-changed", "class
 
 
 def covers(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
-    """Whether an `allow` rule certainly covers all that program `index` would do."""
+    """Tell whether an `allow` rule certainly covers all that program `index` would do."""
     run = report.programs[index]
     if not any(same_program(run, name, workspace=place.workspace, certain=True) for name in rule.program):
         return Match("no", "another program")
@@ -50,13 +50,13 @@ def covers(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
 
 
 def _may_become_options(reading: Reading) -> bool:
-    """Whether an operand in front of `--` begins with a wildcard: a file called `--to-command=x` would be read as an option."""
+    """Tell whether an operand in front of `--` begins with a wildcard: a file called `--to-command=x` would be read as an option."""
     end = reading.words.index("--") if "--" in reading.words else len(reading.words)
     return any(word[:1] in ("*", "?", "[") for word in reading.words[1:end])
 
 
 def carries(rule: Rule, index: int, report: RiskReport) -> bool:
-    """Whether program `index` only wraps one that `rule` covers, and does nothing else of its own."""
+    """Tell whether program `index` only wraps one that `rule` covers, and does nothing else of its own."""
     name = reading_of(report.programs[index].words).name
     if name not in rule.via or reading_of(report.programs[index].words).by_path:
         return False

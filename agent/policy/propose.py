@@ -71,7 +71,7 @@ def _bare(rule: Rule) -> Rule:
 
 
 def _behind_wrapper(report: RiskReport, index: int) -> bool:
-    """Whether a wrapper that is asked for by itself (sudo) is carried by the rule on this program alone."""
+    """Tell whether a wrapper that is asked for by itself (sudo) is carried by the rule on this program alone."""
     parent = report.programs[index].parent
     return parent >= 0 and report.programs[parent].level is Level.MEDIUM and is_wrapper(report, parent)
 

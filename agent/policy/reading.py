@@ -49,7 +49,7 @@ class Reading:
         return split(self.name, self.words[1:stop])[0]
 
     def _is_value(self, index: int) -> bool:
-        """Whether the word at `index` is what the option before it was given."""
+        """Tell whether the word at `index` is what the option before it was given."""
         _, operands, _ = split(self.name, self.words[1 : index + 1])
         return not operands
 
@@ -70,15 +70,15 @@ class Reading:
 
     @property
     def by_path(self) -> bool:
-        """Whether the program was named by a path that is no standard folder."""
+        """Tell whether the program was named by a path that is no standard folder."""
         return "/" in self.words[0] and self.folder not in STANDARD_FOLDERS
 
     def certainly(self, option: str) -> bool:
-        """Whether `option` was given beyond doubt."""
+        """Tell whether `option` was given beyond doubt."""
         return option in self.names or option in self.raws
 
     def possibly(self, option: str) -> bool:
-        """Whether `option` was given, or something that may be short for it."""
+        """Tell whether `option` was given, or something that may be short for it."""
         if self.certainly(option):
             return True
         return option.startswith("--") and any(
@@ -86,7 +86,7 @@ class Reading:
         )
 
     def nothing_but(self, options: tuple[str, ...]) -> bool:
-        """Whether every option is one of `options`."""
+        """Tell whether every option is one of `options`."""
         kept = [word for word in self.words[1:] if not (word[:1] == "-" and _bare(word) in options)]
         names, _, _ = split(self.name, tuple(kept))
         return names.issubset(options)
@@ -155,7 +155,7 @@ def certain_path(text: str, cwd: str) -> str:
 
 
 def lies_in(path: str, folder: str) -> bool:
-    """Whether the absolute `path` is `folder` or below it. `folder` may hold `*` and `?` within, and `**` across, its parts."""
+    """Tell whether the absolute `path` is `folder` or below it. `folder` may hold `*` and `?` within, and `**` across, its parts."""
     if not path or not folder:
         return False
     if not _GLOB.search(folder):
@@ -164,7 +164,7 @@ def lies_in(path: str, folder: str) -> bool:
 
 
 def _begins(parts: list[str], pattern: list[str]) -> bool:
-    """Whether some beginning of `parts` matches all of `pattern`."""
+    """Tell whether some beginning of `parts` matches all of `pattern`."""
     from fnmatch import fnmatchcase
 
     reached = {0}
@@ -180,7 +180,7 @@ def _begins(parts: list[str], pattern: list[str]) -> bool:
 
 
 def same_program(run: ProgramRun, name: str, *, workspace: str, certain: bool) -> bool:
-    """Whether `run` is the program `name` of a rule: a bare name, "*", or a path (`./x` is below the workspace).
+    """Tell whether `run` is the program `name` of a rule: a bare name, "*", or a path (`./x` is below the workspace).
 
     `certain`: a bare name counts only for a program that is found in PATH or stands in a standard folder.
     """

@@ -67,7 +67,7 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
 
 
 def opens_editor(report: RiskReport) -> bool:
-    """Whether a person would work in it, and say what is written: no rating says that, so nothing could hold it."""
+    """Tell whether a person would work in it, and say what is written: no rating says that, so nothing could hold it."""
     return any(_name(run) in EDITORS for run in report.programs)
 
 
@@ -90,7 +90,7 @@ def past(rights_of_it: Rights, rehearsal: Rehearsal) -> str:
 
 
 def reads_plainly(report: RiskReport) -> bool:
-    """Whether it only runs programs of which everybody knows that they only read, and the shell does nothing beside."""
+    """Tell whether it only runs programs of which everybody knows that they only read, and the shell does nothing beside."""
     if report.level is not Level.LOW or report.parse != "ok" or report.cut or report.findings or not report.programs:
         return False
     return all(_name(run) in PLAIN_READERS and run.whole and not run.environment for run in report.programs)
@@ -123,7 +123,7 @@ def _below(context: RiskContext) -> list[str]:
 
 
 def _holds(folder: str, path: str) -> bool:
-    """Whether a path is a folder, or below it. (A workspace that holds home is none: what is written there runs by itself.)"""
+    """Tell whether a path is a folder, or below it. (A workspace that holds home is none: what is written there runs by itself.)"""
     return bool(path) and f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
 
 
@@ -155,7 +155,7 @@ def _folder(run: ProgramRun, context: RiskContext) -> str:
 
 
 def _asks_service(run: ProgramRun) -> bool:
-    """Whether it is known to ask a program of this machine, and to ask only."""
+    """Tell whether it is known to ask a program of this machine, and to ask only."""
     verbs = ASKS_SERVICES.get(_name(run))
     if verbs is None or not run.whole:
         return False

@@ -23,7 +23,7 @@ from agent.protocol.decisions import Finding, ProgramRun, RiskReport
 
 
 def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
-    """Whether a rule that asks or forbids is about program `index` of `report`; -1 is about none (redirections), for "*" only."""
+    """Tell whether a rule that asks or forbids is about program `index` of `report`; -1 is about none (redirections), for "*" only."""
     findings = findings_about(report, index)
     if index < 0:
         return _touches_loose(rule, findings, report, place)
@@ -50,7 +50,7 @@ def touches(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
 
 
 def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
-    """Whether one of the first words behind a program that nothing is known about is one of `names`."""
+    """Tell whether one of the first words behind a program that nothing is known about is one of `names`."""
     if not any(word.rpartition("/")[2] in names for word in run.words[1:7]):
         return False
     from agent.risk.tables.store import program as find_program

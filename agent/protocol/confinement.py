@@ -23,7 +23,7 @@ def strictest(modes: Iterable[Confinement]) -> Confinement:
 
 
 def is_as_strict(mode: Confinement, other: Confinement) -> bool:
-    """Whether `mode` denies all that `other` denies."""
+    """Tell whether `mode` denies all that `other` denies."""
     return strictest((mode, other)) == mode
 
 

@@ -60,7 +60,7 @@ class CoreError(Exception):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed later, unchanged."""
+        """Tell whether the same request may succeed later, unchanged."""
         return False
 
     def terminal_message(self) -> str:

@@ -107,7 +107,7 @@ class Reviewer(Protocol):
     """Shows what a rehearsal would change and asks what to do with it. Never decides by itself."""
 
     async def review(self, request: ConfirmationRequest, rehearsal: Rehearsal) -> Review:
-        """Whether to make it real, to edit the command again, or to throw it away."""
+        """Tell whether to make it real, to edit the command again, or to throw it away."""
 
 
 class OutputSink(Protocol):

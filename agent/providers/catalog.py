@@ -43,7 +43,7 @@ class ProviderEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def is_local(self) -> bool:
-        """Whether its usual place is this machine."""
+        """Tell whether its usual place is this machine."""
         return self.local_port is not None
 
 

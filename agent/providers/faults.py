@@ -105,7 +105,7 @@ def _model_hint(endpoint: Endpoint, model: str) -> str:
 
 
 def is_too_long(message: str) -> bool:
-    """Whether a server complains that the conversation does not fit the model."""
+    """Tell whether a server complains that the conversation does not fit the model."""
     return bool(_TOO_LONG.search(message))
 
 
@@ -141,7 +141,7 @@ def web_page(endpoint: Endpoint, status: int, body: bytes) -> ProviderError:
 
 
 def looks_like_page(content_type: str, body: bytes) -> bool:
-    """Whether a body is HTML, by its label or by its first character."""
+    """Tell whether a body is HTML, by its label or by its first character."""
     return "html" in content_type.lower() or body.lstrip()[:1] == b"<"
 
 

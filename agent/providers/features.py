@@ -90,7 +90,7 @@ def lowered(ceiling: Features, wanted: Features, worked: Features) -> Features:
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether every object in `schema` closes its properties and requires them all, as "strict" mode demands."""
+    """Tell whether every object in `schema` closes its properties and requires them all, as "strict" mode demands."""
     if isinstance(schema, list):
         return all(map(is_strict, schema))
     if not isinstance(schema, dict):

@@ -137,7 +137,7 @@ class ReplyAssembler:
 
     @property
     def finished(self) -> bool:
-        """Whether the server said that the reply is complete (its usage may still follow)."""
+        """Tell whether the server said that the reply is complete (its usage may still follow)."""
         return self.done or bool(self._finish)
 
     @property

@@ -58,7 +58,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether `host` (a name or an address) can only be this machine."""
+    """Tell whether `host` (a name or an address) can only be this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -76,7 +76,7 @@ class Turns(Struct, frozen=True):
 
 
 def branched_from(session: SessionFile) -> bool:
-    """Whether the session says that it took over the records of another one. Raises IoError."""
+    """Tell whether the session says that it took over the records of another one. Raises IoError."""
     return origin_of(first_line(session)) is not None
 
 
@@ -192,7 +192,7 @@ def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part 
 
 
 def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
-    """Whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
+    """Tell whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
     line = line_in(session, origin.seq)
     if line is not None and _is(line, origin):
         return True, ""

@@ -39,7 +39,7 @@ def read_line(line: bytes) -> Line | None:
 
 
 def is_object(line: bytes) -> bool:
-    """Whether the bytes are a whole JSON object, or one for readers that pass over bytes that are no UTF-8 or go deeper than we can:
+    """Tell whether the bytes are a whole JSON object, or one for readers that pass over bytes that are no UTF-8 or go deeper than we can:
     no line of ours that was cut short is.
     """
     if not line.strip().endswith(b"}"):

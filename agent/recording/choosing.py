@@ -25,7 +25,7 @@ class Choice(Struct, frozen=True):
 
     @property
     def guessed(self) -> bool:
-        """Whether the person did not write the whole id."""
+        """Tell whether the person did not write the whole id."""
         return self.found is not None and self.said != self.session_id
 
 

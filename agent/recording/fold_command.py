@@ -55,7 +55,7 @@ class CommandState(Struct, kw_only=True):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more is to come."""
+        """Tell whether nothing more is to come."""
         return self.finished or (self.decided and self.item.outcome != "ran")
 
     def interrupted(self) -> CommandItem:

@@ -113,7 +113,7 @@ def _backwards(path: str) -> list[Record]:
 
 
 def _is_being_written(path: str) -> bool:
-    """Whether a process has the session open: a writer holds a lock on its first file."""
+    """Tell whether a process has the session open: a writer holds a lock on its first file."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -142,7 +142,7 @@ class Offered:
         self._path = path
 
     def first_time(self, found: LeftOpen) -> bool:
-        """Whether it was never offered; from now on it was."""
+        """Tell whether it was never offered; from now on it was."""
         known = self._read()
         if found.key in known:
             return False

@@ -256,7 +256,7 @@ def _lock(fd: int) -> None:
 
 
 def _is_still(fd: int, path: str) -> bool:
-    """Whether the path still leads to the open file: a log can be rewritten between opening and locking it."""
+    """Tell whether the path still leads to the open file: a log can be rewritten between opening and locking it."""
     try:
         return os.path.samestat(os.fstat(fd), os.lstat(path))
     except OSError:

@@ -74,7 +74,7 @@ def connect_privately(path: str, *, wait: float, cache_kib: int) -> sqlite3.Conn
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether a database has no tables yet."""
+    """Tell whether a database has no tables yet."""
     return not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
@@ -85,7 +85,7 @@ def mark(connection: sqlite3.Connection, *, version: int, application: int) -> N
 
 
 def is_marked(connection: sqlite3.Connection, *, version: int, application: int) -> bool:
-    """Whether it is ours, and of this version."""
+    """Tell whether it is ours, and of this version."""
     numbers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")]
     return numbers == [version, application]
 

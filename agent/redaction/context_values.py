@@ -68,7 +68,7 @@ def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
 
 
 def is_mixed(value: str) -> bool:
-    """Whether letters and digits are mixed as in a password: nothing that could be a word, a number, a time or a path."""
+    """Tell whether letters and digits are mixed as in a password: nothing that could be a word, a number, a time or a path."""
     return (
         6 <= len(value) <= 64
         and any(c.isalpha() for c in value)

@@ -151,12 +151,12 @@ def _hit(match: re.Match[str], group: str, strength: int) -> Hit:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable, field or option of this name usually holds a secret."""
+    """Tell whether a variable, field or option of this name usually holds a secret."""
     return _strength(name[-100:]) > 0  # names come from outside too
 
 
 def is_secret_value(value: str, *, strong: bool, assigned: bool, quoted: bool) -> bool:
-    """Whether `value` can be the secret that its name announces.
+    """Tell whether `value` can be the secret that its name announces.
 
     `strong`: the name says password. `assigned`: with `=`, as an option or in quotes; else it may be prose after a colon.
     """

@@ -91,7 +91,7 @@ def _bare_card(match: re.Match[str]) -> str:
 
 
 def luhn(digits: str) -> bool:
-    """Whether the last digit is the check digit of the others."""
+    """Tell whether the last digit is the check digit of the others."""
     doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits))]
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 

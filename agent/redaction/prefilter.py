@@ -198,7 +198,7 @@ class Prefilter:
 
 
 def _may_fit(detector: Detector, line: bytes) -> bool:
-    """Whether the detector may find something: tokens stand in a line as they do in its texts, but for what is escaped around them."""
+    """Tell whether the detector may find something: tokens stand in a line as they do in its texts, but for what is escaped around them."""
     if not line.isascii() or b"\\u" in line or "(?<" in detector.pattern:
         return True
     return _pattern(detector).search(line) is not None

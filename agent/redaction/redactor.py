@@ -57,12 +57,12 @@ class SecretRedactor:
 
     @property
     def knows_values(self) -> bool:
-        """Whether any secret is known by value."""
+        """Tell whether any secret is known by value."""
         return bool(self._known)
 
     @property
     def looks_for_personal(self) -> bool:
-        """Whether personal data is looked for, too."""
+        """Tell whether personal data is looked for, too."""
         return self._personal
 
     @property

@@ -134,7 +134,7 @@ def make_visible(text: str) -> str:
 
 
 def has_deception(text: str) -> bool:
-    """Whether `make_visible` would change `text`."""
+    """Tell whether `make_visible` would change `text`."""
     return bool(hidden_positions(text))
 
 

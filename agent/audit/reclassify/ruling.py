@@ -68,7 +68,7 @@ class Judge:
 
     @property
     def by_session(self) -> bool:
-        """Whether a rule counts in one session only."""
+        """Tell whether a rule counts in one session only."""
         return any(rule.session for file in self.policy().files for rule in file.rules)
 
     def policy(self, home: str = "", workspace: str = "") -> Policy:

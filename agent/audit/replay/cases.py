@@ -150,7 +150,7 @@ def _obstacle(case: Case) -> str:
 
 
 def _is_cut(event: Event) -> bool:
-    """Whether the event is an ending that was written in place of a process that had gone."""
+    """Tell whether the event is an ending that was written in place of a process that had gone."""
     match event:
         case GoalFinished(message=message, status="interrupted"):
             return message == CRASHED

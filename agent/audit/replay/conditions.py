@@ -117,7 +117,7 @@ def _origin(events: tuple[Event, ...]) -> str:
 
 
 def _is_unattended(events: tuple[Event, ...]) -> bool:
-    """Whether nobody could be asked. A front end that says so only at the prompt lets the goal go on after that."""
+    """Tell whether nobody could be asked. A front end that says so only at the prompt lets the goal go on after that."""
     origins = {event.command_id: event.origin for event in events if isinstance(event, CommandProposed)}
     for place, event in enumerate(events):
         if isinstance(event, CommandConfirmed) and event.by == "nobody":
@@ -133,7 +133,7 @@ def _is_unattended(events: tuple[Event, ...]) -> bool:
 
 
 def _only_rehearsed(events: tuple[Event, ...]) -> bool:
-    """Whether a command that nobody had to be asked about was rehearsed, and then thrown away: `agent-shell rehearse`."""
+    """Tell whether a command that nobody had to be asked about was rehearsed, and then thrown away: `agent-shell rehearse`."""
     found = [event for event in events if isinstance(event, RehearsalFinished)]
     thrown = any(isinstance(event, CommandConfirmed) and event.remark == _DISCARDED for event in events)
     online = any(text.startswith("network") for event in found for text in event.not_shown)
@@ -202,7 +202,7 @@ def _confinement(events: tuple[Event, ...]) -> Confinement:
 
 
 def _only_code(events: tuple[Event, ...]) -> bool:
-    """Whether commands were only to be told: a command as reply, and a message right after it."""
+    """Tell whether commands were only to be told: a command as reply, and a message right after it."""
     return any(
         isinstance(event, PlannerFinished)
         and event.reply in ("command", "plan")

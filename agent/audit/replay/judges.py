@@ -56,15 +56,15 @@ class TodaysJudges:
 
 
 def _is_not_the_classifiers(finding: Finding) -> bool:
-    """Whether a pattern of a `--safety-policy` file, or the person's own shell, raised the level: neither is in the log."""
+    """Tell whether a pattern of a `--safety-policy` file, or the person's own shell, raised the level: neither is in the log."""
     return finding.rule.startswith("policy.") or finding.rule == "shell.other"
 
 
 def is_comparable(rated: CommandRated) -> bool:
-    """Whether a rating can be done again from the log."""
+    """Tell whether a rating can be done again from the log."""
     return LABEL not in rated.report.command and not (rated.known is not None and rated.known.partial)
 
 
 def is_of_a_file(verdict: Verdict) -> bool:
-    """Whether a rule of a policy file decided: its name says in which file it stands."""
+    """Tell whether a rule of a policy file decided: its name says in which file it stands."""
     return ":" in verdict.rule or verdict.rule in _OF_FILES

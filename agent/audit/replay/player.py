@@ -94,7 +94,7 @@ class Player:
         return Confining(mode=started.confine, workspace=self._cwd)  # type: ignore[arg-type]  # as recorded
 
     async def unheld(self, report: RiskReport) -> str:
-        """Whether it could be held to its rating then."""
+        """Tell whether it could be held to its rating then."""
         rated = self._tape.rating_ahead()
         reason = rated.verdict.reason if rated is not None and rated.verdict.rule == "lock" else ""
         return reason.partition(CANNOT)[2]

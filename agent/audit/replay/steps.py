@@ -51,7 +51,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
     @property
     def has_label(self) -> bool:
-        """Whether a label stands in it for a secret: what ran then was another text."""
+        """Tell whether a label stands in it for a secret: what ran then was another text."""
         return LABEL in self.command
 
 

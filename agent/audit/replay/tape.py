@@ -148,7 +148,7 @@ class Tape:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing was left but the goal's ending."""
+        """Tell whether nothing was left but the goal's ending."""
         rest = self._events[self._at :]
         return not any(not isinstance(event, (Failed, GoalFinished, PlanFinished, Warned)) for event in rest[:-1])
 

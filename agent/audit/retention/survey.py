@@ -98,7 +98,7 @@ def seconds_of(time: str, *, otherwise: float) -> float:
 
 
 def is_being_written(session: SessionFile) -> bool:
-    """Whether a process holds one of its files. Raises IoError where that cannot be told."""
+    """Tell whether a process holds one of its files. Raises IoError where that cannot be told."""
     for path in session.files:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -60,7 +60,7 @@ class Wanted(msgspec.Struct):
 
     @property
     def firsts(self) -> bool:
-        """Whether of some lines the head is taken where it is the first one."""
+        """Tell whether of some lines the head is taken where it is the first one."""
         return any(Take.NOTHING < take < Take.HEAD for take in (self.other, *self.takes.values()))
 
     def join(self, another: Wanted) -> Wanted:

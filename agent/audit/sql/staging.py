@@ -56,7 +56,7 @@ class _Last:
         self.command: str | None = None
 
     def takes(self, head: Any, take: int) -> bool:
-        """Whether the line is taken: wholly, or since it tells of a session, goal or command that the lines before did not tell of."""
+        """Tell whether the line is taken: wholly, or since it tells of a session, goal or command that the lines before did not tell of."""
         if head.session != self.session:
             self.session, self.goal, self.command = head.session, head.goal_id, head.command_id
             return True

@@ -45,7 +45,7 @@ class CommandFold:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more is to come. A tool's wish to write a file never starts as a command."""
+        """Tell whether nothing more is to come. A tool's wish to write a file never starts as a command."""
         return self._state.settled or (self._state.decided and self._state.item.origin == "tool")
 
     def take(self, event: Event, time: str) -> None:

@@ -74,7 +74,7 @@ class GoalFold:
 
     @property
     def is_full(self) -> bool:
-        """Whether this part has become so long that it must be told now."""
+        """Tell whether this part has become so long that it must be told now."""
         return len(self._steps) >= MOST_STEPS or self._weight >= MOST_TEXT
 
     def add(self, step: Step | CommandFold, weight: int = 100) -> None:

@@ -182,17 +182,17 @@ class CommandStory(Struct, frozen=True, kw_only=True):
 
     @property
     def is_write(self) -> bool:
-        """Whether it is no command, but a tool that asked to write a file (`write_file PATH`); allowed if `outcome` is "ran"."""
+        """Tell whether it is no command, but a tool that asked to write a file (`write_file PATH`); allowed if `outcome` is "ran"."""
         return self.origin == "tool"
 
     @property
     def edited(self) -> bool:
-        """Whether a person changed the text before it was decided."""
+        """Tell whether a person changed the text before it was decided."""
         return bool(self.run) and self.run != self.proposed
 
     @property
     def ran(self) -> bool:
-        """Whether it was really started; a rehearsal alone does not count."""
+        """Tell whether it was really started; a rehearsal alone does not count."""
         return bool(self.started)
 
     @property

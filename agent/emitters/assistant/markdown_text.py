@@ -135,7 +135,7 @@ def _fence_after(line: str, fence: str) -> str:
 
 
 def has_markup(text: str) -> bool:
-    """Whether Markdown would change how `text` looks; plain sentences need no renderer."""
+    """Tell whether Markdown would change how `text` looks; plain sentences need no renderer."""
     if any(mark in text for mark in "`*_#|~[<>\\"):
         return True
     return any(line.lstrip()[:2] in ("- ", "+ ", "--", "==") or _numbered(line) for line in text.split("\n"))

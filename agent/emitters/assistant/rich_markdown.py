@@ -23,7 +23,7 @@ class RichRenderer:
 
     @property
     def ready(self) -> bool:
-        """Whether rendering needs no further imports."""
+        """Tell whether rendering needs no further imports."""
         return self._loaded
 
     def preload(self) -> None:

@@ -26,7 +26,7 @@ class AssistantText:
 
     @property
     def wants_preparation(self) -> bool:
-        """Whether time before the first words is well spent on loading."""
+        """Tell whether time before the first words is well spent on loading."""
         return self.renderer is not None and not self.renderer.ready
 
     def prepare(self) -> None:
@@ -149,7 +149,7 @@ def unseen_part(streamed: str, message: str) -> str | None:
 
 
 def _same_but_for_labels(seen: str, message: str) -> bool:
-    """Whether the texts between the labels of `message` stand in `seen`, in order and with nothing before or after."""
+    """Tell whether the texts between the labels of `message` stand in `seen`, in order and with nothing before or after."""
     first, *rest = message.split(_LABEL)
     if not seen.startswith(first):
         return False

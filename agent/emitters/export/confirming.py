@@ -48,7 +48,7 @@ class Confirming:
 
     @property
     def waits(self) -> bool:
-        """Whether a prompt may be on the screen: what is said meanwhile comes below it."""
+        """Tell whether a prompt may be on the screen: what is said meanwhile comes below it."""
         return self._proposed is not None and self._asks and not self._decided and self._rehearsal is None
 
     def take(self, event: Event, at: float) -> Iterator[Frame]:

@@ -40,5 +40,5 @@ def _trailing_controls() -> re.Pattern[str]:
 
 
 def ends_line(text: str) -> bool:
-    """Whether the cursor stands at the start of a line after `text`."""
+    """Tell whether the cursor stands at the start of a line after `text`."""
     return _trailing_controls().sub("", text[-64:]).endswith("\n")

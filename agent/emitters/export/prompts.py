@@ -65,5 +65,5 @@ def typed(text: str) -> str:
 
 
 def fits(prefix_width: int, text: str, columns: int) -> bool:
-    """Whether `text` behind a prefix takes one row, so that it can be drawn again in place."""
+    """Tell whether `text` behind a prefix takes one row, so that it can be drawn again in place."""
     return "\n" not in text and "\t" not in text and prefix_width + cell_width(text) < columns

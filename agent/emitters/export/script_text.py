@@ -32,12 +32,12 @@ def statement(command: str) -> str:
 
 
 def keeps_shell(command: str) -> bool:
-    """Whether what `command` does to the shell (its folder, its variables) lasts in the script."""
+    """Tell whether what `command` does to the shell (its folder, its variables) lasts in the script."""
     return _ends_shell().search(command) is None
 
 
 def is_plain(command: str) -> bool:
-    """Whether it is one line of simple commands that bash reads as complete, with nothing in it that is hard to see."""
+    """Tell whether it is one line of simple commands that bash reads as complete, with nothing in it that is hard to see."""
     if len(command) > 4_000 or safe(command) != command or not _is_complete(command):
         return False
     return not any(word in _RESERVED for word in re.split(r"[\s;|&]+", command))
@@ -85,7 +85,7 @@ def _piece() -> re.Pattern[str]:
 
 
 def _is_complete(command: str) -> bool:
-    """Whether it is simple commands, and what joins them, from beginning to end."""
+    """Tell whether it is simple commands, and what joins them, from beginning to end."""
     at = 0
     is_begun = awaits_file = False  # of the simple command that is being read
     joint = "none"

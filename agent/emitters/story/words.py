@@ -121,7 +121,7 @@ def decided_words(command: CommandStory, approve: str = "") -> str:
 
 
 def _says_more(decision: Decision) -> bool:
-    """Whether the remark is more than what the decision itself says."""
+    """Tell whether the remark is more than what the decision itself says."""
     return decision.by != "nobody" and decision.decision != "dry-run"
 
 

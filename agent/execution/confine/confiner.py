@@ -172,7 +172,7 @@ class Confiner:
 
 
 def gains_rights(report: RiskReport) -> bool:
-    """Whether a program of it becomes another user; changing the root only needs a right that it has, or has not."""
+    """Tell whether a program of it becomes another user; changing the root only needs a right that it has, or has not."""
     return any(program.elevated and set(program.via) != {"chroot"} for program in report.programs)
 
 

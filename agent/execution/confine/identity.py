@@ -46,7 +46,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 
 def is_privileged() -> bool:
-    """Whether this process can make namespaces without a user namespace, as root usually can."""
+    """Tell whether this process can make namespaces without a user namespace, as root usually can."""
     return kernel.has_capability(kernel.CAP_SYS_ADMIN)
 
 

@@ -125,7 +125,7 @@ def _empty(top: int) -> None:
 
 
 def _removed(entry: str, folder: int) -> bool:
-    """Whether it is gone; a folder with something in it is not."""
+    """Tell whether it is gone; a folder with something in it is not."""
     for remove in (os.unlink, os.rmdir):
         try:
             remove(entry, dir_fd=folder)

@@ -90,6 +90,6 @@ def unnamed(report: RiskReport) -> Iterator[str]:
 
 
 def _sed_keeps_elsewhere(words: tuple[str, ...]) -> bool:
-    """Whether it makes backups with names of another kind than a suffix."""
+    """Tell whether it makes backups with names of another kind than a suffix."""
     backups = [found[1] for word in words if (found := _SED_SUFFIX.match(word))]
     return any("*" in each or "/" in each for each in backups)

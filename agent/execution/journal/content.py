@@ -39,7 +39,7 @@ def write_over(source: int, target: int) -> None:
 
 
 def same(one: int, other: int) -> bool:
-    """Whether two files have the same bytes; holes are not read."""
+    """Tell whether two files have the same bytes; holes are not read."""
     size = os.fstat(one).st_size
     if os.fstat(other).st_size != size:
         return False

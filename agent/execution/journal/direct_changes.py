@@ -105,7 +105,7 @@ class DirectChanges:
         self._swapped.add(path)
 
     def _must_stay(self, path: bytes, now: Facts) -> bool:
-        """Whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""
+        """Tell whether the inode has to be the same afterwards: it has other names, or its name cannot be given to another."""
         return now.links > 1 or not post_image.renameable(self._folders, path, now)
 
     def _compare_inside(self, kept: Kept, inner: bytes, then: Facts) -> None:

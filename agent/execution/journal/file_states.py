@@ -231,7 +231,7 @@ class _Others:
         return ""
 
     def explains(self, then: Facts, now: Facts) -> bool:
-        """Whether it differs (in inode, change time) only because other runs took the file away and brought it, or a copy, back."""
+        """Tell whether it differs (in inode, change time) only because other runs took the file away and brought it, or a copy, back."""
         if self._brought is None:
             self._brought = {}
             for entry, intent, left in self._entries():

@@ -26,7 +26,7 @@ class Misplaced(Exception):
 
 
 def is_done(folders: Folders, action: Action) -> bool:
-    """Whether a `swap` stands as done, which its slot tells."""
+    """Tell whether a `swap` stands as done, which its slot tells."""
     slot = look(folders, action.slot)
     return (slot.ino if slot else 0) == action.held
 
@@ -195,7 +195,7 @@ def _open_for_writing(folders: Folders, action: Action, here: Facts) -> int:
 
 
 def renameable(folders: Folders, path: bytes, facts: Facts) -> bool:
-    """Whether we may give the name `path` to another file: root may, others where the folder lets them."""
+    """Tell whether we may give the name `path` to another file: root may, others where the folder lets them."""
     if os.geteuid() == 0:
         return True
     fd, _ = folders.parent(path)

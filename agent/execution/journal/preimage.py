@@ -114,7 +114,7 @@ class PreImages:
         return "", found[0], 0 if target.how == "values" else found[1]
 
     def _stays_on_device(self, folders: Folders, target: Target, targets: list[Target]) -> bool:
-        """Whether it goes to a place on the same device, so that it stays the same inode and needs no copy."""
+        """Tell whether it goes to a place on the same device, so that it stays the same inode and needs no copy."""
         info = folders.lstat(target.path)
         places = [each.path for each in targets if each.how == "content"]
         if info is None or not places:

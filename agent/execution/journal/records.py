@@ -143,7 +143,7 @@ def next_id(seconds: float, last: str) -> str:
 
 
 def is_id(name: str) -> bool:
-    """Whether this can be the id of an entry."""
+    """Tell whether this can be the id of an entry."""
     return len(name) == 7 and all(letter in _ALPHABET for letter in name)
 
 

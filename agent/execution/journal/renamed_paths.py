@@ -10,7 +10,7 @@ from agent.execution.journal.intent import Action
 
 
 def is_flat(actions: Sequence[Action]) -> bool:
-    """Whether no action has to do with the path of another: then every path is what it is called, all the time."""
+    """Tell whether no action has to do with the path of another: then every path is what it is called, all the time."""
     if any(action.kind == "move" for action in actions):
         return False
     paths = sorted(action.path.replace(b"/", b"\0") for action in actions)  # what is in a folder comes right behind it
@@ -102,7 +102,7 @@ class RenamedPaths:
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
-    """Whether `path` is `folder` or lies below it."""
+    """Tell whether `path` is `folder` or lies below it."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 

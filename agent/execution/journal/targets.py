@@ -144,7 +144,7 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
 
 
 def _searches(program: ProgramRun | None) -> bool:
-    """Whether it works on what `find` hands on, which lies below the folder that is told."""
+    """Tell whether it works on what `find` hands on, which lies below the folder that is told."""
     return program is not None and (program.via[-1:] == ("find",) or os.path.basename(program.words[0]) in _SEARCHERS)
 
 
@@ -201,5 +201,5 @@ def _located(path: bytes) -> bytes | None:
 
 
 def is_device(info: os.stat_result) -> bool:
-    """Whether it is a disk, a terminal or the like."""
+    """Tell whether it is a disk, a terminal or the like."""
     return stat.S_ISCHR(info.st_mode) or stat.S_ISBLK(info.st_mode)

@@ -151,7 +151,7 @@ def _clean_inside(folder_fd: int, name: bytes, prefix: bytes, info: os.stat_resu
 
 
 def is_whiteout(info: os.stat_result) -> bool:
-    """Whether this is how an overlay writes down that a name is gone."""
+    """Tell whether this is how an overlay writes down that a name is gone."""
     return stat.S_ISCHR(info.st_mode) and info.st_rdev == 0
 
 

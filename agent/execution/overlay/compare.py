@@ -45,7 +45,7 @@ def open_regular(folder: int, name: bytes) -> int | None:
 def meta_differs(
     one: os.stat_result, one_attributes: dict[bytes, bytes], other: os.stat_result, other_attributes: dict[bytes, bytes]
 ) -> bool:
-    """Whether mode, owner or attributes differ. Times are not compared."""
+    """Tell whether mode, owner or attributes differ. Times are not compared."""
     return (one.st_mode, one.st_uid, one.st_gid) != (other.st_mode, other.st_uid, other.st_gid) or (
         one_attributes != other_attributes
     )
@@ -72,7 +72,7 @@ def difference(
 def content_differs(
     upper: tuple[int, bytes, os.stat_result], lower: tuple[int, bytes, os.stat_result], budget: Budget
 ) -> bool:
-    """Whether the contents of two files of one type differ (bytes, target of a link, device number)."""
+    """Tell whether the contents of two files of one type differ (bytes, target of a link, device number)."""
     one, other = upper[2], lower[2]
     if stat.S_ISLNK(one.st_mode):
         return os.readlink(upper[1], dir_fd=upper[0]) != os.readlink(lower[1], dir_fd=lower[0])

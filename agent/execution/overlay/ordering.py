@@ -20,7 +20,7 @@ from agent.execution.overlay.wholes import loose_names, whole_folders
 
 
 def _locked(status: os.stat_result) -> bool:
-    """Whether its owner may not change what is in a folder."""
+    """Tell whether its owner may not change what is in a folder."""
     return status.st_mode & 0o300 != 0o300
 
 

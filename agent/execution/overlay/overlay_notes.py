@@ -42,7 +42,7 @@ def prefix_of(userxattr: bool) -> bytes:
 
 
 def is_own(name: bytes, prefix: bytes) -> bool:
-    """Whether an attribute is the overlay's own, and not one that a command set and the overlay stored under a longer name."""
+    """Tell whether an attribute is the overlay's own, and not one that a command set and the overlay stored under a longer name."""
     return name.startswith(prefix) and not name.startswith(prefix + b"overlay.")
 
 

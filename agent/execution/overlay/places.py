@@ -120,7 +120,7 @@ def _check_way(folder: bytes) -> None:
 
 
 def _is_shared_group(gid: int) -> bool:
-    """Whether others may be in it: not root's, and not the one that many systems give each person."""
+    """Tell whether others may be in it: not root's, and not the one that many systems give each person."""
     return gid != 0 and not gid == os.getegid() == os.geteuid()
 
 
@@ -132,7 +132,7 @@ def _table() -> list[Mount]:
 
 
 def _same_mount(one: bytes, other: bytes, mounts: list[Mount]) -> bool:
-    """Whether a file can be renamed from one to the other: same device, and not by way of two mounts."""
+    """Tell whether a file can be renamed from one to the other: same device, and not by way of two mounts."""
     if os.lstat(one).st_dev != os.lstat(other).st_dev:
         return False
     return not mounts or mountinfo.mount_of(one, mounts).number == mountinfo.mount_of(other, mounts).number

@@ -55,7 +55,7 @@ def joined(folder: bytes, name: bytes) -> bytes:
 
 
 def below(path: bytes, folder: bytes) -> bool:
-    """Whether a path is the folder or below it; "" is above all."""
+    """Tell whether a path is the folder or below it; "" is above all."""
     return not folder or path == folder or path.startswith(folder + b"/")
 
 

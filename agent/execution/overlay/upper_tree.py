@@ -61,7 +61,7 @@ class Node:
 
     @property
     def stays(self) -> bool:
-        """Whether it is the very file that is under its name already."""
+        """Tell whether it is the very file that is under its name already."""
         return self.lower is not None and self.lower == self.under
 
     @property

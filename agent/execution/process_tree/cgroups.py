@@ -52,7 +52,7 @@ class Group:
         return found - {0}
 
     def populated(self) -> bool:
-        """Whether anything lives in it, groups below included."""
+        """Tell whether anything lives in it, groups below included."""
         try:
             with open(os.path.join(self.path, "cgroup.events"), encoding="utf-8") as file:
                 return "populated 1" in file.read()

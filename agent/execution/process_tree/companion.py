@@ -46,7 +46,7 @@ class Companion:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended; asked of the system, because the event loop hears of an end only later."""
+        """Tell whether it has not ended; asked of the system, because the event loop hears of an end only later."""
         if self._process is None or self._process.returncode is not None:
             return False
         if not hasattr(os, "waitid"):

@@ -79,7 +79,7 @@ class Tree:
         return ended
 
     def alive(self) -> bool:
-        """Whether anything of it is left, as far as `collect` and the process table say."""
+        """Tell whether anything of it is left, as far as `collect` and the process table say."""
         if self.subreaper:
             return not self._childless
         return self.group.populated() if self.group is not None else bool(self.members())
@@ -134,5 +134,5 @@ def _age(started: str) -> tuple[int, str]:
 
 
 def _lives(pid: int) -> bool:
-    """Whether `pid`, a child of ours, still runs: one that ended at once is in no group any more."""
+    """Tell whether `pid`, a child of ours, still runs: one that ended at once is in no group any more."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None

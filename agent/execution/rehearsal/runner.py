@@ -27,7 +27,7 @@ class Ran:
 
     @property
     def started(self) -> bool:
-        """Whether the command itself was reached: everything around it was there."""
+        """Tell whether the command itself was reached: everything around it was there."""
         return self.said("built") is not None and self.said("failed") is None
 
     @property

@@ -81,7 +81,7 @@ def sweep(base: bytes) -> int:
 
 
 def _swept(shelf: int, name: bytes) -> bool:
-    """Whether it was abandoned, and is gone now."""
+    """Tell whether it was abandoned, and is gone now."""
     try:
         folder = os.open(name, _FOLDER, dir_fd=shelf)
     except OSError:

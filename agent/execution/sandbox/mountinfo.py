@@ -95,12 +95,12 @@ def visible(mounts: list[Mount]) -> list[Mount]:
 
 
 def is_below(path: bytes, folder: bytes) -> bool:
-    """Whether `path` lies strictly inside `folder`, by name."""
+    """Tell whether `path` lies strictly inside `folder`, by name."""
     return path != folder and (folder == b"/" or path.startswith(folder + b"/"))
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
-    """Whether `path` is `folder` or lies inside, by name."""
+    """Tell whether `path` is `folder` or lies inside, by name."""
     return path == folder or is_below(path, folder)
 
 

@@ -23,7 +23,7 @@ def listening(table: str = "/proc/net/unix") -> list[bytes]:
 
 
 def is_socket(path: bytes) -> bool:
-    """Whether there is a socket at `path`."""
+    """Tell whether there is a socket at `path`."""
     try:
         return stat.S_ISSOCK(os.stat(path).st_mode)
     except OSError:

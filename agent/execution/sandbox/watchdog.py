@@ -24,7 +24,7 @@ class Watchdog:
         return max(0, int((self.next_look - time.monotonic()) * 1000) + 1)
 
     def is_due(self) -> bool:
-        """Whether it is time for a look."""
+        """Tell whether it is time for a look."""
         return time.monotonic() >= self.next_look
 
     def look(self) -> str:

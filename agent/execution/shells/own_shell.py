@@ -69,7 +69,7 @@ def find(setting: str, environ: dict[str, str]) -> tuple[OwnShell | None, str]:
 
 
 def _starts_bare(fish: str) -> bool:
-    """Whether it can be kept from reading its configuration, which would run before each command; found by doing it."""
+    """Tell whether it can be kept from reading its configuration, which would run before each command; found by doing it."""
     import subprocess
 
     null = subprocess.DEVNULL

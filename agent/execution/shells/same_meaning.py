@@ -167,7 +167,7 @@ class _Reader:
         return wrong
 
     def _stands_alone(self) -> bool:
-        """Whether there are blanks around `&`, `&&` or `&>`: fish takes others for a part of the word."""
+        """Tell whether there are blanks around `&`, `&&` or `&>`: fish takes others for a part of the word."""
         before = self._text[: self._at]
         behind = self._text[self._at :].lstrip("&")
         return before[-1:] in ("", " ", "\t", "\n", ";") and behind[:1] in ("", " ", "\t", "\n", ";", ">")

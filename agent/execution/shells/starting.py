@@ -43,7 +43,7 @@ class Shells:
 
     @property
     def found(self) -> bool:
-        """Whether `find` would not have to look any more."""
+        """Tell whether `find` would not have to look any more."""
         return self._program is not None and self._wanted == "bash" and bool(self.env_program)
 
     def find(self) -> str:

@@ -131,7 +131,7 @@ class PromptConfirmer:
                     text, cursor = await self._beside(action, request, editor, text, cursor)
 
     def _fits(self, request: ConfirmationRequest, text: str) -> bool:
-        """Whether the person can see all of `text` at once in the editor, or has typed it as it is."""
+        """Tell whether the person can see all of `text` at once in the editor, or has typed it as it is."""
         typed = request.proposal.origin == "person" and text == request.proposal.command
         return typed or rows_of(text, self.screen.columns) <= editor_rows(self.screen)
 
@@ -273,7 +273,7 @@ class _Editor:
         return [*which, *self._live_reason(), ("", words + vi_letter(self.app))]
 
     def _rehearses_first(self) -> bool:
-        """Whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""
+        """Tell whether Enter rehearses what stands in the editor; the gate decides the same way, of its own rating."""
         report = self.rating.report(self.buffer.text)
         return self._request.rehearsal == "auto" and (report is None or writes(report))
 

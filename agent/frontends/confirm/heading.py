@@ -165,7 +165,7 @@ def _quoted(text: str, *, rows: int) -> list[str]:
 
 
 def is_previewed(content: str) -> bool:
-    """Whether `write_heading` shows all of `content`."""
+    """Tell whether `write_heading` shows all of `content`."""
     lines = content.split("\n")
     return len(lines) <= _SHOWN_PREVIEW and all(len(line) <= _SHOWN_WIDTH for line in lines)
 

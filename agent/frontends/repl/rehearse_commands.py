@@ -62,7 +62,7 @@ def _mode_meant(controller: SessionController, argument: str) -> str:
 
 
 def _one_edit(word: str, other: str) -> bool:
-    """Whether one letter added, left out, changed, or exchanged with its neighbour makes `other` of `word` (or nothing at all)."""
+    """Tell whether one letter added, left out, changed, or exchanged with its neighbour makes `other` of `word` (or nothing at all)."""
     start = next((at for at, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
     if start is None:
         return abs(len(word) - len(other)) <= 1

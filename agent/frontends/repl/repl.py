@@ -56,7 +56,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
 
 
 async def _ask(screen: Screen, question: str) -> bool:
-    """Whether the person says yes; Enter alone is no."""
+    """Tell whether the person says yes; Enter alone is no."""
     from agent.frontends.questions import ask_yes
 
     return await ask_yes(screen, question)
@@ -107,7 +107,7 @@ class Repl:
                 return  # the terminal is gone
 
     async def _may_leave(self) -> bool:
-        """Whether nothing that still runs keeps the person here. Nobody is asked where a signal ends us: jobs are left alone."""
+        """Tell whether nothing that still runs keeps the person here. Nobody is asked where a signal ends us: jobs are left alone."""
         if self._controller.signals.ended_by is not None or not self._controller.jobs.running():
             return True
 

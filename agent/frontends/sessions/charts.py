@@ -10,7 +10,7 @@ _ASCII_LEVELS = " .:-=+*#@"
 
 
 def knows_blocks(environ: Mapping[str, str], encoding: str) -> bool:
-    """Whether block characters can be expected to show: the locale is one of UTF-8 or not set, the terminal is no bare one."""
+    """Tell whether block characters can be expected to show: the locale is one of UTF-8 or not set, the terminal is no bare one."""
     if encoding.lower().replace("-", "").replace("_", "") != "utf8" or environ.get("TERM", "") in (
         "dumb",
         "unknown",

@@ -83,7 +83,7 @@ FIRST_READ = 40
 
 
 def all_older(unread: list[SessionFile], at: int) -> bool:
-    """Whether all these sessions ended before a time (microseconds since the epoch), so that nothing of them comes before it."""
+    """Tell whether all these sessions ended before a time (microseconds since the epoch), so that nothing of them comes before it."""
     from agent.recording.index.purpose import ended_before
 
     return all(ended_before(session, at) for session in unread)

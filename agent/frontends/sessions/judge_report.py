@@ -23,7 +23,7 @@ LOOSER = "looser than then"
 
 
 def is_wanted(judgement: Judgement, only: str | None) -> bool:
-    """Whether `--only` leaves it in."""
+    """Tell whether `--only` leaves it in."""
     change = judgement.change
     return only is None or change == only or (only == "changed" and change in ("stricter", "looser"))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whether to repair what is found."""
+    """Tell whether to repair what is found."""
     parser.add_argument("--repair", action="store_true", help="take others' rights away from what is yours")
 
 

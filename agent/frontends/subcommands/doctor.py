@@ -201,7 +201,7 @@ async def _terminal(services: Services) -> Check:
 
 
 async def _supervisor(services: Services) -> Check:
-    """Whether commands can be supervised: the helper that ends whole process trees needs Linux's sub-reaper."""
+    """Tell whether commands can be supervised: the helper that ends whole process trees needs Linux's sub-reaper."""
     if not sys.platform.startswith("linux"):
         return Check("supervisor", "note", sys.platform, "process trees are ended by process group only")
     readable = os.access("/proc/self/stat", os.R_OK)

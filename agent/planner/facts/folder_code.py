@@ -38,7 +38,7 @@ def code_of_folder(run: ProgramRun) -> tuple[str, list[str]]:
 
 
 def _is_there(loaded: Loaded, folder: str) -> bool:
-    """Whether a folder, or one above it where those count, has the file, and it says what matters."""
+    """Tell whether a folder, or one above it where those count, has the file, and it says what matters."""
     while True:
         path = os.path.join(folder, loaded.file)
         if os.path.exists(path):

@@ -110,7 +110,7 @@ def _is_repository(path: str) -> bool:
 
 
 async def _without_filters(processes: Processes, cwd: str) -> bool:
-    """Whether the repository itself configures no content filter. Any doubt counts as no."""
+    """Tell whether the repository itself configures no content filter. Any doubt counts as no."""
     try:
         code, text = await processes.capture((*_HARDENED, *_FILTERS), cwd=cwd, timeout=CONFIG_TIMEOUT)
     except Exception:  # as above

@@ -171,7 +171,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _differs(path: bytes, entry: Entry, written: int, width: int) -> bool:
-    """Whether a file holds something else than what is staged. One that is gone holds nothing that could be lost."""
+    """Tell whether a file holds something else than what is staged. One that is gone holds nothing that could be lost."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -202,7 +202,7 @@ def _differs(path: bytes, entry: Entry, written: int, width: int) -> bool:
 
 
 def _has_staged(data: bytes, width: int, folder: str) -> bool:
-    """Whether something is staged: git keeps the tree of the last commit in the index, and marks it void when it no longer fits."""
+    """Tell whether something is staged: git keeps the tree of the last commit in the index, and marks it void when it no longer fits."""
     at = data.rfind(b"TREE")
     if 0 < at < len(data) - width and data[at + 8 : at + 9] == b"\0":
         return data[at + 9 : at + 12] == b"-1 "

@@ -75,7 +75,7 @@ def disk_use(number: str, path: str, *, proc: str = "/proc", sys: str = "/sys") 
 
 
 def _sees_the_machine(mounted: list[Mount], sys: str) -> bool:
-    """Whether these are the machine's mounts: inside a container, those of its host do not show."""
+    """Tell whether these are the machine's mounts: inside a container, those of its host do not show."""
     return any(
         mount.point == "/" and os.path.isdir(os.path.join(sys, "dev", "block", mount.device)) for mount in mounted
     )

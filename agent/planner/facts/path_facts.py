@@ -361,7 +361,7 @@ def _size_words(size: Size, paths: list[str]) -> list[str]:
 
 
 def _made_by_tool(path: str) -> bool:
-    """Whether a folder says of itself that a tool made it and can make it again."""
+    """Tell whether a folder says of itself that a tool made it and can make it again."""
     name = os.path.basename(path)
     if name == "node_modules":
         return os.path.lexists(os.path.join(os.path.dirname(path), "package.json"))

@@ -69,13 +69,13 @@ def kept() -> Tables | None:
 
 
 def _is_trusted(fact: os.stat_result) -> bool:
-    """Whether nobody could have written it who could not write this module as well."""
+    """Tell whether nobody could have written it who could not write this module as well."""
     mine = stat.S_ISREG(fact.st_mode) and not fact.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return mine and fact.st_uid in (0, os.stat(HERE).st_uid)
 
 
 def _is_fresh(made_from: dict[str, Source], made: int) -> bool:
-    """Whether the files are what they were: the same sizes, and those of another time, or younger (ns), the same content."""
+    """Tell whether the files are what they were: the same sizes, and those of another time, or younger (ns), the same content."""
     found = dict(sources())
     if found.keys() != made_from.keys():
         return False

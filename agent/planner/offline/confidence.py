@@ -109,7 +109,7 @@ def unseen(read: Read, command: str, exists: Callable[[str], bool]) -> list[str]
 
 
 def _only_says_which(word: str, said: str) -> bool:
-    """Whether a text that is searched for is a word like "coldest", and nothing in the masked goal announces it as a text."""
+    """Tell whether a text that is searched for is a word like "coldest", and nothing in the masked goal announces it as a text."""
     low = word.lower()
     if not (low in _NO_TEXT or (low.endswith("est") and len(low) > 5)) or not re.search(rf"\b{low}\b", said):
         return False
@@ -124,7 +124,7 @@ def _hosts(command: str) -> list[str]:
 
 
 def _has_number(number: str, command: str) -> bool:
-    """Whether a number is in a command, also in another unit, or as the one before or behind it."""
+    """Tell whether a number is in a command, also in another unit, or as the one before or behind it."""
     there = {float(found) for found in re.findall(r"\d+(?:\.\d+)?", command)}
     value = float(number)
     factors = (
@@ -139,7 +139,7 @@ def _has_number(number: str, command: str) -> bool:
 
 
 def _has_path(path: str, command: str) -> bool:
-    """Whether a path of the goal is in a command, by its name, its ending or its host."""
+    """Tell whether a path of the goal is in a command, by its name, its ending or its host."""
     bare = path.rstrip("/").removeprefix("./")
     name = bare.rsplit("/", 1)[-1]
     stem = name.split(".")[0] if not name.startswith(".") else name[1:]

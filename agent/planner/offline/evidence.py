@@ -70,12 +70,12 @@ def _evidence() -> _Evidence:
 
 
 def names_no_folder(word: str) -> bool:
-    """Whether a word beside "folder" only says which one, or nothing: "the parent folder"."""
+    """Tell whether a word beside "folder" only says which one, or nothing: "the parent folder"."""
     return word.lower() in _evidence().no_folder
 
 
 def names_nothing(word: str, *, path: bool = False) -> bool:
-    """Whether a word says of which kind something is, or how it is done: "unused", "separately". A path can be called "tests"."""
+    """Tell whether a word says of which kind something is, or how it is done: "unused", "separately". A path can be called "tests"."""
     low = word.lower()
     if not path and low in _evidence().no_proper_name:
         return True

@@ -106,7 +106,7 @@ def _word_at(command: str, start: int, redirected: bool) -> _Word | None:
 
 
 def _only_reads(command: str, words: list[_Word]) -> bool:
-    """Whether it is of programs whose words can be others without changing another file. A redirection writes one."""
+    """Tell whether it is of programs whose words can be others without changing another file. A redirection writes one."""
     if re.search(r">(?!\s*(?:&|/dev/null))", command):
         return False
     values = [word.value for word in words]
@@ -171,7 +171,7 @@ def _is_expression(text: str) -> bool:
 
 
 def _differs_only_there(command: str, filled: str, places: int) -> bool:
-    """Whether the shell splits both alike, but for so many words: a second look with other eyes."""
+    """Tell whether the shell splits both alike, but for so many words: a second look with other eyes."""
     try:
         before, after = (_shell_words(text) for text in (command, filled))
     except ValueError:

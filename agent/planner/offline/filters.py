@@ -53,7 +53,7 @@ class Frame(Struct, kw_only=True):
 
     @property
     def is_about_files(self) -> bool:
-        """Whether anything said that files or folders are meant at all."""
+        """Tell whether anything said that files or folders are meant at all."""
         return bool(self.type or self.names or self.tests.get("type") or self.tests.get("name"))
 
 

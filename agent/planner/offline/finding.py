@@ -63,7 +63,7 @@ def _matching(frame: Frame, text: str) -> str:
 
 
 def _greppable(frame: Frame) -> bool:
-    """Whether grep alone can do all of it, which is what people type."""
+    """Tell whether grep alone can do all of it, which is what people type."""
     simple_folders = all("/" not in folder for folder in frame.excluded_folders)
     return frame.type in ("", "f", "any") and not frame.tests and not frame.depth and simple_folders
 

@@ -158,7 +158,7 @@ class Matcher:
 
 
 def prefers_grammar(reading: Reading) -> bool:
-    """Whether the grammar understood a goal better than any recipe: more of its words, or as much and more precisely.
+    """Tell whether the grammar understood a goal better than any recipe: more of its words, or as much and more precisely.
 
     Recipes take the words of a goal in any order, which says less about files and lines than the grammar knows of them;
     everything else they know better.
@@ -189,18 +189,18 @@ def prefers_grammar(reading: Reading) -> bool:
 
 
 def _as_well(composed: Composed) -> bool:
-    """Whether recipes say as well what was composed: one column, a sum, a frequency, a conversion of whole files."""
+    """Tell whether recipes say as well what was composed: one column, a sum, a frequency, a conversion of whole files."""
     ops = {stage.op for stage in composed.intent.stages}
     return bool(composed.intent.action) or ops <= _RECIPES_KNOW or "uniq_c" in ops
 
 
 def _no_lines(value: Value, scene: Scene) -> bool:
-    """Whether a path holds no lines of text: a folder, or an archive."""
+    """Tell whether a path holds no lines of text: a folder, or an archive."""
     return is_folder(value, scene) or value.text.endswith((".tar", ".tgz", ".zip", ".gz", ".bz2", ".xz"))
 
 
 def _suits(recipe: Recipe, frame: Frame) -> bool:
-    """Whether the filters of the goal are of the sort that the recipe works on."""
+    """Tell whether the filters of the goal are of the sort that the recipe works on."""
     wants = recipe.entry.wants
     if "content" in wants and not frame.content:
         return False

@@ -43,7 +43,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     @property
     def filters(self) -> bool:
-        """Whether filters of the goal are in the command."""
+        """Tell whether filters of the goal are in the command."""
         return self.match is None or self.match.recipe.entry.filters
 
 
@@ -177,7 +177,7 @@ def _plain_names(reading: Reading, match: Match | None, *, paths: bool) -> tuple
 
 
 def is_best(offer: Offer, reading: Reading) -> bool:
-    """Whether nothing fits the goal better than an offer does."""
+    """Tell whether nothing fits the goal better than an offer does."""
     match = offer.match
     if match is None:
         return prefers_grammar(reading)

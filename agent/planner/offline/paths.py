@@ -35,7 +35,7 @@ _GENERIC_FILE = ("file", "script", "archive", "tarball", "document", "image", "v
 
 
 def looks_like_path(token: Token, scene: Scene) -> bool:
-    """Whether the token alone says that it is a path: folder words, slashes, extensions, names that exist here."""
+    """Tell whether the token alone says that it is a path: folder words, slashes, extensions, names that exist here."""
     if token.is_path:
         return True
     raw = token.raw
@@ -57,7 +57,7 @@ def looks_like_path(token: Token, scene: Scene) -> bool:
 
 
 def is_elsewhere(token: Token, scene: Scene) -> bool:
-    """Whether a word names another machine or something on it: "me@host", "host:folder"; not where there is such a file."""
+    """Tell whether a word names another machine or something on it: "me@host", "host:folder"; not where there is such a file."""
     if token.quoted or token.is_path or not (LOGIN.match(token.raw) or REMOTE.match(token.raw)):
         return False
     ending = token.raw.rpartition(".")[2].lower()
@@ -92,7 +92,7 @@ def _path_value(token: Token) -> Value:
 
 
 def is_folder(value: Value, scene: Scene) -> bool:
-    """Whether a path, or one of several, is a folder: by its looks, or because there is one."""
+    """Tell whether a path, or one of several, is a folder: by its looks, or because there is one."""
     if value.parts:
         return any(is_folder(part, scene) for part in value.parts)
     text = value.text

@@ -49,7 +49,7 @@ class Told:
     files: frozenset[str] = field(default_factory=frozenset)
 
     def exists(self, path: str) -> bool:
-        """Whether a step before makes `path` (which is absolute)."""
+        """Tell whether a step before makes `path` (which is absolute)."""
         plain = os.path.normpath(path)
         return plain in self.folders or (plain in self.files and not path.endswith(("/", "/.")))
 
@@ -74,7 +74,7 @@ def resolved(clause: str, told: Told) -> str | None:
 
 
 def says_them(clause: str) -> bool:
-    """Whether a clause is about what was found before it."""
+    """Tell whether a clause is about what was found before it."""
     return bool(_THEM.search(clause) or _HOW_MANY.match(clause.strip()))
 
 

@@ -40,7 +40,7 @@ class Remarks:
         yield self._offers.read(f"{text} {together}", goal, around), False
 
     def _only_filters(self, remark: str, goal: GoalItem, around: Surroundings) -> bool:
-        """Whether everything in a remark was understood as filters."""
+        """Tell whether everything in a remark was understood as filters."""
         reading = self._offers.read(remark, goal, around)
         left = [
             t for at, t in enumerate(reading.tokens) if at not in reading.frame.used and not t.filler and not t.weak
@@ -77,6 +77,6 @@ class Remarks:
         ]
 
     def _is_name(self, token: Token) -> bool:
-        """Whether a word means nothing to any recipe, so that it can only be what something is called."""
+        """Tell whether a word means nothing to any recipe, so that it can only be what something is called."""
         plain = token.raw.isidentifier() and not token.quoted and not token.is_path
         return plain and not self._lexicon.knows(token.low)

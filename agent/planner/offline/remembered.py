@@ -178,7 +178,7 @@ def _may_come_first(item: Remembered) -> bool:
 
 
 def _speaks_for_itself(item: Remembered) -> bool:
-    """Whether it worked mostly, and the person did not put something else in its place."""
+    """Tell whether it worked mostly, and the person did not put something else in its place."""
     return item.success >= LEAST_SUCCESS and not item.replaced
 
 

@@ -30,7 +30,7 @@ Flavour = Callable[[str, str], str]
 
 
 def suits_system(form: Form, system: str, flavour: Flavour = usual_flavour) -> bool:
-    """Whether a form is meant for the operating system called `system`, and for the programs that are there."""
+    """Tell whether a form is meant for the operating system called `system`, and for the programs that are there."""
     if form.os and (form.os == "macos") != is_mac(system):
         return False
     return not form.flavour or flavour(form.needs[0], system) in form.flavour.split("|")
@@ -141,7 +141,7 @@ def _seen_from(target: str, place: str, form: str) -> str:
 
 
 def _is_inside(path: str) -> bool:
-    """Whether a folder may lie below the one that is searched."""
+    """Tell whether a folder may lie below the one that is searched."""
     return not path.startswith(("/", "~", "..")) and path.rstrip("/") != "."
 
 

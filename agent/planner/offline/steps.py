@@ -145,12 +145,12 @@ def _ordered(part: str, before: list[tuple[str, Command]]) -> str:
 
 
 def _does_the_same(before: Command, later: Command) -> bool:
-    """Whether an order that was said once is done alike to both, so that it can have been meant for both."""
+    """Tell whether an order that was said once is done alike to both, so that it can have been meant for both."""
     return operations(before.command) == operations(later.command)
 
 
 def _ends_what_is_uncertain(text: str, before: Command, later: Command) -> bool:
-    """Whether "it" is deleted behind a command that has two of them: what it read, and what it made."""
+    """Tell whether "it" is deleted behind a command that has two of them: what it read, and what it made."""
     deletes = re.match(r"(?:sudo )?(?:rm|rmdir|mv|find .* -delete)\b", later.command)
     makes = re.match(r"(?:.*&& ?)?(?:zip|unzip|tar|cp|mv|gzip|rsync|curl|wget|scp)\b|.* > \S+\Z", before.command)
     said_it = re.search(

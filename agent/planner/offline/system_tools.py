@@ -17,7 +17,7 @@ _GNU_FOLDERS = ("gnubin", "coreutils", "findutils", "gnu-sed", "diffutils")
 
 
 def on_path(name: str) -> bool:
-    """Whether a program is installed. "docker compose" asks for that plugin of docker."""
+    """Tell whether a program is installed. "docker compose" asks for that plugin of docker."""
     program, _, plugin = name.partition(" ")
     if not plugin:
         return shutil.which(name) is not None
@@ -26,7 +26,7 @@ def on_path(name: str) -> bool:
 
 
 def is_mac(system: str) -> bool:
-    """Whether a system of that name is macOS."""
+    """Tell whether a system of that name is macOS."""
     return "darwin" in system.lower() or "macos" in system.lower()
 
 

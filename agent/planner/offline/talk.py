@@ -46,7 +46,7 @@ class Talk:
 
     @staticmethod
     def asks_why(text: str) -> bool:
-        """Whether the goal is a question about something that failed."""
+        """Tell whether the goal is a question about something that failed."""
         return bool(_WHY.search(text[:300]))
 
     def outcome(self, outcome: str) -> str:

@@ -162,7 +162,7 @@ class LocalModel:
 
 
 def is_installed() -> bool:
-    """Whether the library is there. It is not loaded into this process."""
+    """Tell whether the library is there. It is not loaded into this process."""
     import importlib.util
 
     try:

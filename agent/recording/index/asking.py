@@ -100,7 +100,7 @@ def match_of(words: tuple[str, ...]) -> str:
 
 
 def is_looked_up(word: str) -> bool:
-    """Whether the full-text index knows such words: those of scripts that do not set blanks between them it does not."""
+    """Tell whether the full-text index knows such words: those of scripts that do not set blanks between them it does not."""
     return bool(re.search(r"[^\W_]", word)) and not re.search(
         "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0eff]", word
     )

@@ -12,7 +12,7 @@ from agent.recording.reader import SessionFile
 
 
 def nothing_new(connection: sqlite3.Connection, folder: str) -> bool:
-    """Whether every log is as it was, by one look at the folder. Any doubt is left to the long way round."""
+    """Tell whether every log is as it was, by one look at the folder. Any doubt is left to the long way round."""
     known: dict[str, tuple[int, int, int]] = {
         path: (inode, size, modified)
         for path, inode, size, modified in connection.execute("SELECT path, inode, size, modified FROM files")
@@ -46,7 +46,7 @@ def stored_files(connection: sqlite3.Connection) -> dict[str, list[FileState]]:
 
 
 def has_changed(session: SessionFile, stored: dict[str, list[FileState]]) -> bool:
-    """Whether any of its files is new, gone, or not as it was. `stored`: what `stored_files` found."""
+    """Tell whether any of its files is new, gone, or not as it was. `stored`: what `stored_files` found."""
     known = stored.get(os.path.basename(session.path))
     paths = session.files
     if known is None or len(known) != len(paths):
@@ -80,7 +80,7 @@ def locked_files() -> frozenset[tuple[int, int, int]] | None:
 
 
 def is_open(path: str, locked: frozenset[tuple[int, int, int]] | None) -> bool | None:
-    """Whether somebody writes this log, None where nobody can tell."""
+    """Tell whether somebody writes this log, None where nobody can tell."""
     if locked is None:
         return None
     try:

@@ -216,7 +216,7 @@ def _check_schema(database: Database, identity: str) -> None:
 
 
 def may_be_damage(error: sqlite3.Error) -> bool:
-    """Whether the file itself may be at fault, so that a new one would help: not where others have it, or it cannot be written."""
+    """Tell whether the file itself may be at fault, so that a new one would help: not where others have it, or it cannot be written."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or (
         code & 0xFF not in _NO_DAMAGE and (code & 0xFF != sqlite3.SQLITE_IOERR or code in _BAD_READ)

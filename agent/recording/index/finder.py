@@ -56,7 +56,7 @@ class Finder:
         return _cut(best[1], best[2], tuple(spans))
 
     def touches(self, texts: list[tuple[Field, str]]) -> bool:
-        """Whether one of the words or the pattern is in one of the texts."""
+        """Tell whether one of the words or the pattern is in one of the texts."""
         if any(word.search(text) for word in self._words for _, text in texts):
             return True
         return self._pattern is not None and self._by_pattern(texts) is not None
@@ -95,7 +95,7 @@ def _expression(word: str) -> str:
 
 
 def _is_plain(expression: str) -> bool:
-    """Whether it is one word of letters and digits, which the index compares without accents."""
+    """Tell whether it is one word of letters and digits, which the index compares without accents."""
     return re.fullmatch(r"[^\W_]+", expression.removeprefix(r"(?<![^\W_])")) is not None
 
 

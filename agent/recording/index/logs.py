@@ -54,7 +54,7 @@ def unchanged(now: FileState, before: FileState) -> bool:
 
 
 def goes_on(now: FileState, before: FileState) -> bool:
-    """Whether the file has only grown since: what was read before still stands there, as far as a cheap look tells."""
+    """Tell whether the file has only grown since: what was read before still stands there, as far as a cheap look tells."""
     if now.inode != before.inode or now.size <= before.size:
         return False
     try:

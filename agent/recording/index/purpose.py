@@ -29,7 +29,7 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def full_text(self) -> bool:
-        """Whether words are looked up by SQLite: else its index of words would be made for nothing."""
+        """Tell whether words are looked up by SQLite: else its index of words would be made for nothing."""
         return any(is_looked_up(word) for word in self.words)
 
     def widened(self) -> Purpose:
@@ -47,7 +47,7 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
         return newest, [session for session in sessions if session.path not in read]
 
     def wants(self, *texts: str) -> bool:
-        """Whether a goal with these texts may be an answer. Where other letters than ASCII's stand in them, SQLite decides."""
+        """Tell whether a goal with these texts may be an answer. Where other letters than ASCII's stand in them, SQLite decides."""
         if not self._parts:
             return self.texts
         text = "\n".join(texts)
@@ -64,7 +64,7 @@ class Purpose(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def ended_before(session: SessionFile, since: int) -> bool:
-    """Whether nothing in it is as late as that (microseconds since the epoch), by the time of its files and by what stands at its end:
+    """Tell whether nothing in it is as late as that (microseconds since the epoch), by the time of its files and by what stands at its end:
     either may be wrong alone.
     """
     if session.modified * 1e6 >= since:

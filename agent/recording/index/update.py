@@ -161,7 +161,7 @@ def _known(connection: sqlite3.Connection, number: int) -> list[FileState]:
 
 
 def _take_up(states: list[FileState], before: list[FileState]) -> bool:
-    """Whether the files can be read on from where they were left; `states` then say where that is."""
+    """Tell whether the files can be read on from where they were left; `states` then say where that is."""
     if len(before) > len(states):
         return False
     for place, (now, then) in enumerate(zip(states, before, strict=False)):

@@ -55,13 +55,13 @@ def find_head(heads: str, session_id: str, log: str) -> Head | None:
 
 
 def belongs_elsewhere(heads: str, session_id: str, log: str, folder: str) -> bool:
-    """Whether the head of this log is kept for another folder: the log here is a copy, or was moved. Raises OSError."""
+    """Tell whether the head of this log is kept for another folder: the log here is a copy, or was moved. Raises OSError."""
     head = find_head(heads, session_id, log)
     return head is not None and bool(head.folder) and head.folder != folder_name(folder)
 
 
 def is_announced(heads: Sequence[Head], paths: Sequence[str]) -> bool:
-    """Whether the new texts that stand beside the files of a log are those that one of the heads says will take their places.
+    """Tell whether the new texts that stand beside the files of a log are those that one of the heads says will take their places.
 
     A head of a log of the same id in another folder says nothing about this one.
     """

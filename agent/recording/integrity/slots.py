@@ -38,7 +38,7 @@ class Head(Struct, frozen=True, kw_only=True):
     next: str = ""
 
     def names(self, log: str) -> bool:
-        """Whether this is the head of that log."""
+        """Tell whether this is the head of that log."""
         return bool(log) and log in (self.log, self.next)
 
 

@@ -228,7 +228,7 @@ def verify_or_say(session: SessionFile, heads: str, signatures: Signatures | Non
 
 
 def _may_be_lost(head: Head) -> bool:
-    """Whether a crash can have taken the whole log: nothing was written, or the machine stopped before the disk was waited for."""
+    """Tell whether a crash can have taken the whole log: nothing was written, or the machine stopped before the disk was waited for."""
     return not head.kept.seq or (not head.synced.seq and not head.closed and head.boot != boot_id())
 
 

@@ -54,7 +54,7 @@ class _Waiting:
         self.over = False
 
     def interrupt(self) -> bool:
-        """Whether it still waited."""
+        """Tell whether it still waited."""
         with self._lock:
             if not self.over:
                 signal.pthread_kill(self._thread, _INTERRUPT)
@@ -134,7 +134,7 @@ class AskedCalls:
             self._send(key, -errno.ENOMEM)
 
     def _waits(self, key: int) -> bool:
-        """Whether it still waits for an answer."""
+        """Tell whether it still waits for an answer."""
         try:
             fcntl.ioctl(self._listener, _IS_VALID, struct.pack("=Q", key))
         except OSError:
@@ -284,7 +284,7 @@ class AskedCalls:
         raise Refused(f"send a signal to {'everybody' if target == -1 else f'process {abs(target)}'}", code=errno.EPERM)
 
     def _is_own(self, pid: int) -> bool:
-        """Whether a process descends from the guardian, to which orphans of the command are handed."""
+        """Tell whether a process descends from the guardian, to which orphans of the command are handed."""
         for _ in range(1000):
             parent = Caller(pid).status("PPid") if pid > 1 else ""
             if not parent:

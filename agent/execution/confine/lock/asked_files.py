@@ -224,12 +224,12 @@ class AskedFiles:
             raise Refused(f"rename {_said(folder)}")
 
     def may_change(self, fd: int) -> bool:
-        """Whether an open file is one that may be written."""
+        """Tell whether an open file is one that may be written."""
         real = real_path(fd)
         return self._plan.writes(real, made=self._made) and is_at(fd, real)
 
     def _judge_content(self, caller: Caller, fd: int, real: bytes, status: os.stat_result, needless: bool) -> None:
-        """Whether what is there may be written. Raises as below."""
+        """Tell whether what is there may be written. Raises as below."""
         if (status.st_dev, status.st_ino) in self._plan.files:
             if not self._descriptors.is_shell(caller):
                 raise Refused("write the state of the shell")
@@ -243,7 +243,7 @@ class AskedFiles:
             self._judge(fd, real, "write", needless)
 
     def _judge(self, fd: int, real: bytes, verb: str, needless: bool) -> None:
-        """Whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
+        """Tell whether what is there may be changed. Raises Refused, or PermissionError where it could not be anyway."""
         if not self.may_change(fd):
             self._refuse(real, verb, possible=_may(real), needless=needless)
 

@@ -127,7 +127,7 @@ class Name(NamedTuple):
 
 
 def makes_nothing(folder: int) -> bool:
-    """Whether a folder is the kernel's own, in which what is not there is for nobody to make."""
+    """Tell whether a folder is the kernel's own, in which what is not there is for nobody to make."""
     return os.fstat(folder).st_dev == _proc()
 
 

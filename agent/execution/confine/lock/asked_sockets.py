@@ -115,7 +115,7 @@ class AskedSockets:
 
 @cache
 def has_copies() -> bool:
-    """Whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
+    """Tell whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
     try:
         process = kernel.pidfd_open(os.getpid())
     except OSError:

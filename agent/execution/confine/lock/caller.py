@@ -83,7 +83,7 @@ def real_path(fd: int) -> bytes:
 
 
 def is_at(fd: int, path: bytes) -> bool:
-    """Whether an open file is the one at `path` here: the same text may name another one in another mount namespace."""
+    """Tell whether an open file is the one at `path` here: the same text may name another one in another mount namespace."""
     try:
         here = os.lstat(path)
     except OSError:

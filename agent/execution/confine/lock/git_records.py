@@ -35,7 +35,7 @@ _PARTS_OF_A_NAME = 20
 
 
 def is_record(inside: bytes, *, new: bool = False) -> bool:
-    """Whether a path below the inside of a repository is one that git only records in. `new`: it is of a linked working tree that
+    """Tell whether a path below the inside of a repository is one that git only records in. `new`: it is of a linked working tree that
     the command itself has made.
     """
     place, _, rest = inside.partition(b"/")
@@ -52,7 +52,7 @@ def is_record(inside: bytes, *, new: bool = False) -> bool:
 
 
 def leads(inside: bytes) -> bool:
-    """Whether a folder, where none is, may be made for records."""
+    """Tell whether a folder, where none is, may be made for records."""
     return (
         inside in _FOLDERS
         or inside == b"objects/info"

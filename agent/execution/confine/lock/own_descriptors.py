@@ -29,26 +29,26 @@ class OwnDescriptors:
         self._terminals = {_identity(os.fstat(stream)) for stream in streams if os.isatty(stream)}
 
     def is_shell(self, caller: Caller) -> bool:
-        """Whether it is the command's shell, and has not become another program: where that was loaded is drawn anew then."""
+        """Tell whether it is the command's shell, and has not become another program: where that was loaded is drawn anew then."""
         process = caller.process()
         return bool(self._shell[1]) and (process, _image(process)) == self._shell
 
     def is_copy_of_shell(self, caller: Caller) -> bool:
-        """Whether it is what the shell forked, still the same program: ended early, it would write the state down, too."""
+        """Tell whether it is what the shell forked, still the same program: ended early, it would write the state down, too."""
         process = caller.process()
         return bool(self._shell[1]) and process != self._shell[0] and _image(process) == self._shell[1]
 
     def writes(self, caller: Caller, status: os.stat_result) -> bool:
-        """Whether one of the command's processes has this file open for writing."""
+        """Tell whether one of the command's processes has this file open for writing."""
         wanted = (status.st_dev, status.st_ino)
         return any(_opens(process, wanted) for process in self._processes(caller))
 
     def is_harmless_device(self, caller: Caller, status: os.stat_result) -> bool:
-        """Whether it is a device that swallows or hands out bytes, or a terminal of its own."""
+        """Tell whether it is a device that swallows or hands out bytes, or a terminal of its own."""
         return status.st_rdev in _HARMLESS or self.is_terminal(caller, status)
 
     def is_terminal(self, caller: Caller, status: os.stat_result) -> bool:
-        """Whether it is the terminal that the command has, or one that it made."""
+        """Tell whether it is the terminal that the command has, or one that it made."""
         if _identity(status) in self._terminals:
             return True
         if not _is_terminal(status) or status.st_dev != os.stat("/dev/pts").st_dev:

@@ -44,7 +44,7 @@ class LockPlan(NamedTuple):
         return {"kind": "lock", **named, **flags, "files": [list(pair) for pair in self.files]}
 
     def writes(self, path: bytes, *, made: set[bytes]) -> bool:
-        """Whether what is at the real `path`, or will be, may be changed. `made`: what the command itself has made."""
+        """Tell whether what is at the real `path`, or will be, may be changed. `made`: what the command itself has made."""
         if any(_below(path, folder) for folder in self.protected):
             return False
         for inside in self.repositories:
@@ -55,21 +55,21 @@ class LockPlan(NamedTuple):
         return any(_below(path, folder) for folder in self.write) or any(_below(path, folder) for folder in made)
 
     def makes(self, path: bytes) -> bool:
-        """Whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
+        """Tell whether something new may be made at `path`, where nothing is: a temporary file, or what a program begins with."""
         if any(_below(path, folder) for folder in self.protected) or _runs_later(path):
             return False
         folder, name = os.path.split(path)
         return folder in self.temporary or (folder in self.private and private_state.is_data(folder, name))
 
     def leads(self, path: bytes) -> bool:
-        """Whether `path` is a folder on the way to something that may be written."""
+        """Tell whether `path` is a folder on the way to something that may be written."""
         return any(_below(target, path) for target in (*self.write, *self.private)) or any(
             path.startswith(inside + b"/") and git_records.leads(path[len(inside) + 1 :])
             for inside in self.repositories
         )
 
     def holds(self, folder: bytes) -> bool:
-        """Whether something that may not be written would be moved or replaced with a whole folder."""
+        """Tell whether something that may not be written would be moved or replaced with a whole folder."""
         kept = (*self.repositories, *self.protected)
         return any(_below(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
 
@@ -94,7 +94,7 @@ def decoded(spec: dict[str, Any]) -> LockPlan:
 
 
 def is_by_the_way(path: bytes) -> bool:
-    """Whether a program that may not write there is expected to go on: its caches, its history, a lock it can do without."""
+    """Tell whether a program that may not write there is expected to go on: its caches, its history, a lock it can do without."""
     return _BY_THE_WAY.search(path) is not None and _NOT_BY_THE_WAY.search(path) is None
 
 
@@ -103,12 +103,12 @@ def _below(path: bytes, folder: bytes) -> bool:
 
 
 def _below_new_worktree(path: bytes, inside: bytes, made: set[bytes]) -> bool:
-    """Whether a path is the command's own linked working tree in a repository."""
+    """Tell whether a path is the command's own linked working tree in a repository."""
     return any(folder.startswith(inside + b"/worktrees/") and _below(path, folder) for folder in made)
 
 
 def _runs_later(path: bytes) -> bool:
-    """Whether it lies where git or agent-shell find what they run, or are set up by."""
+    """Tell whether it lies where git or agent-shell find what they run, or are set up by."""
     return b"/.git/" in path + b"/" or b"/.agent-shell" in path
 
 

@@ -34,7 +34,7 @@ class Holder:
 
     @property
     def trial(self) -> Trial:
-        """Whether holding works here, found by doing it."""
+        """Tell whether holding works here, found by doing it."""
         with self._lock:
             if self._trial is None or not self._trial.tried:
                 self._trial = self._tried()

@@ -14,6 +14,6 @@ _DATA = {
 
 
 def is_data(folder: bytes, inside: bytes) -> bool:
-    """Whether a path below a program's folder is data that it begins with, empty: nothing by which it is set up, nothing that runs."""
+    """Tell whether a path below a program's folder is data that it begins with, empty: nothing by which it is set up, nothing that runs."""
     data = _DATA.get(folder.rpartition(b"/")[2])
     return data is not None and data.fullmatch(inside) is not None

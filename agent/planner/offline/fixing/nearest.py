@@ -37,5 +37,5 @@ def nearest(name: str, names: Iterable[str], preferred: Iterable[str] = ()) -> l
 
 
 def _alone(name: str, liked: list[str]) -> bool:
-    """Whether the first of several well-known names is clearly meant: the only one, or the only one with the same letters."""
+    """Tell whether the first of several well-known names is clearly meant: the only one, or the only one with the same letters."""
     return len(liked) == 1 or (sorted(liked[0]) == sorted(name) and sorted(liked[1]) != sorted(name))

@@ -26,7 +26,7 @@ _WRAPPERS = r"(?:(?:sudo|env|command|exec|nohup|nice|time|xargs(?:\s+-\S+)*)\s+|
 
 
 def destroys(command: str) -> bool:
-    """Whether the command is of a kind that loses something, so that no other name may be guessed for it."""
+    """Tell whether the command is of a kind that loses something, so that no other name may be guessed for it."""
     for stage in re.split(r"&&|\|\|?|;|\n|&|\(|\{", command):
         words = re.sub(rf"\A\s*{_WRAPPERS}", "", stage).split()
         if not words:
@@ -42,7 +42,7 @@ def destroys(command: str) -> bool:
 
 
 def is_destructive_word(word: str) -> bool:
-    """Whether a program or sub-command of this name loses something."""
+    """Tell whether a program or sub-command of this name loses something."""
     return word in DESTRUCTIVE or word in _DESTRUCTIVE_WORDS or word.startswith("mkfs")
 
 

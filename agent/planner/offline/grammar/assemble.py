@@ -96,7 +96,7 @@ def assemble(draft: Forms) -> Intent:
 
 
 def _is_new_folder(draft: Forms) -> bool:
-    """Whether the goal says of its destination that it is a folder that is not there yet."""
+    """Tell whether the goal says of its destination that it is a folder that is not there yet."""
     target = draft.dest
     if target is None or draft.scene.exists(target.text):
         return False
@@ -123,7 +123,7 @@ def _source(draft: Forms, kinds: list[str]) -> str:
 
 
 def _only_recased(draft: Forms) -> bool:
-    """Whether nothing but the case of letters is changed."""
+    """Tell whether nothing but the case of letters is changed."""
     ops = {step.stage.op for step in draft.stages.steps} & _CONTENT_OPS
     return ops <= {"upper", "lower"}
 

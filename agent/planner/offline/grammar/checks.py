@@ -27,7 +27,7 @@ _ACTION_FORMS = frozenset(
 
 
 def coherent(intent: Intent) -> bool:
-    """Whether no part of an intent would be lost in its command."""
+    """Tell whether no part of an intent would be lost in its command."""
     files = intent.files
     orders = [stage.order for stage in intent.stages if stage.order is not None]
     if len(orders) > 2 or sum(stage.op == "count" for stage in intent.stages) > 1:

@@ -16,7 +16,7 @@ _ARCHIVE = re.compile(r"(?i)\.(tar|tgz|tbz2?|txz|zip|gz|bz2|xz|tar\.\w{1,5})\Z")
 
 
 def is_archive(name: str) -> bool:
-    """Whether a name is that of an archive."""
+    """Tell whether a name is that of an archive."""
     return _ARCHIVE.search(name) is not None
 
 

@@ -66,7 +66,7 @@ def grep_words(condition: Containing, nocase: bool, word: bool = False, more: st
 
 
 def greppable(files: Files) -> bool:
-    """Whether `grep -r` alone finds the same files."""
+    """Tell whether `grep -r` alone finds the same files."""
     return (
         files.type in ("", "f", "any")
         and not files.tests

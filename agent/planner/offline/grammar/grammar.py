@@ -95,13 +95,13 @@ class Grammar:
 
 
 def _asks_where(intent: Intent) -> bool:
-    """Whether lines with a text are asked for by their numbers, wherever they are."""
+    """Tell whether lines with a text are asked for by their numbers, wherever they are."""
     numbered = "linenumber" in intent.form or any(stage.op == "number" for stage in intent.stages)
     return numbered and bool(intent.stages) and intent.stages[0].op in ("match", "anchored", "regex")
 
 
 def _has_object(intent: Intent) -> bool:
-    """Whether the goal says on what to work at all."""
+    """Tell whether the goal says on what to work at all."""
     files = intent.files
     if intent.source == "literal":
         return bool(intent.stages)

@@ -113,7 +113,7 @@ def no_plain_order(goal: str, command: str) -> str:
 
 
 def _does_so(why: str, said: str, command: str) -> bool:
-    """Whether a command does justice to what makes its goal no plain order."""
+    """Tell whether a command does justice to what makes its goal no plain order."""
     if why == "is about undoing something":
         return bool(
             re.match(
@@ -131,7 +131,7 @@ def _does_so(why: str, said: str, command: str) -> bool:
 
 
 def _without_verb(said: str, does: frozenset[str]) -> str:
-    """Whether each operation has a verb in the goal that orders it."""
+    """Tell whether each operation has a verb in the goal that orders it."""
     ordered = orders(said)
     for name in sorted(does & _ASKS.keys()):
         if not any(_ASKS[name].match(word) for word in ordered) and not _stated(name, said):
@@ -140,7 +140,7 @@ def _without_verb(said: str, does: frozenset[str]) -> str:
 
 
 def _stated(name: str, said: str) -> bool:
-    """Whether permissions and owners are ordered by saying what is to be."""
+    """Tell whether permissions and owners are ordered by saying what is to be."""
     return name in ("mode", "owner") and bool(re.search(r"\b(?:should|executable|readable|writable|able|must)\b", said))
 
 
@@ -189,7 +189,7 @@ def _bad_target(goal: str, said: str, command: str, exists: Callable[[str], bool
 
 
 def _joins(before: str, target: str) -> bool:
-    """Whether only files of the same kind are put one after the other."""
+    """Tell whether only files of the same kind are put one after the other."""
     words = shell_words(before)
     return bool(words) and words[0] == "cat" and all(_NO_TEXT.search(word) for word in words[1:]) and "." in target
 

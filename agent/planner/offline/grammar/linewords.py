@@ -20,7 +20,7 @@ _READS_FILES = ("grep", "sed", "awk", "sort", "head", "tail", "wc", "cut", "tac"
 
 
 def reads_files(command: str) -> bool:
-    """Whether a command takes names of files after its options."""
+    """Tell whether a command takes names of files after its options."""
     return command.split(" ", 1)[0] in _READS_FILES
 
 

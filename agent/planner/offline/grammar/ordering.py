@@ -36,7 +36,7 @@ _QUESTIONS = frozenset(_QUESTION_WORDS.split())
 
 
 def starts_with_order(part: str) -> bool:
-    """Whether a part of a goal starts with an order or a question, so that it can stand alone."""
+    """Tell whether a part of a goal starts with an order or a question, so that it can stand alone."""
     word = _first(part)
     return word in _ORDERS or word in _QUESTIONS
 

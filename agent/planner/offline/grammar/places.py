@@ -65,7 +65,7 @@ def _place_lost(goal: str, command: str, exists: Callable[[str], bool]) -> str:
 
 
 def _wrong_way(goal: str, command: str) -> str:
-    """Whether what is copied or moved, and to where, have changed places; and names that were cut."""
+    """Tell whether what is copied or moved, and to where, have changed places; and names that were cut."""
     words = shell_words(command)
     if not words or words[0] not in ("mv", "cp", "mkdir", "touch"):
         return ""

@@ -38,7 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 def is_file_path(value: Value, scene: Scene) -> bool:
-    """Whether a path is that of a file rather than a folder, by what is there, else by its looks."""
+    """Tell whether a path is that of a file rather than a folder, by what is there, else by its looks."""
     text = value.text
     if value.kind == "pattern":
         return True
@@ -135,7 +135,7 @@ class PieceReader:
 
 
 def _is_acronym(token: Token) -> bool:
-    """Whether a word in capitals, "GETs", only looks like the word of ours that it would be in small letters."""
+    """Tell whether a word in capitals, "GETs", only looks like the word of ours that it would be in small letters."""
     return re.fullmatch(r"[A-Z]{3,}s", token.raw) is not None and token.low[:-1] in LEMMAS
 
 
@@ -191,7 +191,7 @@ def _seen_in_the_text(sentence: Sentence, at: int) -> Piece | None:
 
 
 def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
-    """Whether an unknown word is what a file in the same goal is named after: "employees in employees.csv" are its lines."""
+    """Tell whether an unknown word is what a file in the same goal is named after: "employees in employees.csv" are its lines."""
     if token.quoted or token.is_path or not token.low.isalpha():
         return False
     if token.low in ROW_NOUNS and table_in(sentence) is not None:
@@ -205,7 +205,7 @@ def _is_what_a_file_holds(sentence: Sentence, token: Token) -> bool:
 
 
 def _is_unread(token: Token) -> bool:
-    """Whether a word that no rule takes should mean something."""
+    """Tell whether a word that no rule takes should mean something."""
     return _is_shouted(token) or (token.low not in SKIPPED and not token.filler and token.low not in _CONNECTIVES)
 
 
@@ -288,7 +288,7 @@ def _value_alone(sentence: Sentence, at: int) -> Piece | None:
 
 
 def comma_before(sentence: Sentence, at: int) -> bool:
-    """Whether punctuation stands between a token and the one before it."""
+    """Tell whether punctuation stands between a token and the one before it."""
     tokens = sentence.tokens
     if not at:
         return False

@@ -33,7 +33,7 @@ class Counts(TableReading):
         return True
 
     def _asks_for_one(self, piece: Piece) -> bool:
-        """Whether "the most common line" is meant rather than "the most common lines"."""
+        """Tell whether "the most common line" is meant rather than "the most common lines"."""
         last = self.row.sentence.tokens[piece.end - 1]
         superlative = {"most", "commonest"} & {t.low for t in self.row.sentence.tokens[piece.start : piece.end]}
         return bool(superlative) and last.low in ("line", "word", "value", "entry", "name", "number", "item")

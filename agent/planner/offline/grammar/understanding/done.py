@@ -17,7 +17,7 @@ _CHANGES = frozenset({"replace", "convert", "change", "add", "split", "prepend",
 
 
 def verbs_done(intent: Intent, verbs: set[str], draft: Draft) -> bool:
-    """Whether the intent does what every verb of the goal says."""
+    """Tell whether the intent does what every verb of the goal says."""
     kind = intent.action.partition(" ")[0]
     for verb in verbs - _ALWAYS_DONE:
         done = (
@@ -57,5 +57,5 @@ def verbs_done(intent: Intent, verbs: set[str], draft: Draft) -> bool:
 
 
 def _changed(intent: Intent) -> bool:
-    """Whether lines come out other than they went in."""
+    """Tell whether lines come out other than they went in."""
     return intent.source != "files" and any(stage.op not in _CHOOSES for stage in intent.stages)

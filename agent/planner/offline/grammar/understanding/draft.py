@@ -45,7 +45,7 @@ class Draft:
         self.pending: tuple[Value, int] | None = None
 
     def _joined(self, piece: Piece) -> bool:
-        """Whether "and" stands right before a place."""
+        """Tell whether "and" stands right before a place."""
         before = piece.start - 1
         while before > 0 and self.row.lemmas[before] in ("the", "in", "under", "of"):
             before -= 1

@@ -40,7 +40,7 @@ class Lines(Things):
         return all([self._place(place, clause, "") for place in places])  # noqa: C419 - each must be taken up
 
     def _is_in_the_files(self, value: Value) -> bool:
-        """Whether a word before "lines" can be a text: one in capitals, or one that a file of the goal has."""
+        """Tell whether a word before "lines" can be a text: one in capitals, or one that a file of the goal has."""
         if not value.text.islower():
             return True
         texts = [self.scene.peek(token.raw) for token in self.row.sentence.tokens if token.raw != value.origin]
@@ -48,7 +48,7 @@ class Lines(Things):
         return not known or any(value.text in text.lower() for text in known)
 
     def _seeks_now(self) -> bool:
-        """Whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
+        """Tell whether "for X" can be what is searched for: after a verb of searching and what is searched through."""
         if not self.verbs or self.verbs[-1][0] != "find":
             return False
         grep = self.row.sentence.tokens and self.row.sentence.tokens[0].low == "grep"
