@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,8 @@ def end_of(world: World) -> list[str]:
     """What was left running, which is ended now."""
     left = world.survivors()
     for pid in left:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # what was seen may just have ended
+            os.kill(pid, signal.SIGKILL)
     until(lambda: not world.survivors())
     return [line.strip() for line in left.values()]
 
