@@ -6,7 +6,6 @@ import contextlib
 import importlib
 import os
 import stat
-import tempfile
 import time
 import zlib
 
@@ -30,6 +29,8 @@ def load(path: str, folder: str, builder: str) -> bytes:
 
 def keep(path: str, content: bytes, started: int) -> None:
     """Put `content` where the next process finds it, whole or not at all; `started` is when its sources began to be read (ns)."""
+    import tempfile  # a tenth of a first rating, and rarely needed
+
     with contextlib.suppress(OSError):
         number, beside = tempfile.mkstemp(prefix=".compiled-", dir=os.path.dirname(path))
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,6 @@ def test_what_is_not_to_be_trusted_is_made_anew(place: Path, spoil: str) -> None
 
 
 def test_where_it_cannot_be_kept_it_is_made_each_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled.tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(30, "read-only")))
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(30, "read-only")))
     assert load(place) == load(place) == b"tables"
     assert len(made) == 2
