@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.general import Kind
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.general import Kind, runs
-from agent.risk.invocations.invocation import Invocation
 from agent.risk.invocations.shown_secrets import environments
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import program

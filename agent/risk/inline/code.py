@@ -16,9 +16,9 @@ from agent.risk.inline.reading import Reading, words
 from agent.risk.inline.suspects import judge_suspects
 from agent.risk.inline.texts import home_named
 from agent.risk.inline.told_secrets import sends_secret
-from agent.risk.invocations.invocation import Invocation
 from agent.risk.reader.budget import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word, is_name
 from agent.text.lazy_pattern import LazyPattern
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agent.risk.inline.files import judge_deletions
 from agent.risk.inline.limits import first, tell_cut
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.texts import joined, listed, q_quoted
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 
 if TYPE_CHECKING:

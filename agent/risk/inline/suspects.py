@@ -10,8 +10,8 @@ from agent.risk.inline.limits import first
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.programs import suspect_text
 from agent.risk.inline.texts import joined, q_quoted
-from agent.risk.invocations.invocation import Invocation
 from agent.risk.reader.expansions import decode_ansi_c
+from agent.risk.reader.invocation import Invocation
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import LazyPattern
 

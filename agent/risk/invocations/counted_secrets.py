@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.invocation import Output
+from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Node, Simple
 from agent.risk.shell.words import NUMBER
 

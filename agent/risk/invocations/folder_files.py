@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.wildcard_options import matched_names
 from agent.risk.invocations.written_code import judge_loaded
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.builtins import judge_code
 from agent.risk.shell.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args

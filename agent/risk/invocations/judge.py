@@ -12,12 +12,12 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import NAMING, keep_names, real_program
-from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
 from agent.risk.invocations.named_destruction import judge_named_destruction
 from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.written_code import judge_fetched
 from agent.risk.reader.budget import WRAPPER
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program

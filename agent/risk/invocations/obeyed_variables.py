@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.assignments import HISTORY_VARIABLES
 from agent.risk.shell.environment import (
     JUDGES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.protocol.decisions import Level, ProgramRun
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.state import Value
 from agent.risk.shell.words import Word
 from agent.risk.tables.levels import MAX_SHOWN, show

@@ -6,8 +6,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.leaks import judge_served
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.lists import several
 from agent.risk.shell.words import Word
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import program as find_program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
 from agent.risk.tables.effects import may_be_command
 from agent.risk.tables.options import Args, split_args

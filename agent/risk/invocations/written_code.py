@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 

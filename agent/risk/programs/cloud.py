@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Output
 from agent.risk.invocations.leaks import is_kept
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

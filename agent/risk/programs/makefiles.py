@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.interpreters import feed_findings
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.words import Word
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.words import UNKNOWN, Word
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

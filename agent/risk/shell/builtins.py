@@ -8,7 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.assignments import HISTORY_VARIABLES, keep_special
 from agent.risk.shell.hidden_code import judge_hidden
 from agent.risk.shell.state import Value, elements

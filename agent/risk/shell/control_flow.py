@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.invocations.counted_secrets import leave_out_counted
-from agent.risk.invocations.invocation import Output
+from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
 from agent.risk.shell.endless import judge_loop
 from agent.risk.shell.read_back import ReadBack

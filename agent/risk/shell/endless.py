@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
 from agent.risk.shell.words import Word
 

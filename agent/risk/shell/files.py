@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.risk.invocations.invocation import Output
+from agent.risk.reader.invocation import Output
 from agent.risk.shell.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.scopes import absolute
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.state import ProgramFile, Value
 from agent.risk.shell.words import UNKNOWN, Word
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation
 from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import NUMBER, UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.words import NUMBER, UNKNOWN, Word
 
 _DATE = r"(?:%[-_0^#]?\d*[CdeFgGHIjklmMNsSTuUVwWyY]|[\d ./:,-])+"

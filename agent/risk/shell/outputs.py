@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Output
+from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.shell.endless import judge_endless
 from agent.risk.shell.state import origin
 from agent.risk.shell.words import NUL, UNKNOWN, Word, decode_printf, join_taint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation, Target
+from agent.risk.reader.invocation import Invocation, Target
 from agent.risk.reader.tree import Pipeline, Sequence, Simple
 from agent.risk.shell.endless import nodes
 from agent.risk.shell.words import Word

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.invocation import Invocation, Output, Target
 from agent.risk.reader.budget import STEP
+from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.tree import Redirect, Sequence
 from agent.risk.shell.endless import judge_endless
 from agent.risk.shell.words import NUMBER, UNKNOWN, Word, join_taint

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from agent.protocol.decisions import Finding, Level, RiskContext
-from agent.risk.invocations.invocation import Invocation, Output, Target
 from agent.risk.invocations.programs import Programs
 from agent.risk.reader.budget import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
+from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import (
     Branch,

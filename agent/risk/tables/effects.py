@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
-from agent.risk.invocations.invocation import Invocation
 from agent.risk.invocations.package_sources import judge_package_source
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import CaseRule, Program, level_row

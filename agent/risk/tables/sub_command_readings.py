@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 from agent.risk.tables.store import Program
 

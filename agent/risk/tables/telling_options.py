@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.invocation import Invocation
+from agent.risk.reader.invocation import Invocation
 from agent.risk.shell.words import Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program

@@ -1,9 +1,12 @@
-"""One program about to be run, after expansion and unwrapping."""
+"""Hold one program about to be run, after expansion and unwrapping."""
 
 from __future__ import annotations
 
-from agent.risk.reader.tree import Sequence
-from agent.risk.shell.words import Word
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.risk.reader.tree import Sequence
+    from agent.risk.shell.words import Word
 
 Output = tuple[str | None, str]
 """What a command writes to stdout, as far as that is known: (text or None, taint)."""
@@ -30,19 +33,7 @@ class Invocation:
     `remote` is set inside ssh, containers and the like, where paths are not this machine's.
     """
 
-    __slots__ = (
-        "cwd",
-        "depth",
-        "elevated",
-        "end",
-        "environment",
-        "redirects",
-        "remote",
-        "start",
-        "stdin",
-        "via",
-        "words",
-    )
+    __slots__ = ("cwd", "elevated", "end", "environment", "redirects", "remote", "start", "stdin", "via", "words")
 
     def __init__(self, words: list[Word], start: int, end: int, *, cwd: str, stdin: Output | None = None) -> None:
         self.words = words
@@ -55,7 +46,6 @@ class Invocation:
         self.via: tuple[str, ...] = ()
         self.remote = False
         self.elevated = False
-        self.depth = 0
 
     @property
     def place(self) -> tuple[int, int]:
@@ -76,5 +66,4 @@ class Invocation:
         other.via = (*self.via, via) if len(self.via) < 8 else self.via
         other.remote = self.remote
         other.elevated = self.elevated
-        other.depth = self.depth
         return other
