@@ -102,7 +102,7 @@ def split(name: str, words: tuple[str, ...]) -> tuple[frozenset[str], tuple[str,
     """Option names, operands, and the values of options, as the knowledge table of `name` has it."""
     from msgspec.structs import replace
 
-    from agent.risk.shell.words import Word
+    from agent.risk.reader.words import Word
     from agent.risk.tables.options import split_args
     from agent.risk.tables.store import Program
     from agent.risk.tables.store import program as find_program

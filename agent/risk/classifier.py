@@ -14,8 +14,8 @@ from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskCon
 from agent.risk.deception.findings import deceptions, far_right, names_hosts
 from agent.risk.reader.budget import MAX_LENGTH
 from agent.risk.reader.cursor import BudgetError
+from agent.risk.reader.words import PRIVATE
 from agent.risk.reader.wordscan import MAX_HEREDOCS
-from agent.risk.shell.words import PRIVATE
 from agent.text.visible import make_visible
 
 MAX_FINDINGS = 200

@@ -132,7 +132,7 @@ def _settings(text: str) -> list[tuple[str, str]]:
 
 def _runs(name: str, value: str) -> bool:
     from agent.risk.programs.git import RUNS_A_PROGRAM
-    from agent.risk.shell.words import runs_only
+    from agent.risk.reader.words import runs_only
 
     if _USUAL.match(name) or (name == "core.fsmonitor" and value.lower() in ("true", "false", "")):
         return False

@@ -14,7 +14,7 @@ from agent.risk.explain.parts import Part, one_line
 from agent.risk.explain.pointers import pointed
 from agent.risk.explain.programs import Explainer
 from agent.risk.reader.cursor import BudgetError
-from agent.risk.shell.words import PRIVATE
+from agent.risk.reader.words import PRIVATE
 
 WIDTH = 100
 _NO_CONTEXT = RiskContext()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.risk.explain.parts import one_line
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 
 _NO_FACTS: Mapping[str, tuple[str, ...]] = {}

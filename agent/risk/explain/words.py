@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from agent.protocol.decisions import Effect
 from agent.risk.explain.roles import place_phrase, role_phrase
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.effects import choose_case, operand_roles
 from agent.risk.tables.help import Help
 from agent.risk.tables.options import Args, split_args

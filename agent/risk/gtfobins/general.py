@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.general import Kind, library, runs, shell_text
 from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import Word
 from agent.risk.shell.environment import from_elsewhere, is_trusted
-from agent.risk.shell.words import Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.general import Kind, file, runs
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.gtfobins.general import Kind, runs
 from agent.risk.invocations.shown_secrets import environments
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import program
 

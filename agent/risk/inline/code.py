@@ -19,7 +19,7 @@ from agent.risk.inline.told_secrets import sends_secret
 from agent.risk.reader.budget import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word, is_name
+from agent.risk.reader.words import UNKNOWN, Word, is_name
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from agent.risk.inline.patterns import patterns
 from agent.risk.inline.reading import HOME, Reading
 from agent.risk.inline.texts import joined
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import PSEUDO_HOME, is_secret
 from agent.text.lazy_pattern import LazyPattern
 

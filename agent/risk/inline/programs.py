@@ -13,7 +13,7 @@ from agent.risk.inline.limits import first, tell_cut
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.texts import joined, listed, q_quoted
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

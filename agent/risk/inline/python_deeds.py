@@ -6,7 +6,7 @@ import ast
 
 from agent.risk.inline.python_paths import Paths
 from agent.risk.inline.reading import Reading
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 
 OPENERS = frozenset(
     ("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "zipfile.ZipFile", "tarfile.open")

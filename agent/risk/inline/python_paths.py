@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from agent.risk.inline.reading import HOME
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 
 _MAX_DEPTH = 40
 _SAME = frozenset(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Node, Simple
-from agent.risk.shell.words import NUMBER
+from agent.risk.reader.words import NUMBER
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

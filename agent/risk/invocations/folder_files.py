@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

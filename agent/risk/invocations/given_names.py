@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.standard_folders import STANDARD_FOLDERS

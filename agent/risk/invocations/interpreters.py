@@ -9,8 +9,8 @@ from urllib.parse import unquote
 from agent.risk.invocations.wildcard_options import matched_names
 from agent.risk.invocations.written_code import judge_loaded
 from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.reader.words import UNKNOWN, Word, join_taint
 from agent.risk.shell.builtins import judge_code
-from agent.risk.shell.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program

@@ -18,11 +18,11 @@ from agent.risk.invocations.shown_secrets import judge_shown_files
 from agent.risk.invocations.written_code import judge_fetched
 from agent.risk.reader.budget import WRAPPER
 from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell import builtins as shell_builtins
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
-from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.dry_options import leave_own, runs_to_tell
 from agent.risk.tables.effects import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
 from agent.risk.tables.options import Args, split_args

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
 from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell.assignments import HISTORY_VARIABLES
 from agent.risk.shell.environment import (
     JUDGES,
@@ -21,7 +22,6 @@ from agent.risk.shell.environment import (
     is_trusted,
     judge_environment,
 )
-from agent.risk.shell.words import UNKNOWN, Word
 from agent.risk.tables.variables import variables
 
 if TYPE_CHECKING:

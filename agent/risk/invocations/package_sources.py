@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.options import Args
 from agent.text.lazy_pattern import LazyPattern
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import Word
 from agent.risk.shell.state import Value
-from agent.risk.shell.words import Word
 from agent.risk.tables.levels import MAX_SHOWN, show
 
 MAX_PROGRAMS = 400

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import program as find_program
 from agent.text.visible import make_visible

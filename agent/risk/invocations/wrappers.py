@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
+from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
 from agent.risk.tables.effects import may_be_command
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.scopes import absolute

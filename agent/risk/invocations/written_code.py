@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from agent.risk.invocations.interpreters import program_file
 from agent.risk.programs.awk_code import read_awk
 from agent.risk.programs.text import named_by_wildcard
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, Word, is_name
+from agent.risk.reader.words import UNKNOWN, Word, is_name
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 

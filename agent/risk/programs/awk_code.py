@@ -11,7 +11,7 @@ import re
 
 from msgspec import Struct
 
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 
 _TOKEN = re.compile(
     r"""(?P<blank>(?:[ \t\r]|\\\r?\n|\#[^\n]*)+)

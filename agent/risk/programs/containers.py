@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

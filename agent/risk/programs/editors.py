@@ -9,7 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.interpreters import feed_findings, program_file
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
 

@@ -12,8 +12,8 @@ from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
+    from agent.risk.reader.words import Word
     from agent.risk.shell.walk import Walker
-    from agent.risk.shell.words import Word
 
 
 def ssh(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import EllipsisType
 from typing import NamedTuple
 
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 
 STORES = (".git", ".hg", ".svn", ".jj")
 _INSIDE = {

@@ -9,7 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import confides, is_kept, metadata
 from agent.risk.programs.server_requests import judge_requests, method_effect, quoted_effect
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, Word, join_taint
+from agent.risk.reader.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program

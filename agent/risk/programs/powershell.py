@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

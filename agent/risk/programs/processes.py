@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, runs_only
+from agent.risk.reader.words import UNKNOWN, runs_only
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 
 # For what sed would refuse, or what is not known in full: anything that could be meant.
 _LOOSE_WRITE = re.compile(r"(?:^|[;{}\n/\d$!IiGgMmp\s])[wW]\s+(\S+)")

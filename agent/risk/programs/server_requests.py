@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -9,7 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.interpreters import program_file
 from agent.risk.programs.sed_scripts import judge_sed
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.words import NUMBER, UNKNOWN, Word, unseen
+from agent.risk.reader.words import NUMBER, UNKNOWN, Word, unseen
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.risk.reader.tree import Sequence
-    from agent.risk.shell.words import Word
+    from agent.risk.reader.words import Word
 
 Output = tuple[str | None, str]
 """What a command writes to stdout, as far as that is known: (text or None, taint)."""

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.reader.words import NUMBER, UNKNOWN
 from agent.risk.shell.state import Value
-from agent.risk.shell.words import NUMBER, UNKNOWN
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

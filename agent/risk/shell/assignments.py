@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.tree import Assignment
+from agent.risk.reader.words import UNKNOWN, Word, bounded, join_taint
 from agent.risk.shell.state import Value
-from agent.risk.shell.words import UNKNOWN, Word, bounded, join_taint
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.standard_folders import begins_elsewhere
 

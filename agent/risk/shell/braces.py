@@ -6,7 +6,7 @@ import fnmatch
 import itertools
 import re
 
-from agent.risk.shell.words import MAX_FIELDS, UNKNOWN
+from agent.risk.reader.words import MAX_FIELDS, UNKNOWN
 
 MAX_GROUPS = 24
 _MAX_RANGE = 60  # of a longer one its beginning and its last are enough

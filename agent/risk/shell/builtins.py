@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.reader.words import NUL, NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
 from agent.risk.shell.assignments import HISTORY_VARIABLES, keep_special
 from agent.risk.shell.hidden_code import judge_hidden
 from agent.risk.shell.state import Value, elements
-from agent.risk.shell.words import NUL, NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from agent.risk.invocations.counted_secrets import leave_out_counted
 from agent.risk.reader.invocation import Output
 from agent.risk.reader.tree import Branch, Case, Loop, Pipeline, Sequence, Simple
+from agent.risk.reader.words import UNKNOWN, bounded, join_taint
 from agent.risk.shell.endless import judge_loop
 from agent.risk.shell.read_back import ReadBack
 from agent.risk.shell.state import Value, either_way
-from agent.risk.shell.words import UNKNOWN, bounded, join_taint
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

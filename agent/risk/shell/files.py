@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.risk.reader.invocation import Output
-from agent.risk.shell.words import UNKNOWN, Word, join_taint
+from agent.risk.reader.words import UNKNOWN, Word, join_taint
 from agent.risk.tables.scopes import absolute
 
 _MAX_FILES = 200

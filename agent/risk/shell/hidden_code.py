@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell.state import ProgramFile, Value
-from agent.risk.shell.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import NUMBER, UNKNOWN, Word
+from agent.risk.reader.words import NUMBER, UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.shell.words import MAX_FIELDS, UNKNOWN
+from agent.risk.reader.words import MAX_FIELDS, UNKNOWN
 
 # Quoted characters that would mean something unquoted travel as private characters until the word is complete.
 _SPECIAL = "{},*?[]~ \t\n.=:"

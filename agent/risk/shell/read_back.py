@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Target
 from agent.risk.reader.tree import Pipeline, Sequence, Simple
+from agent.risk.reader.words import Word
 from agent.risk.shell.endless import nodes
-from agent.risk.shell.words import Word
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:

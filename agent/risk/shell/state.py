@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.cursor import BudgetError
-from agent.risk.shell.words import MAX_FIELDS, MAX_VALUE, NUMBER, UNKNOWN, Word, bounded, join_taint
+from agent.risk.reader.words import MAX_FIELDS, MAX_VALUE, NUMBER, UNKNOWN, Word, bounded, join_taint
 from agent.risk.tables.standard_folders import begins_elsewhere
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from agent.protocol.decisions import Level
 from agent.risk.reader.budget import STEP
 from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.tree import Redirect, Sequence
+from agent.risk.reader.words import NUMBER, UNKNOWN, Word, join_taint
 from agent.risk.shell.endless import judge_endless
-from agent.risk.shell.words import NUMBER, UNKNOWN, Word, join_taint
 from agent.risk.tables.scopes import absolute, is_secret
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from agent.protocol.decisions import Finding
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 
 _KINDS = frozenset(("delete", "shred", "move", "chmod", "chown", "permission-wide"))
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")

@@ -25,6 +25,7 @@ from agent.risk.reader.tree import (
     Simple,
     Test,
 )
+from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 from agent.risk.shell import assignments, control_flow, streams
 from agent.risk.shell.alternatives import judge_readings, readings
 from agent.risk.shell.definitions import dispatch_here
@@ -34,7 +35,6 @@ from agent.risk.shell.read_back import ReadBack
 from agent.risk.shell.session import session_of
 from agent.risk.shell.state import State, Value, either_way
 from agent.risk.shell.unset_variables import name_variable
-from agent.risk.shell.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Word, join_taint
 from agent.risk.tables.levels import Rater
 from agent.risk.tables.store import program as find_program
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import CaseRule, Program
 

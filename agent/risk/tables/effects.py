@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.package_sources import judge_package_source
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import CaseRule, Program, level_row
 from agent.risk.tables.store import program as find_program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.store import Program
 
 

@@ -6,7 +6,7 @@ import posixpath
 from functools import lru_cache
 
 from agent.protocol.decisions import RiskContext
-from agent.risk.shell.words import UNKNOWN, Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.text.lazy_pattern import LazyPattern
 
 PSEUDO_HOME = "/home/~"

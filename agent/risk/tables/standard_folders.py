@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.shell.words import UNKNOWN
+from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.risk.reader.invocation import Invocation
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.store import Program
 
 _FEWEST = 4  # program, option, value, sub-command

@@ -6,7 +6,7 @@ import pytest
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.scopes import Scopes, is_secret
 from tests.support.each import each
 

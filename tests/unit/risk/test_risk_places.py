@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables.scopes import Scopes
 from tests.support.each import each
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
-from agent.risk.shell.words import Word
+from agent.risk.reader.words import Word
 from agent.risk.tables import build as knowledge_build
 from agent.risk.tables.options import split_args
 from tests.support.each import each

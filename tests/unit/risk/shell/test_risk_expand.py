@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from agent.risk.reader.budget import Work
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Simple
+from agent.risk.reader.words import UNKNOWN
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.state import State, Value
-from agent.risk.shell.words import UNKNOWN
 from tests.support.each import each
 
 BASH = shutil.which("bash")
