@@ -11,7 +11,6 @@ from agent.risk.invocations.folder_files import _FILES, files_loaded
 from agent.risk.tables.store import program, program_names
 from tests.support.each import each
 
-LOADS = sorted({name for name in program_names() if (table := program(name)) is not None and name in table.loads})
 PRINTS = ["eslint", "prettier", "stylelint", "webpack", "vite", "vitest", "babel", "jest", "mocha", "karma", "rollup", "gulp", "tsc", "nox",
           "fab", "invoke", "celery", "alembic", "django-admin", "behave", "robot", "nose2", "make", "just"]  # fmt: skip
 EVERYDAY = {
@@ -24,10 +23,10 @@ EVERYDAY = {
 
 
 def test_programs_that_load_the_folder_are_never_low_for_help() -> None:
-    assert len(LOADS) > 20
-    for name in LOADS:
-        table = program(name)
-        assert table is not None
+    tables = {name: program(name) for name in sorted(program_names())}
+    loads = {name: table for name, table in tables.items() if table is not None and name in table.loads}
+    assert len(loads) > 20
+    for name, table in loads.items():
         assert classify(f"{name} --help").level is not Level.LOW, name
         version = classify(f"{name} --version").level
         assert (version is not Level.LOW) is (f"{name}:--version" in table.loads), name
