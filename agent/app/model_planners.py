@@ -49,7 +49,7 @@ class ModelPlanners:
     ) -> Planner:
         """A planner that asks `model`; one of this machine that is known to be small gets instructions of its size."""
         from agent.planner.llm import LLMPlanner
-        from agent.providers.model_sizes import HELPED, SMALL, parameters_of
+        from agent.providers.catalog import HELPED, SMALL, parameters_of
 
         settings = self._configured.loaded.settings
         size = parameters_of(model)

@@ -6,15 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agent.policy.sources import policy_sources
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.policy.files import PolicyFiles
     from agent.policy.model import Policy
-    from agent.policy.session_rules import SessionRules
     from agent.policy.shown_once import Showing, ShownFiles
+    from agent.policy.store import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
 
@@ -32,7 +31,7 @@ class ProcessPolicies:
     @property
     def files(self) -> PolicyFiles:
         if self._files is None:
-            from agent.policy.files import PolicyFiles
+            from agent.policy.files import PolicyFiles, policy_sources
 
             sources = policy_sources(self._settings, self._environ)
             self._files = PolicyFiles(sources, lambda: self._session_rules.file if self._session_rules else None)
@@ -48,7 +47,7 @@ class ProcessPolicies:
     def session_rules(self) -> SessionRules:
         """Rules that the person makes for this session only."""
         if self._session_rules is None:
-            from agent.policy.session_rules import SessionRules
+            from agent.policy.store import SessionRules
 
             self._session_rules = SessionRules(self.files.sources.home)
         return self._session_rules

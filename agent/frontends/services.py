@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.engine.engine import Engine
     from agent.memory.service import Memory
     from agent.policy.model import Policy
-    from agent.policy.session_rules import SessionRules
+    from agent.policy.store import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport
     from agent.protocol.events import Origin
     from agent.recording.left_open import LeftOpen
@@ -40,7 +40,7 @@ def _no_policy(cwd: str, session: str) -> Policy:
 
 
 def _no_rules() -> SessionRules:
-    from agent.policy.session_rules import SessionRules
+    from agent.policy.store import SessionRules
 
     return SessionRules()
 

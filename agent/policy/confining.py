@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.policy.model import Policy, Rule
+from agent.policy.rights import changed_paths, changed_words, holds
 from agent.policy.touching import touches
 from agent.protocol.confinement import strictest
 from agent.protocol.decisions import Confinement, Confining, Finding, Level, RiskReport, Verdict
@@ -14,12 +15,8 @@ _NEXT = {Level.LOW: Level.MEDIUM, Level.MEDIUM: Level.HIGH, Level.HIGH: Level.HI
 
 def wanted(report: RiskReport, policy: Policy, setting: Confinement) -> Confinement:
     """The strictest of the setting and of the rules with `confine` that are, or may be, about a program of `report`."""
-    modes = [setting]
-    for file in policy.files:
-        for rule in file.rules:
-            if rule.confine != "off" and _is_about(rule, report, policy):
-                modes.append(rule.confine)
-    return strictest(modes)
+    rules = [rule for file in policy.files for rule in file.rules if rule.confine != "off"]
+    return strictest([setting, *(rule.confine for rule in rules if _is_about(rule, report, policy))])
 
 
 def _is_about(rule: Rule, report: RiskReport, policy: Policy) -> bool:
@@ -31,13 +28,8 @@ def _is_about(rule: Rule, report: RiskReport, policy: Policy) -> bool:
 def unconfined(report: RiskReport, confining: Confining) -> Finding:
     """The reason for a rating one level higher: it was to be confined, and cannot be."""
     reason = f"would run not confined, though {confining.mode} was asked for: {confining.reason}"
-    return Finding(
-        rule="confine.none",
-        level=_NEXT[report.level],
-        reason=reason,
-        span=(0, len(report.command)),
-        safer=confining.remedy,
-    )
+    span = (0, len(report.command))
+    return Finding(rule="confine.none", level=_NEXT[report.level], reason=reason, span=span, safer=confining.remedy)
 
 
 def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
@@ -48,18 +40,16 @@ def beyond(confining: Confining, rehearsal: Rehearsal) -> str:
     files = confining.mode.split(",")[0]
     if files not in ("workspace", "read-only") or not (rehearsal.changes or rehearsal.more):
         return ""
-    paths = [change.path for change in rehearsal.changes]
-    paths += [change.source for change in rehearsal.changes if change.source]
+    paths = changed_paths(rehearsal)
     paths = [path for path in paths if files == "read-only" or not _is_writable(path, confining)]
-    if not paths and not rehearsal.more:
-        return ""
-    named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
-    return f"it was to be confined ({confining.mode}), and would change {named or 'more than is listed'}"
+    changed = changed_words(paths, more=rehearsal.more > 0)
+    return f"it was to be confined ({confining.mode}), and would change {changed}" if changed else ""
 
 
 def _is_writable(path: str, confining: Confining) -> bool:
     """Tell whether a command confined to the workspace may write there."""
-    return _is_below(path, (confining.workspace, *confining.also)) and not _is_below(path, confining.protected)
+    below = [folder for folder in (confining.workspace, *confining.also) if folder and holds(folder, path)]
+    return bool(below) and not any(folder and holds(folder, path) for folder in confining.protected)
 
 
 def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
@@ -69,16 +59,8 @@ def kept_out(verdict: Verdict, confining: Confining, path: str) -> Verdict:
         return verdict
     if files == "workspace" and _is_writable(path, confining):
         return verdict
-    where = (
-        "nothing may be written"
-        if files == "read-only"
-        else f"only {confining.workspace or 'the workspace'} may be written"
-    )
-    return Verdict(action="refuse", rule=RULE, reason=f"{where} ({confining.mode})", word=verdict.word)
-
-
-def _is_below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(folder and f"{path}/".startswith(folder.rstrip("/") + "/") for folder in folders)
+    where = "nothing" if files == "read-only" else f"only {confining.workspace or 'the workspace'}"
+    return Verdict(action="refuse", rule=RULE, reason=f"{where} may be written ({confining.mode})", word=verdict.word)
 
 
 def held_back(verdict: Verdict, confining: Confining, *, interactive: bool) -> Verdict:

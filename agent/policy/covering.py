@@ -10,10 +10,46 @@ import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.policy.matching import carries, covers
 from agent.policy.model import Place, Rule
-from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport
+from agent.policy.touching import touches
+from agent.protocol.decisions import Finding, Level, ProgramRun, RiskContext, RiskReport
+
+_PRETENDED_HOME = "/home/you"
+
+
+def failing_example(rule: Rule, home: str = "") -> str:
+    """What is wrong with the rule's examples, "" where they all behave as they say.
+
+    They are read as if in the rule's workspace, else in a folder below home, without regard to session and time.
+    """
+    if not rule.match and not rule.not_match:
+        return ""
+    from agent.risk.classifier import classify
+    from agent.text.visible import make_visible
+
+    home = home.rstrip("/") or _PRETENDED_HOME
+    workspace = rule.workspace or f"{home}/project"
+    place = Place(workspace=workspace, home=home)
+    lasting = replace(rule, session="", until="")
+    context = RiskContext(cwd=workspace, home=home, workspace=workspace)
+    for wanted, examples in ((True, rule.match), (False, rule.not_match)):
+        for example in examples:
+            report = classify(example, context)
+            if applies(lasting, report, place) is not wanted:
+                key, says = ("match", "does not match") if wanted else ("not_match", "matches")
+                return f"{key}: the rule {says} {repr(make_visible(example))[:160]}"
+    return ""
+
+
+def applies(rule: Rule, report: RiskReport, place: Place) -> bool:
+    """Tell whether the rule alone has its say: an `allow` covers everything in the command, another touches one program of it."""
+    if rule.action != "allow":
+        return any(touches(rule, index, report, place).says == "yes" for index in range(-1, len(report.programs)))
+    return not coverage((rule,), report, place).why_not
+
 
 _MOST_NAMES = 40
 # What these read on standard input is only copied or looked at: what they do stands in their words.
@@ -108,8 +144,7 @@ def _why_not(by: Mapping[int, int], report: RiskReport, up_to: int) -> str:
         return next(
             (_fed(run) for run in report.programs if _told_elsewhere(run)), "no rule covers any of its programs"
         )
-    guessed = _from_outside(report.command)
-    if guessed:
+    if guessed := _from_outside(report.command):
         return f"what ${guessed} is, is only known when it runs"
     for finding in report.findings:
         if finding.level.rank <= up_to or finding.program in by:

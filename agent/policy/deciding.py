@@ -7,21 +7,19 @@ may be about one of the programs; and only where nothing but the level asks, rul
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
-from agent.policy.answers import Says
 from agent.policy.covering import coverage
-from agent.policy.floor import breach
-from agent.policy.guard import BUILT_IN, guard
-from agent.policy.model import MAY_ALLOW, Policy, PolicyFile, Rule
+from agent.policy.floor import BUILT_IN, breach, guard
+from agent.policy.matching import Says
+from agent.policy.model import MAY_ALLOW, RUNS_UNASKED, Policy, PolicyFile, Rule
 from agent.policy.patterns import hits, raised
 from agent.policy.touching import touches
 from agent.protocol.decisions import Level, RiskReport, Verdict, VerdictAction
 from agent.protocol.requests import Approval
 
-WORD = "proceed"
-_ALLOWED_UP_TO = {"ask": None, "low": Level.LOW, "medium": Level.MEDIUM}
 _STRICTNESS: tuple[VerdictAction, ...] = ("allow", "ask", "type", "refuse")
 _NO_POLICY = Policy()
 
@@ -59,7 +57,7 @@ def decide(report: RiskReport, approval: Approval, *, origin: str = "planner", p
         if base.action != "allow":
             return base
         reason = f"a policy file cannot be used, so nothing runs unasked: {broken[:500]}"
-        return Verdict(action="ask", rule="policy-error", reason=reason, word=WORD)
+        return Verdict(action="ask", rule="policy-error", reason=reason)
     if base.action == "ask" and base.rule.startswith("level-"):
         return _allowed(report, approval, policy) or base
     return base
@@ -75,10 +73,10 @@ def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
     ]
     for file in policy.files:
         allows = _allows_of(file)
-        cover = coverage(allows, report, policy.place)
-        for index, number in sorted(cover.by.items()):
-            rule = allows[number]
-            told.append(Consulted(file=file.path, rule=rule.name, action="allow", program=index, says="yes"))
+        told += [
+            Consulted(file=file.path, rule=allows[number].name, action="allow", program=index, says="yes")
+            for index, number in sorted(coverage(allows, report, policy.place).by.items())
+        ]
     for hit in hits(report, policy.files):
         action = "deny" if hit.rule.deny else "ask" if hit.rule.require_confirmation else "raise"
         told.append(Consulted(file=hit.file.path, rule=hit.rule.name, action=action, program=hit.program, says="yes"))
@@ -88,41 +86,37 @@ def consulted(report: RiskReport, policy: Policy) -> tuple[Consulted, ...]:
 def why_not_allowed(report: RiskReport, approval: Approval, policy: Policy) -> str:
     """Why the rules that allow do not cover `report`; "" where they do, or where there are none."""
     rules = [rule for file in policy.files for rule in _allows_of(file)]
-    if not rules:
-        return ""
-    return coverage(rules, report, policy.place, up_to=_ALLOWED_UP_TO.get(approval.mode)).why_not
+    return coverage(rules, report, policy.place, up_to=RUNS_UNASKED.get(approval.mode)).why_not if rules else ""
 
 
 def _floored(name: str, reason: str, approval: Approval) -> Verdict:
     rule = f"floor.{name}"
     if not approval.safety_off:
-        return Verdict(action="refuse", rule=rule, reason=f"{reason}; only --safety-off opens this", word=WORD)
+        return Verdict(action="refuse", rule=rule, reason=f"{reason}; only --safety-off opens this")
     if approval.interactive:
-        return Verdict(action="ask", rule=rule, reason=f"{reason}, and safety is off", word=WORD)
-    return Verdict(action="refuse", rule=rule, reason=f"{reason}, and nobody is there to ask", word=WORD)
+        return Verdict(action="ask", rule=rule, reason=f"{reason}, and safety is off")
+    return Verdict(action="refuse", rule=rule, reason=f"{reason}, and nobody is there to ask")
 
 
 def _by_level(report: RiskReport, approval: Approval) -> Verdict:
     if report.level is Level.HIGH:
         return _high(approval)
-    if approval.safety_off and report.parse == "failed":
-        return Verdict(action="ask", rule="parse", reason="the command could not be read", word=WORD)
     if report.parse != "ok":
-        return Verdict(action="ask", rule="parse", reason="the command could not be read to its end", word=WORD)
-    up_to = _ALLOWED_UP_TO.get(approval.mode)
+        end = "" if approval.safety_off and report.parse == "failed" else " to its end"
+        return Verdict(action="ask", rule="parse", reason=f"the command could not be read{end}")
+    up_to = RUNS_UNASKED.get(approval.mode)
     if up_to is not None and report.level.rank <= up_to.rank:
         reason = f"{report.level} risk runs without asking"
-        return Verdict(action="allow", rule=f"approve-{approval.mode}", reason=reason, word=WORD)
-    return Verdict(action="ask", rule=f"level-{report.level}", reason=f"{report.level} risk is asked for", word=WORD)
+        return Verdict(action="allow", rule=f"approve-{approval.mode}", reason=reason)
+    return Verdict(action="ask", rule=f"level-{report.level}", reason=f"{report.level} risk is asked for")
 
 
 def _high(approval: Approval) -> Verdict:
     if not approval.safety_off:
-        return Verdict(action="type", rule="level-high", reason="high risk: the word must be typed", word=WORD)
+        return Verdict(action="type", rule="level-high", reason="high risk: the word must be typed")
     if approval.interactive:
-        return Verdict(action="ask", rule="safety-off", reason="high risk, and safety is off", word=WORD)
-    reason = "high risk, and nobody is there to ask"
-    return Verdict(action="refuse", rule="safety-off-unattended", reason=reason, word=WORD)
+        return Verdict(action="ask", rule="safety-off", reason="high risk, and safety is off")
+    return Verdict(action="refuse", rule="safety-off-unattended", reason="high risk, and nobody is there to ask")
 
 
 # --- tightening ---
@@ -134,16 +128,13 @@ def _tightened(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
     for hit in hits(report, policy.files):
         name = f"{_short(hit.file)}:{hit.rule.name}"
         reason = hit.rule.description or "matches a pattern of the safety policy"
-        if hit.rule.deny:
-            yield Verdict(action="refuse", rule=name, reason=reason, word=WORD)
-        elif hit.rule.require_confirmation:
-            yield Verdict(action="ask", rule=name, reason=reason, word=WORD)
-    if report.cut or report.parse == "failed":
-        for file in policy.files:
-            for rule in file.rules:
-                if rule.action == "deny":
-                    yield _unread(file, rule)
-                    return
+        if hit.rule.deny or hit.rule.require_confirmation:
+            yield Verdict(action="refuse" if hit.rule.deny else "ask", rule=name, reason=reason)
+    if report.cut or report.parse == "failed":  # what it hides could be what a rule forbids
+        forbidding = (named(file, rule) for file in policy.files for rule in file.rules if rule.action == "deny")
+        for name in islice(forbidding, 1):
+            reason = "not all of it could be read, so a rule that forbids cannot be held against it"
+            yield Verdict(action="refuse", rule=name, reason=reason)
 
 
 def _guarded(report: RiskReport, policy: Policy) -> Iterator[Verdict]:
@@ -170,17 +161,11 @@ def _verdict(file: PolicyFile, rule: Rule, says: Says, why: str) -> Verdict:
     name = named(file, rule)
     if says == "maybe":
         reason = f"a rule may be about this ({why}): {rule.reason or rule.name}"
-        return Verdict(action="ask", rule=name, reason=reason, word=WORD)
+        return Verdict(action="ask", rule=name, reason=reason)
     if rule.action == "deny":
-        return Verdict(action="refuse", rule=name, reason=rule.reason or "a rule of the policy forbids it", word=WORD)
+        return Verdict(action="refuse", rule=name, reason=rule.reason or "a rule of the policy forbids it")
     action: VerdictAction = "type" if rule.action == "type" else "ask"
-    return Verdict(action=action, rule=name, reason=rule.reason or "a rule of the policy asks for it", word=WORD)
-
-
-def _unread(file: PolicyFile, rule: Rule) -> Verdict:
-    """A text that hides part of what it does could be what a rule forbids."""
-    reason = "not all of it could be read, so a rule that forbids cannot be held against it"
-    return Verdict(action="refuse", rule=named(file, rule), reason=reason, word=WORD)
+    return Verdict(action=action, rule=name, reason=rule.reason or "a rule of the policy asks for it")
 
 
 # --- allowing ---
@@ -188,16 +173,12 @@ def _unread(file: PolicyFile, rule: Rule) -> Verdict:
 
 def _allowed(report: RiskReport, approval: Approval, policy: Policy) -> Verdict | None:
     found = [(file, rule) for file in policy.files for rule in _allows_of(file)]
-    if not found:
+    cover = coverage([rule for _, rule in found], report, policy.place, up_to=RUNS_UNASKED.get(approval.mode))
+    if not found or cover.why_not:
         return None
-    rules = [rule for _, rule in found]
-    cover = coverage(rules, report, policy.place, up_to=_ALLOWED_UP_TO.get(approval.mode))
-    if cover.why_not:
-        return None
-    used = dict.fromkeys(cover.by.values())
-    names = ", ".join(named(*found[number]) for number in used)
-    reason = next((rules[number].reason for number in used if rules[number].reason), "a rule of your policy allows it")
-    return Verdict(action="allow", rule=names, reason=reason, word=WORD)
+    used = [found[number] for number in dict.fromkeys(cover.by.values())]
+    reason = next((rule.reason for _, rule in used if rule.reason), "a rule of your policy allows it")
+    return Verdict(action="allow", rule=", ".join(named(*each) for each in used), reason=reason)
 
 
 def _allows_of(file: PolicyFile) -> list[Rule]:

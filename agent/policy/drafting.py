@@ -84,7 +84,7 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
     )
     verbs = reading.operands[: verb_count(reading)]
     if not findings and not run.elevated:
-        return [_with(base, words=_words(verbs))]
+        return [replace(base, words=_words(verbs))]
     if kinds and all(_is_about_paths(kind) for kind in kinds) and len(reading.operands) > len(verbs):
         return _about_paths(base, run, findings, place, verbs)
     return _about_words(base, run, findings, place, verbs)
@@ -124,7 +124,7 @@ def _about_paths(
     found = [_written(_folder(text, run, place, roaming=roaming, deep=deep), place) for text in texts]
     if not found or not all(found):
         return []
-    return [_with(base, words=_words(words), paths=tuple(sorted(set(found))), scopes=scopes)]
+    return [replace(base, words=_words(words), paths=tuple(sorted(set(found))), scopes=scopes)]
 
 
 def _about_words(
@@ -135,21 +135,17 @@ def _about_words(
     here = _written(_inside(run.cwd, place), place)
     values = tuple(sorted({value for _, value in reading.values}))
     if any(not value.isdigit() for value in values):
-        base = _with(base, options=replace(base.options, values=values))
-    exact = _with(base, words=_words(reading.operands), exact_words=True)
+        base = replace(base, options=replace(base.options, values=values))
+    exact = replace(base, words=_words(reading.operands), exact_words=True)
     found: list[Rule] = []
     kinds = {finding.effect.kind for finding in findings if finding.effect is not None}
     if kinds <= _OPEN and len(rest) > 1:
-        found.append(_with(base, words=_words(reading.operands[: len(verbs) + 1])))
+        found.append(replace(base, words=_words(reading.operands[: len(verbs) + 1])))
     if kinds == {"run"} and not verbs and len(rest) == 1 and _looks_like_path(rest[0]):
         script = _written(certain_path(rest[0], run.cwd), place)
         if script:
-            found.append(_with(base, paths=(script,)))
-    return [*found, *([_with(exact, paths=(here,))] if here else []), exact]
-
-
-def _with(rule: Rule, **changes: object) -> Rule:
-    return replace(rule, **changes)
+            found.append(replace(base, paths=(script,)))
+    return [*found, *([replace(exact, paths=(here,))] if here else []), exact]
 
 
 def _words(words: tuple[str, ...] | list[str]) -> tuple[tuple[str, ...], ...]:

@@ -1,24 +1,70 @@
-"""Load the policy files that count here, anew whenever one has changed. The only part of policy that reads.
+"""Find and load the policy files that count here, anew whenever one has changed. The only part of policy that reads.
 
 Nothing raises: a file that is there and cannot be used comes back with `error`, and then nothing runs unasked.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from msgspec import Struct
 
 from agent.policy.model import Place, Policy, PolicyFile, Trust
 
+if TYPE_CHECKING:
+    from agent.config.settings import Settings
+
+
 USER_FILE = "policy.toml"
 SITE_FILE = "/etc/agent-shell/policy.toml"
 PROJECT_FILE = ".agent-shell-policy.toml"
+MAX_BYTES = 1 << 20
+MOST_SHOWN = 64 * 1024
+"""Bytes of a folder's own file: it is shown whole, and nobody reads more."""
 _NOT_THERE = (0, 0, 0, 0, 0)
-
 Stamp = tuple[int, int, int, int, int]
+_Missing = TypeVar("_Missing", str, None)
+
+
+class Unreadable(Exception):
+    """The file cannot be used; the message says which and why."""
+
+
+@overload
+def read_own_text(path: str, *, limit: int = ..., follow: bool = ...) -> str: ...
+@overload
+def read_own_text(path: str, *, missing: _Missing, limit: int = ..., follow: bool = ...) -> str | _Missing: ...
+
+
+def read_own_text(path: str, *, missing: str | None = "", limit: int = MAX_BYTES, follow: bool = True) -> str | None:
+    """The text of the file at `path`, `missing` where there is none. Raises Unreadable and OSError.
+
+    Without `follow` a symbolic link is refused: in a stranger's folder it could lead to anything that is private.
+    """
+    try:
+        # Without waiting: a named pipe put in the file's place must not hang anybody.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError):
+        return missing
+    except OSError as error:
+        if error.errno == errno.ELOOP and not follow:
+            raise Unreadable(f"{path} is a symbolic link") from None
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Unreadable(f"{path} is no regular file")
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise Unreadable(f"{path} is larger than {limit >> 10} kB")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable(f"{path} is not UTF-8 text") from None
 
 
 class Sources(Struct, frozen=True, kw_only=True):
@@ -32,6 +78,27 @@ class Sources(Struct, frozen=True, kw_only=True):
     safety: str = ""
     home: str = ""
     settings: tuple[str, ...] = ()
+
+
+def read_project_text(path: str) -> str:
+    """The text of a folder's policy file, "" where there is none. Raises Unreadable (too large, no UTF-8, a link) and OSError."""
+    return read_own_text(path, limit=MOST_SHOWN, follow=False)
+
+
+def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
+    """Where policy files may be, for these settings."""
+    from agent.config.paths import config_dir
+
+    home = os.path.expanduser("~")
+    safety = settings.safety_policy or ""
+    folder = config_dir(dict(environ))
+    own = settings.config
+    return Sources(
+        user=os.path.join(folder, USER_FILE),
+        settings=(folder, os.path.abspath(own)) if own else (folder,),
+        safety=os.path.abspath(os.path.expanduser(safety)) if safety else "",
+        home=home if home.startswith("/") else "",
+    )
 
 
 class PolicyFiles:
@@ -57,17 +124,12 @@ class PolicyFiles:
         own = self._session_file()
         if own is not None and own.rules:
             files.append(own)
-        place = Place(
-            workspace=workspace,
-            home=sources.home,
-            session=session,
-            now=datetime.now(UTC).isoformat() if files else "",
-        )
+        now = datetime.now(UTC).isoformat() if files else ""
+        place = Place(workspace=workspace, home=sources.home, session=session, now=now)
         # A file of the site's or a folder's that is not there can only be made, and that only tightens.
         there = (path for path, trust in wanted if path and (trust == "user" or os.path.lexists(path)))
         paths = (*sources.settings, *there)
-        linked = (os.path.realpath(path) for path in paths)  # people link to where they keep their settings
-        guarded = tuple(dict.fromkeys((*paths, *linked)))
+        guarded = tuple(dict.fromkeys((*paths, *map(os.path.realpath, paths))))  # people link to where they keep theirs
         return Policy(files=tuple(files), place=place, guarded=guarded)
 
     def file(self, path: str, trust: Trust) -> PolicyFile | None:
@@ -85,13 +147,10 @@ class PolicyFiles:
 
 def read_policy_file(path: str, trust: Trust, *, home: str = "") -> PolicyFile | None:
     """Read and check one file; None where there is none."""
-    from agent.policy.text_files import Unreadable, read_own_text
 
     try:
         if trust == "project":
-            from agent.policy.shown_once import read_project_text
-
-            text: str | None = read_project_text(path) or None
+            text = read_project_text(path) or None
         else:
             text = read_own_text(path, missing=None)
             if text is not None and trust != "safety" and (why := _writable_by_others(path)):
@@ -109,7 +168,7 @@ def read_policy_file(path: str, trust: Trust, *, home: str = "") -> PolicyFile |
 def _parsed(text: str, path: str, trust: Trust, home: str) -> PolicyFile:
     try:
         if trust == "safety":
-            from agent.policy.pattern_files import parse_patterns
+            from agent.policy.patterns import parse_patterns
 
             return parse_patterns(text, path=path, home=home)
         from agent.policy.parse import parse_policy

@@ -1,4 +1,4 @@
-"""Match a rule that allows against a program that a command would run. Pure.
+"""Match a rule that allows against a program that a command would run, and what both kinds of match share. Pure.
 
 It fails closed by counting only what is certain. The other kind of rule is in `touching`.
 """
@@ -6,11 +6,81 @@ It fails closed by counting only what is certain. The other kind of rule is in `
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
-from agent.policy.answers import REACHES_DOWN, YES, Match, findings_about, folders_of, has_scope, in_force, word_in
+from msgspec import Struct
+
 from agent.policy.model import Place, Rule
 from agent.policy.reading import UNKNOWN_PART, Reading, absolute, certain_path, lies_in, reading_of, same_program
-from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport
+from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskReport
+
+Says = Literal["yes", "maybe", "no"]
+
+REACHES_DOWN = frozenset(("delete", "move", "chmod", "chown", "permission-wide", "shred", "discard", "truncate"))
+"""Effects on a folder that reach what lies below it."""
+
+
+class Match(Struct, frozen=True):
+    """An answer, and in a few words why not (or why only maybe)."""
+
+    says: Says
+    why: str = ""
+
+
+YES = Match("yes")
+NOT_KNOWN = "what it is given is only known when it runs"
+
+
+def in_force(rule: Rule, place: Place, cwd: str = "") -> Says:
+    """Tell whether the limits of a rule (workspace, session, time) hold; "maybe" where that is not known here."""
+    if rule.session and rule.session != place.session:
+        return "no"
+    now, until = (_moment(place.now), _moment(rule.until)) if rule.until else (None, None)
+    if now is not None and until is not None and now >= until:
+        return "no"
+    if rule.workspace:
+        if not place.workspace and not cwd:
+            return "maybe"
+        if not lies_in(place.workspace, rule.workspace) and not lies_in(cwd, rule.workspace):
+            return "no"
+    return "maybe" if rule.until and (now is None or until is None) else "yes"
+
+
+def _moment(text: str) -> float | None:
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo is not None else None
+
+
+def findings_about(report: RiskReport, index: int) -> list[Finding]:
+    """What was found about program `index`; -1: about none."""
+    return [finding for finding in report.findings if finding.program == index]
+
+
+def has_scope(effect: Effect, scopes: tuple[str, ...]) -> bool:
+    """Tell whether an effect reaches one of `scopes`; what is read as a secret has no scope of its own."""
+    return effect.scope in scopes or (effect.kind in ("secret", "send-secret") and "secrets" in scopes)
+
+
+def folders_of(rule: Rule, place: Place) -> list[str]:
+    """The rule's paths made absolute; one that needs what is not known here is left out."""
+    folders = []
+    for path in rule.paths:
+        if path == "~" or path.startswith("~/"):
+            folders.append(absolute("." + path[1:], place.home) if place.home else "")
+        else:
+            folders.append(absolute(path, place.workspace))
+    return [folder for folder in folders if folder]
+
+
+def word_in(word: str, alternatives: tuple[str, ...]) -> bool:
+    """Tell whether a known word is one of a place's alternatives."""
+    return UNKNOWN_PART not in word and ("*" in alternatives or word in alternatives)
+
 
 NAMED_ONLY = frozenset(("secret", "environment", "deception", "unreadable"))
 """Kinds of effect that an `allow` covers only where its `effects` name them."""
@@ -43,7 +113,7 @@ def covers(rule: Rule, index: int, report: RiskReport, place: Place) -> Match:
     )
     for answer in answers:
         if answer.says != "yes":
-            return Match("no", answer.why)
+            return answer
     if in_force(rule, place) != "yes" or (rule.workspace and not lies_in(run.cwd, rule.workspace)):
         return Match("no", "its workspace, session or time")
     return YES
@@ -96,21 +166,16 @@ def _covers_surroundings(rule: Rule, index: int, report: RiskReport) -> Match:
 
 
 def _covers_words(rule: Rule, reading: Reading) -> Match:
-    operands = reading.operands
-    if len(operands) < len(rule.words) or (rule.exact_words and len(operands) > len(rule.words)):
-        return Match("no", "other words")
-    if not all(word_in(word, alternatives) for word, alternatives in zip(operands, rule.words, strict=False)):
-        return Match("no", "other words")
-    return YES
+    more = len(reading.operands) - len(rule.words)
+    known = map(word_in, reading.operands, rule.words)
+    return Match("no", "other words") if more < 0 or (rule.exact_words and more) or not all(known) else YES
 
 
 def _covers_options(rule: Rule, reading: Reading) -> Match:
     test = rule.options
-    if test.any and not any(reading.certainly(option) for option in test.any):
+    if (test.any and not any(map(reading.certainly, test.any))) or not all(map(reading.certainly, test.all)):
         return Match("no", "other options")
-    if not all(reading.certainly(option) for option in test.all):
-        return Match("no", "other options")
-    if any(reading.possibly(option) for option in test.none):
+    if any(map(reading.possibly, test.none)):
         return Match("no", "an option that it rules out")
     if test.only is not None and not reading.nothing_but(test.only):
         return Match("no", "other options")
@@ -156,9 +221,7 @@ def _covers_findings(rule: Rule, findings: Iterable[Finding]) -> Match:
             continue
         if finding.rule.startswith(_NEVER_COVERED) or effect is None:
             return Match("no", f"{finding.rule} is never covered")
-        if effect.kind in NAMED_ONLY and effect.kind not in rule.effects:
-            return Match("no", f"its effects do not name {effect.kind}")
-        if rule.effects and effect.kind not in rule.effects:
+        if (rule.effects or effect.kind in NAMED_ONLY) and effect.kind not in rule.effects:
             return Match("no", f"its effects do not name {effect.kind}")
         if rule.scopes and not has_scope(effect, rule.scopes):
             return Match("no", f"its scopes do not name {effect.scope}")

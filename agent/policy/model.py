@@ -19,6 +19,9 @@ Trust = Literal["user", "session", "safety", "site", "project"]
 
 MAY_ALLOW: frozenset[Trust] = frozenset(("user", "session"))
 
+RUNS_UNASKED: dict[str, Level | None] = {"ask": None, "low": Level.LOW, "medium": Level.MEDIUM}
+"""Up to which level each approve mode runs commands without asking."""
+
 
 class OptionTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A test of the options a program was given, each in any of its spellings (`-rf` is `-r` and `-f`).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.policy.examples import failing_example
+from agent.policy.covering import failing_example
 from agent.policy.model import MAY_ALLOW, STRICTNESS, OptionTest, PolicyFile, Rule, Trust
 from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.decisions import Level
@@ -28,11 +28,8 @@ class PolicyError(ValueError):
     """What is wrong with a rule; the message names rule and key."""
 
 
-def parse_policy(text: str, *, path: str, trust: Trust, home: str = "", check_examples: bool = True) -> PolicyFile:
-    """The rules of a TOML text. `path` is for messages; `home` is what `~/` means in examples.
-
-    `check_examples` can be switched off for a text whose examples have been seen to hold.
-    """
+def parse_policy(text: str, *, path: str, trust: Trust, home: str = "") -> PolicyFile:
+    """The rules of a TOML text. `path` is for messages; `home` is what `~/` means in examples."""
     import tomllib
 
     try:
@@ -43,32 +40,29 @@ def parse_policy(text: str, *, path: str, trust: Trust, home: str = "", check_ex
     if unknown:
         names = ", ".join(brief(name) for name in unknown[:5])
         return PolicyFile(path=path, trust=trust, error=f"{path}: unknown key {names}; rules are [[rule]] tables")
-    return rules_of(data.get("rule", []), path=path, trust=trust, home=home, check_examples=check_examples)
+    return rules_of(data.get("rule", []), path=path, trust=trust, home=home)
 
 
-def rules_of(tables: Any, *, path: str, trust: Trust, home: str = "", check_examples: bool = True) -> PolicyFile:
+def rules_of(tables: Any, *, path: str, trust: Trust, home: str = "") -> PolicyFile:
     """The rules of decoded `[[rule]]` tables."""
     if not isinstance(tables, list) or len(tables) > MAX_RULES:
         what = f"more than {MAX_RULES:,} rules" if isinstance(tables, list) else "rule must be [[rule]] tables"
         return PolicyFile(path=path, trust=trust, error=f"{path}: {what}")
     rules: list[Rule] = []
     errors: list[str] = []
-    names: set[str] = set()
     for number, table in enumerate(tables, 1):
         try:
             rule = rule_of(table, number, trust)
-            if rule.name in names:
+            if any(rule.name == other.name for other in rules):
                 raise PolicyError(f"rule {rule.name}: another rule has this name")
-            names.add(rule.name)
-            if check_examples and (wrong := failing_example(rule, home)):
+            if wrong := failing_example(rule, home):
                 raise PolicyError(f"rule {rule.name}: {wrong}")
         except PolicyError as wrong_rule:
             errors.append(str(wrong_rule))
             continue
         rules.append(rule)
-    error = f"{path}: {'; '.join(errors[:3])}" if errors else ""
-    if len(errors) > 3:
-        error += f"; and {len(errors) - 3} more"
+    more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+    error = f"{path}: {'; '.join(errors[:3])}{more}" if errors else ""
     if error:
         rules = [rule for rule in rules if rule.action != "allow"]
     return PolicyFile(path=path, trust=trust, rules=tuple(rules), error=error)
@@ -87,28 +81,22 @@ def rule_of(table: Any, number: int, trust: Trust) -> Rule:
             raise PolicyError(f"{where}: unknown key {brief(key)}{_nearest(key)}")
     values: dict[str, Any] = {key: _texts(table[key], f"{where}: {key}") for key in _LISTS if key in table}
     values |= {key: _text(table[key], f"{where}: {key}") for key in _TEXTS if key in table}
-    values["name"] = name
+    exact = table.get("exact_words", False)
+    if not isinstance(exact, bool):
+        raise PolicyError(f"{where}: exact_words must be true or false")
+    values |= {"name": name, "exact_words": exact, "free": table.get("confine") == "off"}
     values["words"] = _words(table.get("words", []), f"{where}: words")
     values["options"] = _options(table.get("options", {}), f"{where}: options")
-    if not isinstance(table.get("exact_words", False), bool):
-        raise PolicyError(f"{where}: exact_words must be true or false")
-    values["exact_words"] = table.get("exact_words", False)
     values["up_to"] = _level(values.get("up_to", "medium"), f"{where}: up_to")
     if values.get("confine", "off") not in CONFINEMENTS:
         raise PolicyError(f"{where}: confine must be one of {'; '.join(CONFINEMENTS)}")
-    values["free"] = table.get("confine") == "off"
-    rule = _made(values, where)
-    _check(rule, where, trust)
-    return rule
-
-
-def _made(values: dict[str, Any], where: str) -> Rule:
-    action = values.get("action")
-    if action not in STRICTNESS:
+    if values.get("action") not in STRICTNESS:
         raise PolicyError(f"{where}: action must be one of {', '.join(STRICTNESS)}")
     if not values.get("program"):
         raise PolicyError(f"{where}: program is missing")
-    return Rule(**values)
+    rule = Rule(**values)
+    _check(rule, where, trust)
+    return rule
 
 
 def _check(rule: Rule, where: str, trust: Trust) -> None:
@@ -176,9 +164,8 @@ def _texts(value: Any, where: str) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value]
     if len(items) > MAX_LIST:
         raise PolicyError(f"{where} has more than {MAX_LIST} entries")
-    limit = _MAX_TEXT * 10
     for item in items:
-        if not isinstance(item, str) or not item or len(item) > limit or "\0" in item:
+        if not isinstance(item, str) or not item or len(item) > _MAX_TEXT * 10 or "\0" in item:
             raise PolicyError(f"{where} must be text, or a list of texts, none of them empty")
     return tuple(items)
 

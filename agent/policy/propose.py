@@ -13,20 +13,17 @@ import shlex
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.policy.covering import coverage
+from agent.policy.covering import coverage, failing_example
 from agent.policy.drafting import drafts, is_wrapper, verb_count, why_never
-from agent.policy.examples import failing_example
 from agent.policy.floor import breach
 from agent.policy.matching import covers
-from agent.policy.model import Place, Rule
+from agent.policy.model import RUNS_UNASKED, Place, Rule
 from agent.policy.parse import parse_policy
 from agent.policy.reading import lies_in, reading_of
 from agent.policy.rule_text import as_toml
 from agent.protocol.decisions import Level, ProgramRun, RiskReport
 
 MOST_RULES = 6
-RUNS_UNASKED: dict[str, Level | None] = {"ask": None, "low": Level.LOW, "medium": Level.MEDIUM}
-"""Up to which level each approve mode runs commands without asking."""
 
 
 class Offer(Struct, frozen=True):
@@ -53,7 +50,7 @@ def propose(report: RiskReport, place: Place, *, mode: str = "ask", taken: tuple
         if rule is None:
             name = reading_of(run.words).name if run.words else "a program"
             return Offer(reason=reason or f"no rule was found for {name} that covers this and nothing worse")
-        if not any(replace(rule, name="", match=(), not_match=()) == _bare(other) for other in rules):
+        if _bare(rule) not in map(_bare, rules):
             rules.append(replace(rule, name=_name(report, index, (*taken, *(other.name for other in rules)))))
     if not rules:
         return Offer(reason="there is no program in it that a rule could be about")

@@ -42,30 +42,20 @@ class Reading:
     def _before(self, end: int) -> frozenset[str]:
         """Options in front of the first operand: those of the program itself, such as `git -C` and `docker -H`."""
         first = self.operands[0] if self.operands else ""
-        stop = next(
-            (index for index, word in enumerate(self.words[1:end], 1) if word == first and not self._is_value(index)),
-            end,
-        )
+        places = (index for index, word in enumerate(self.words[1:end], 1) if word == first)
+        # not what the option before it was given
+        stop = next((index for index in places if split(self.name, self.words[1 : index + 1])[1]), end)
         return split(self.name, self.words[1:stop])[0]
-
-    def _is_value(self, index: int) -> bool:
-        """Tell whether the word at `index` is what the option before it was given."""
-        _, operands, _ = split(self.name, self.words[1 : index + 1])
-        return not operands
 
     def _doubtful(self, end: int) -> tuple[int, ...]:
         """For each unknown option: the index of the operand behind the one that may be its value."""
         found = []
         operand = 0
         for before, word in zip(self.words, self.words[1:end], strict=False):
-            if operand >= len(self.operands):
-                break
-            if word == self.operands[operand]:
+            if operand < len(self.operands) and word == self.operands[operand]:
                 operand += 1
                 if len(before) > 1 and before[0] == "-" and "=" not in before and before != self.words[0]:
                     found.append(operand)
-            elif word[:1] != "-":
-                continue
         return tuple(found)
 
     @property
@@ -79,11 +69,8 @@ class Reading:
 
     def possibly(self, option: str) -> bool:
         """Tell whether `option` was given, or something that may be short for it."""
-        if self.certainly(option):
-            return True
-        return option.startswith("--") and any(
-            len(name) > 2 and name.startswith("--") and option.startswith(name) for name in self.raws
-        )
+        short_for = (name for name in self.raws if len(name) > 2 and name.startswith("--"))
+        return self.certainly(option) or any(map(option.startswith, short_for))
 
     def nothing_but(self, options: tuple[str, ...]) -> bool:
         """Tell whether every option is one of `options`."""
@@ -196,6 +183,5 @@ def same_program(run: ProgramRun, name: str, *, workspace: str, certain: bool) -
     if name == "*":
         return True
     given, name = reading.name.casefold(), name.casefold()
-    if given == name:
-        return True
-    return given.startswith(name) and name[-1:].isalpha() and re.fullmatch(r"[\d.-]+", given[len(name) :]) is not None
+    version = given.removeprefix(name) if given.startswith(name) else "?"
+    return not version or (name[-1:].isalpha() and re.fullmatch(r"[\d.-]+", version) is not None)

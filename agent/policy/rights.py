@@ -8,12 +8,80 @@ from __future__ import annotations
 import posixpath
 from typing import cast
 
-from agent.policy.program_rights import ASKS_SERVICES, EDITORS, INTERFACES, NETWORK, PLAIN_READERS, PRIVATE
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Confinement, Effect, Level, ProgramRun, RiskContext, RiskReport
 from agent.protocol.rehearsals import Rehearsal
 
-_NOTHING = frozenset({"read", "secret", "none"})
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NETWORK = _names("""
+    curl wget aria2c http https xh httpie ping ping6 fping arping traceroute traceroute6 tracepath mtr dig host nslookup kdig drill delv
+    whois nc ncat netcat socat telnet nmap openssl ssh sftp scp ssh-keyscan rsync ftp lftp ntpdate chronyc gh glab hub npm yarn pnpm bun
+    pip pip3 uv pipx poetry cargo rustup gem bundle go composer brew conda mamba kubectl k9s helm oc istioctl argocd flux aws gcloud gsutil
+    bq az doctl hcloud linode-cli heroku flyctl fly vercel netlify wrangler terraform tofu pulumi ansible vault consul nomad psql mysql
+    mariadb mysqladmin redis-cli mongosh sqlcmd cqlsh influx etcdctl kafka-topics rclone s3cmd mc minio restic borg docker podman skopeo
+    crane svn hg rpm dnf yum snap flatpak yt-dlp w3m lynx links speedtest iperf3 snmpwalk snmpget ldapsearch smbclient showmount rpcinfo
+    ntpq getent w who finger""")
+"""Programs whose reading may go over the network."""
+
+INTERFACES = _names("ifconfig arp route netstat iwconfig iwlist fuser brctl mii-tool nameif")
+"""Programs that ask the kernel about interfaces through a socket, and send nothing."""
+
+PRIVATE = frozenset({"gpg", "gpg2"})
+"""Programs that read nothing before they have made their own folder in the home folder."""
+
+EDITORS = _names(
+    "vim vi nvim view nano pico emacs emacsclient micro hx helix kak joe mcedit ne jed code subl gedit kate"
+)
+"""Programs in which a person works, and says what is written."""
+
+_CONTAINERS = _names("ps images logs inspect version info stats top port diff history") | frozenset(
+    ("image ls", "container ls", "volume ls", "network ls", "image inspect", "container inspect", "volume inspect", "network inspect",
+     "compose ps", "compose logs", "system df", "context ls")
+)  # fmt: skip
+_UNITS = _names("""status is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers list-sockets list-jobs
+    list-dependencies list-machines show cat help get-default show-environment""")
+ASKS_SERVICES: dict[str, frozenset[str]] = {
+    "docker": _CONTAINERS,
+    "podman": _CONTAINERS,
+    "nerdctl": _CONTAINERS,
+    "systemctl": _UNITS | {""},
+    "loginctl": frozenset(
+        {"", "list-sessions", "list-users", "list-seats", "session-status", "user-status", "show-user"}
+    ),
+    "hostnamectl": frozenset({"", "status"}),
+    "timedatectl": frozenset({"", "status", "show", "list-timezones", "timesync-status"}),
+    "localectl": frozenset({"", "status", "list-locales", "list-keymaps"}),
+    "resolvectl": frozenset({"", "status", "query", "statistics", "dns", "domain"}),
+    "nmcli": frozenset({"", "general status", "device status", "device show", "connection show"}),
+    "networkctl": frozenset({"", "list", "status"}),
+    "busctl": frozenset({"", "list", "status", "tree", "introspect"}),
+    "journalctl": frozenset(),
+    "tmux": frozenset(
+        {"ls", "list-sessions", "list-windows", "list-panes", "list-keys", "show-options", "display-message"}
+    ),
+    "ssh-add": frozenset({"-l", "-L"}),
+    "lpstat": frozenset(),
+    "xrandr": frozenset(),
+    "snap": frozenset({"list", "info", "find", "version"}),
+    "virsh": frozenset({"list", "dominfo", "net-list", "pool-list"}),
+    "lxc": frozenset({"list", "info"}),
+    "git": frozenset({"fetch", "ls-remote"}),  # its ssh asks an agent for keys
+}
+"""Programs that ask a service of this machine, with the words by which they only ask; none named: whatever is rated low."""
+
+PLAIN_READERS = _names("""
+    ls pwd date whoami id groups uname hostname uptime df du free ps pstree pgrep stat file wc head tail cat nproc arch tty true false
+    echo printf basename dirname realpath readlink cksum sum md5sum sha1sum sha256sum sha512sum b2sum lsblk ss who last grep cut tr uniq nl
+    tac rev column comm cmp diff seq expr test [ type cd lscpu lsmem lspci lsusb lsmod lsns findmnt mountpoint getconf locale tree which
+    vmstat iostat mpstat""")
+"""What runs unasked where nothing can be held: it writes nothing but its output, whatever its options. (`uniq` and `tree` are left out
+where they name a file to write: the rating says so, and then they do not read plainly.)"""
+
+
 _FILES = frozenset(
     ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown", "truncate",
      "download", "permission-wide")
@@ -23,6 +91,7 @@ _NETWORK = frozenset(
 )
 _RECORDS = "vcs-safe"
 _SWITCH = "vcs-switch"
+_BOUNDED = {"read", "secret", "none"} | _FILES | _NETWORK | {_RECORDS, _SWITCH}
 _GIT_RECORDS = frozenset({"fetch", "branch", "tag", "notes"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
@@ -35,7 +104,7 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
     write: list[str] = []
     repositories: list[str] = []
     effects = [finding.effect for finding in report.findings]
-    if report.level is not Level.LOW and any(effect is None or not _is_bounded(effect) for effect in effects):
+    if report.level is not Level.LOW and any(effect is None or effect.kind not in _BOUNDED for effect in effects):
         return None
     network = False
     for effect in effects:
@@ -57,9 +126,7 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
     return Rights(
         write=tuple(dict.fromkeys(write)),
         repositories=tuple(dict.fromkeys(repositories)),
-        private=tuple(
-            sorted({posixpath.join(context.home, PRIVATE[name]) for name in names if context.home and name in PRIVATE})
-        ),
+        private=tuple({posixpath.join(context.home, ".gnupg")} if context.home and names & PRIVATE else ()),
         network=network or any(_name(run) in NETWORK for run in report.programs),
         interfaces=any(_name(run) in INTERFACES for run in report.programs),
         services=any(_asks_service(run) for run in report.programs),
@@ -74,19 +141,28 @@ def opens_editor(report: RiskReport) -> bool:
 def as_confinement(rights_of_it: Rights) -> Confinement:
     """The same in the words of a setting, for what is confined besides."""
     files = "workspace" if rights_of_it.write or rights_of_it.repositories else "read-only"
-    return cast(Confinement, files if rights_of_it.network else f"{files},no-network")
+    return cast("Confinement", files if rights_of_it.network else f"{files},no-network")
+
+
+def changed_paths(rehearsal: Rehearsal) -> list[str]:
+    """What a rehearsal has changed, and what it has moved it from."""
+    return [path for change in rehearsal.changes for path in (change.path, change.source) if path]
 
 
 def past(rights_of_it: Rights, rehearsal: Rehearsal) -> str:
     """What making a rehearsal real would change beside these rights, in words; "" for nothing."""
-    paths = [path for change in rehearsal.changes for path in (change.path, change.source) if path]
+    paths = changed_paths(rehearsal)
     if rights_of_it.repositories:
         paths = [path for path in paths if "/.git/" not in path or path.endswith("/config") or "/hooks/" in path]
-    paths = [path for path in paths if not any(_holds(folder, path) for folder in (*rights_of_it.write, *_TEMPORARY))]
-    if not paths and not rehearsal.more:
-        return ""
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return f"it would change {', '.join(paths[:3]) or 'more than is listed'}{more}, which its rating does not say"
+    paths = [path for path in paths if not any(holds(folder, path) for folder in (*rights_of_it.write, *_TEMPORARY))]
+    changed = changed_words(paths, more=rehearsal.more > 0)
+    return f"it would change {changed}, which its rating does not say" if changed else ""
+
+
+def changed_words(paths: list[str], *, more: bool) -> str:
+    """The first of `paths`, which a rehearsal has changed and more perhaps; "" for none."""
+    named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return named or ("more than is listed" if more else "")
 
 
 def reads_plainly(report: RiskReport) -> bool:
@@ -94,15 +170,6 @@ def reads_plainly(report: RiskReport) -> bool:
     if report.level is not Level.LOW or report.parse != "ok" or report.cut or report.findings or not report.programs:
         return False
     return all(_name(run) in PLAIN_READERS and run.whole and not run.environment for run in report.programs)
-
-
-def _is_bounded(effect: Effect) -> bool:
-    return (
-        effect.kind in _NOTHING
-        or effect.kind in _FILES
-        or effect.kind in _NETWORK
-        or effect.kind in (_RECORDS, _SWITCH)
-    )
 
 
 def _paths(effect: Effect, context: RiskContext) -> list[str]:
@@ -119,10 +186,10 @@ def _paths(effect: Effect, context: RiskContext) -> list[str]:
 
 def _below(context: RiskContext) -> list[str]:
     """The workspace, where it may be written as a whole."""
-    return [context.workspace] if context.workspace and not _holds(context.workspace, context.home) else []
+    return [context.workspace] if context.workspace and not holds(context.workspace, context.home) else []
 
 
-def _holds(folder: str, path: str) -> bool:
+def holds(folder: str, path: str) -> bool:
     """Tell whether a path is a folder, or below it. (A workspace that holds home is none: what is written there runs by itself.)"""
     return bool(path) and f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
 

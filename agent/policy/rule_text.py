@@ -36,11 +36,8 @@ def _table(rule: Rule) -> str:
     lines += _lists(rule, ("paths", "effects", "scopes", "via"))
     if rule.up_to is not Level.MEDIUM:
         lines.append(f'up_to = "{rule.up_to.value}"')
-    lines += [
-        f"{key} = {_quoted(value)}"
-        for key in ("workspace", "session", "until", "reason")
-        if (value := getattr(rule, key))
-    ]
+    texts = ((key, getattr(rule, key)) for key in ("workspace", "session", "until", "reason"))
+    lines += [f"{key} = {_quoted(value)}" for key, value in texts if value]
     return "\n".join([*lines, *_lists(rule, ("match", "not_match"))]) + "\n"
 
 
@@ -145,14 +142,8 @@ def _options(rule: Rule) -> list[str]:
 
 def limits(rule: Rule, unlimited: str = "everywhere") -> str:
     """Where and until when the rule counts; `unlimited` is where it does without a limit of its own."""
-    parts = []
-    if rule.workspace:
-        parts.append(f"in {rule.workspace}")
-    if rule.session:
-        parts.append(f"in session {rule.session}")
-    if rule.until:
-        parts.append(f"until {rule.until}")
-    return ", ".join(parts) or f"{unlimited} and for good"
+    given = (("in ", rule.workspace), ("in session ", rule.session), ("until ", rule.until))
+    return ", ".join(word + value for word, value in given if value) or f"{unlimited} and for good"
 
 
 def _listed(items: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""A folder's own policy file is shown, whole, before it first counts, and again when it changes.
+"""Show a folder's own policy file, whole, before it first counts, and again when it changes.
 
 It can only tighten, so nobody is asked to agree; but a person who is suddenly asked for more should know why. What was shown is
 kept as path and SHA-256 in the state folder.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 
 from msgspec import Struct
 
 from agent.config.private_folder import make_folder
-from agent.policy.text_files import Unreadable, read_own_text
+from agent.policy.files import PROJECT_FILE, Unreadable, read_own_text, read_project_text
 
-PROJECT_FILE = ".agent-shell-policy.toml"
-MOST_SHOWN = 64 * 1024
-"""Bytes. Nobody reads more; a larger file cannot be used, and then nothing runs unasked (`read_project_text` raises)."""
 _MOST_KEPT = 1_000
 
 
@@ -26,11 +24,6 @@ class Showing(Struct, frozen=True):
     path: str
     text: str
     digest: str
-
-
-def read_project_text(path: str) -> str:
-    """The text of a folder's policy file, "" where there is none. Raises Unreadable (too large, no UTF-8, a link) and OSError."""
-    return read_own_text(path, limit=MOST_SHOWN, follow=False)
 
 
 class ShownFiles:
@@ -63,10 +56,8 @@ class ShownFiles:
         known[showing.path] = showing.digest
         while len(known) > _MOST_KEPT:
             known.pop(next(iter(known)))
-        try:
+        with suppress(OSError):
             _write(self._path, known)
-        except OSError:
-            pass
 
     def _known(self) -> dict[str, str]:
         if self._digests is None:
@@ -75,25 +66,22 @@ class ShownFiles:
 
 
 def _as_it_is(path: str, content: str) -> Showing:
-    from agent.text.visible import make_visible
-
-    lines = "\n".join(f"  │ {line}" for line in make_visible(content).rstrip("\n").split("\n"))
-    text = f"{_visible_name(path)} counts here from now on; it can only make things stricter:\n{lines}"
+    lines = "\n".join(f"  │ {line}" for line in _visible(content).rstrip("\n").split("\n"))
+    name = _visible(path).replace("\n", "␊").replace("\t", "␉")
+    text = f"{name} counts here from now on; it can only make things stricter:\n{lines}"
     return Showing(path, text, hashlib.sha256(content.encode("utf-8")).hexdigest())
 
 
 def _unusable(path: str, why: str) -> Showing:
-    from agent.text.visible import make_visible
-
-    why = make_visible(why).replace("\n", "␊")
+    why = _visible(why).replace("\n", "␊")
     text = f"this folder's policy file cannot be used, so nothing runs unasked here: {why}"
     return Showing(path, text, hashlib.sha256(why.encode("utf-8", "replace")).hexdigest())
 
 
-def _visible_name(path: str) -> str:
+def _visible(text: str) -> str:
     from agent.text.visible import make_visible
 
-    return make_visible(path).replace("\n", "␊").replace("\t", "␉")
+    return make_visible(text)
 
 
 def _read(path: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Write rules made at the prompt into the person's own policy file, and take them out again.
+"""Keep rules made at the prompt: for the session, or in the person's own policy file until they are taken out again.
 
 A rule from the prompt stands between two comment lines of ours; everything outside of them is the person's and is never touched.
 Nothing here raises for what a file holds or a disk does: each function returns "" or why nothing was changed.
@@ -9,24 +9,56 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.config.private_folder import make_folder
-from agent.policy.text_files import MAX_BYTES, Unreadable, read_own_text
+from agent.policy.files import MAX_BYTES, Unreadable, read_own_text
+from agent.policy.model import PolicyFile
+from agent.policy.parse import parse_policy
 
-PRIVATE_FILE = 0o600
+_SESSION = "this session"
+
+
+class SessionRules:
+    """What the person allowed "for this session". Each rule has a `session`, so another session of this process is not meant."""
+
+    def __init__(self, home: str = "") -> None:
+        self._home = home
+        self._file = PolicyFile(path=_SESSION, trust="session")
+
+    @property
+    def file(self) -> PolicyFile:
+        """All of them, as a file that has no place on a disk."""
+        return self._file
+
+    def add(self, text: str) -> str:
+        """Take the rules of a TOML text; "" or why none was taken: a mistake, a name in use, a rule without a session."""
+        new = parse_policy(text, path=_SESSION, trust="session", home=self._home)
+        if new.error:
+            return new.error
+        for rule in new.rules:
+            if not rule.session:
+                return f"rule {rule.name} does not say for which session"
+            if any(rule.name == other.name for other in self._file.rules):
+                return f"there is a rule called {rule.name!r} already; give this one another name"
+        if not new.rules:
+            return "there is no [[rule]] in the text"
+        self._file = replace(self._file, rules=(*self._file.rules, *new.rules))
+        return ""
+
+    def forget(self, name: str) -> str:
+        """Drop the rule `name`; "" or that there is none."""
+        kept = tuple(rule for rule in self._file.rules if rule.name != name)
+        if len(kept) == len(self._file.rules):
+            return f"there is no rule called {name!r}"
+        self._file = replace(self._file, rules=kept)
+        return ""
+
+
 _BEGIN, _END = "# >>> added at the prompt", "# <<< added at the prompt"
-
-
-class Change(Struct, frozen=True):
-    """A file's text before and after. `names`: rules that came or went."""
-
-    before: str
-    after: str
-    names: tuple[str, ...]
 
 
 def add_rules(path: str, text: str, *, date: str = "") -> str:
@@ -43,7 +75,7 @@ def forget_rule(path: str, name: str) -> str:
     return _rewrite(path, lambda before: without(before, name), make=False)
 
 
-def appended(before: str, text: str, *, date: str = "") -> Change:
+def appended(before: str, text: str, *, date: str = "") -> str:
     """`before` with the rules of `text` below it, marked as ours. Raises ValueError."""
     known = rule_names(before, "the policy file")
     new = rule_names(text, "the new rule")
@@ -60,10 +92,10 @@ def appended(before: str, text: str, *, date: str = "") -> Change:
     # Text may close a quote or a table that only the whole file shows, so the whole file is what is checked.
     if rule_names(after, "the policy file with the new rule") != [*known, *new]:
         raise ValueError("the rule does not fit below what the policy file holds")
-    return Change(before, after, tuple(new))
+    return after
 
 
-def without(before: str, name: str) -> Change:
+def without(before: str, name: str) -> str:
     """`before` without the rule `name`. Raises ValueError where that is none of ours."""
     names = rule_names(before, "the policy file")
     if name not in names:
@@ -75,10 +107,9 @@ def without(before: str, name: str) -> Change:
         kept = _without_table(inner, name)
         above = before[:start].removesuffix("\n") if not kept else before[:start]
         after = above + kept + before[end:]
-        expected = [other for other in names if other != name]
-        if rule_names(after, "the policy file without the rule") != expected:
+        if rule_names(after, "the policy file without the rule") != [other for other in names if other != name]:
             break
-        return Change(before, after, (name,))
+        return after
     raise ValueError(f"the rule {name!r} was not added at the prompt; take it out of the file by hand")
 
 
@@ -126,21 +157,23 @@ def _without_table(block: str, name: str) -> str:
     return f"{first}\n{inner[: starts[0]]}{''.join(kept)}{_END}{tail}"
 
 
-def _rewrite(path: str, change: Callable[[str], Change], *, make: bool) -> str:
+def _rewrite(path: str, change: Callable[[str], str], *, make: bool) -> str:
     """Read, change and replace in one go, against other processes that do the same."""
     target = os.path.realpath(path)  # a link stays one: people keep their settings elsewhere and link to them
     folder = os.path.dirname(target)
     try:
         if make:
             make_folder(folder)
-        with _locked(folder):
+        with _locked(folder) as locked:
             before = read_own_text(target) if make else read_own_text(target, missing=None)
             if before is None:
                 return f"there is no policy file at {path}"
-            after = change(before).after
+            after = change(before)
             if len(after.encode("utf-8")) > MAX_BYTES:
                 return f"{path} would be larger than {MAX_BYTES >> 10} kB"
             _replace(target, after)
+            with suppress(OSError):  # some file systems cannot; the file itself is safe
+                os.fsync(locked)
     except (ValueError, Unreadable) as error:
         return str(error)
     except OSError as error:
@@ -149,16 +182,16 @@ def _rewrite(path: str, change: Callable[[str], Change], *, make: bool) -> str:
 
 
 @contextmanager
-def _locked(folder: str) -> Iterator[None]:
+def _locked(folder: str) -> Iterator[int]:
     import fcntl
 
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        try:
+        with suppress(
+            OSError
+        ):  # a file system without locks: two sessions would have to add a rule in the same instant
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks: two sessions would have to add a rule in the same instant
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -177,10 +210,3 @@ def _replace(path: str, text: str) -> None:
     except BaseException:
         os.unlink(fresh)
         raise
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass  # some file systems cannot; the file itself is safe
-    finally:
-        os.close(handle)

@@ -5,7 +5,7 @@ It fails closed by counting what may be so: "maybe" is asked for. The other kind
 
 from __future__ import annotations
 
-from agent.policy.answers import (
+from agent.policy.matching import (
     NOT_KNOWN,
     REACHES_DOWN,
     YES,
@@ -17,7 +17,7 @@ from agent.policy.answers import (
     in_force,
     word_in,
 )
-from agent.policy.model import Place, Rule
+from agent.policy.model import OptionTest, Place, Rule
 from agent.policy.reading import UNKNOWN_PART, Reading, absolute, lies_in, reading_of, same_program
 from agent.protocol.decisions import Finding, ProgramRun, RiskReport
 
@@ -60,13 +60,8 @@ def _may_start(run: ProgramRun, names: tuple[str, ...]) -> bool:
 
 def _touches_loose(rule: Rule, findings: list[Finding], report: RiskReport, place: Place) -> Match:
     """What belongs to no program, such as a redirection: only rules on every program, by path, scope or effect."""
-    if (
-        "*" not in rule.program
-        or rule.words
-        or rule.exact_words
-        or rule.options != type(rule.options)()
-        or not findings
-    ):
+    about_words = rule.words or rule.exact_words or rule.options != OptionTest()
+    if "*" not in rule.program or about_words or not findings:
         return Match("no", "no program")
     effects = [finding.effect for finding in findings if finding.effect is not None]
     if rule.effects and not any(effect.kind in rule.effects for effect in effects):
@@ -110,17 +105,15 @@ def _touches_words(rule: Rule, reading: Reading, *, whole: bool) -> Match:
 
 def _touches_options(rule: Rule, reading: Reading, *, whole: bool) -> Match:
     test = rule.options
-    doubt = not whole
-    if test.any and not any(reading.possibly(option) for option in test.any):
-        return Match("maybe", NOT_KNOWN) if doubt else Match("no", "other options")
-    if test.all and not all(reading.possibly(option) for option in test.all):
-        return Match("maybe", NOT_KNOWN) if doubt else Match("no", "other options")
-    if test.none and any(reading.certainly(option) for option in test.none):
+    other = Match("no", "other options") if whole else Match("maybe", NOT_KNOWN)
+    if (test.any and not any(map(reading.possibly, test.any))) or not all(map(reading.possibly, test.all)):
+        return other
+    if any(map(reading.certainly, test.none)):
         return Match("no", "an option that rules it out")
     if test.only is not None and not reading.nothing_but(test.only):
-        return Match("maybe", NOT_KNOWN) if doubt else Match("no", "other options")
+        return other
     if test.values is not None and not any(value in test.values for _, value in reading.values):
-        return Match("maybe" if doubt else "no", "other values of its options")
+        return Match(other.says, "other values of its options")
     return YES
 
 

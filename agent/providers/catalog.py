@@ -16,6 +16,25 @@ if TYPE_CHECKING:
     from agent.providers.anthropic import Anthropic
     from agent.providers.openai_chat import OpenAIChat
 
+
+import re
+
+SMALL = 4.0
+"""Billions of parameters up to which a model needs short instructions."""
+HELPED = 14.0
+"""Up to which examples are worth their tokens."""
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,3})?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
+
+
+def parameters_of(name: str) -> float | None:
+    """Billions of parameters, as in `qwen2.5-coder:1.5b` and `SmolLM2-135M-Instruct`; None where a name does not say."""
+    found = _SIZE.search(name)
+    if found is None:
+        return None
+    number = float(found[1])
+    return number / 1000 if found[2] in "mM" else number
+
+
 CATALOG_FILE = os.path.join(os.path.dirname(__file__), "catalog.toml")
 
 
@@ -63,9 +82,8 @@ class Catalog(Struct, frozen=True):
     def at(self, base_url: str) -> ProviderEntry | None:
         """The entry whose usual server `base_url` points to, by host and port."""
         place = _place(base_url)
-        return next(
-            (entry for entry in self.entries.values() if entry.base_url and _place(entry.base_url) == place), None
-        )
+        known = (entry for entry in self.entries.values() if entry.base_url)
+        return next((entry for entry in known if _place(entry.base_url) == place), None)
 
     def chosen(self, name: str, base_url: str) -> ProviderEntry:
         """The entry for what a person set; either may be empty. Raises NotFound.
@@ -76,11 +94,6 @@ class Catalog(Struct, frozen=True):
         if base_url and not name:
             return self.at(base_url) or self.entry("custom")
         return self.entry(name)
-
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        """The environment variables that hold provider keys, sorted: never exported to children, always redacted."""
-        return tuple(sorted({entry.key_variable for entry in self.entries.values() if entry.key_variable}))
 
 
 def load_catalog(path: str = CATALOG_FILE) -> Catalog:

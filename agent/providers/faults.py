@@ -17,9 +17,8 @@ from agent.protocol.errors import ProviderError, Unauthorized
 from agent.providers.settings import Endpoint
 
 MAX_DETAIL = 300
-_SHORTEST_SECRET = (
-    8  # "x" or "none" as a key for a local server is no secret, and replacing it would garble every message
-)
+# "x" or "none" as a key for a local server is no secret, and replacing it would garble every message
+_SHORTEST_SECRET = 8
 _STATUS_WORDS = {
     400: "the request was rejected",
     401: "the key was not accepted",
@@ -98,10 +97,8 @@ def _hint(endpoint: Endpoint, status: int, detail: str, model: str, *, page: boo
 
 def _model_hint(endpoint: Endpoint, model: str) -> str:
     name = one_line(model, limit=80) or "that"
-    return (
-        endpoint.model_hint.replace("{model}", name)
-        or f"the model {name} is perhaps not offered here; choose one with --model"
-    )
+    told = endpoint.model_hint.replace("{model}", name)
+    return told or f"the model {name} is perhaps not offered here; choose one with --model"
 
 
 def is_too_long(message: str) -> bool:
@@ -112,21 +109,14 @@ def is_too_long(message: str) -> bool:
 def malformed(endpoint: Endpoint, what: str, sample: bytes = b"") -> ProviderError:
     """A server that does not keep to its protocol. `sample` is quoted, cleaned."""
     shown = one_line(sample[:2000].decode("utf-8", "replace"), limit=120, secret=endpoint.api_key)
-    return ProviderError(
-        endpoint.name,
-        f"{what}: {shown}" if shown else what,
-        hint="is this the right kind of server for this provider? check --planner and --base-url",
-    )
+    hint = "is this the right kind of server for this provider? check --planner and --base-url"
+    return ProviderError(endpoint.name, f"{what}: {shown}" if shown else what, hint=hint)
 
 
 def cut_off(endpoint: Endpoint) -> ProviderError:
     """A reply that stopped before its end, however tidily the connection was closed."""
-    return ProviderError(
-        endpoint.name,
-        "the reply was cut off before its end",
-        transport=True,
-        hint="the server or the connection broke; try again",
-    )
+    hint = "the server or the connection broke; try again"
+    return ProviderError(endpoint.name, "the reply was cut off before its end", transport=True, hint=hint)
 
 
 def web_page(endpoint: Endpoint, status: int, body: bytes) -> ProviderError:
@@ -240,6 +230,5 @@ def require_key(endpoint: Endpoint) -> None:
     """Raise Unauthorized before anything is sent where the provider needs a key and there is none."""
     if endpoint.key_required and not endpoint.api_key:
         where = f" (get one at {endpoint.key_url})" if endpoint.key_url else ""
-        raise Unauthorized(
-            endpoint.name, "no API key", hint=f"set {endpoint.key_variable}{where}, or choose another --planner"
-        )
+        hint = f"set {endpoint.key_variable}{where}, or choose another --planner"
+        raise Unauthorized(endpoint.name, "no API key", hint=hint)

@@ -1,17 +1,15 @@
-"""The one place that opens HTTP connections: client set-up, one POST or GET with its faults mapped, and retries."""
+"""Open HTTP connections, and nobody else does: client set-up, and one POST or GET with its faults mapped."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from agent.protocol.errors import ConfigError, ProviderError
-from agent.protocol.replies import StreamPiece
 from agent.providers import faults, pacing
 from agent.providers.settings import LOCAL_SILENCE, REMOTE_SILENCE, Endpoint, HttpSettings
 from agent.version import __version__
@@ -188,9 +186,8 @@ def _build(endpoint: Endpoint, settings: HttpSettings) -> httpx.AsyncClient:
         )
     except (ValueError, ImportError, httpx.InvalidURL) as error:
         # not quoted: a proxy URL may carry a password
-        raise ConfigError(
-            "the proxy setting cannot be used", hint="give an http:// or https:// address, or `none` for no proxy"
-        ) from error
+        hint = "give an http:// or https:// address, or `none` for no proxy"
+        raise ConfigError("the proxy setting cannot be used", hint=hint) from error
     pacing.install(client)
     return client
 
@@ -220,86 +217,41 @@ def _tls(endpoint: Endpoint, settings: HttpSettings, proxy: str | None) -> ssl.S
             context.load_verify_locations(cafile=os.path.expanduser(settings.ca_file))
     except OSError as error:  # ssl.SSLError is one
         name = settings.ca_file or env_file or env_dir
-        raise ConfigError(
-            f"cannot use the CA certificates in {name}: {error}", hint="it must be a readable PEM file"
-        ) from error
+        words = f"cannot use the CA certificates in {name}: {error}"
+        raise ConfigError(words, hint="it must be a readable PEM file") from error
     return context
 
 
 def _too_slow(endpoint: Endpoint, seconds: float) -> ProviderError:
-    return ProviderError(
-        endpoint.name,
-        f"no complete reply within {seconds:g} s",
-        transport=True,
-        hint="a longer --timeout, a smaller model, or another provider may help",
-    )
+    hint = "a longer --timeout, a smaller model, or another provider may help"
+    return ProviderError(endpoint.name, f"no complete reply within {seconds:g} s", transport=True, hint=hint)
 
 
 def _fault(endpoint: Endpoint, error: Exception) -> ProviderError:
     """The ProviderError for what httpx raised."""
     import httpx
 
-    where = f"{endpoint.name} at {endpoint.host}"
     text = faults.one_line(str(error), limit=160, secret=endpoint.api_key)
     local_hint = endpoint.start_hint if endpoint.is_loopback else ""
+    transport, hint = True, "the server or the connection broke; try again"
     if isinstance(error, httpx.TimeoutException):
         words = "cannot connect in time" if isinstance(error, httpx.ConnectTimeout) else "nothing came for too long"
-        hint = local_hint or "check the network, or try again with a longer --timeout"
-        return ProviderError(endpoint.name, f"{words} ({endpoint.host})", transport=True, hint=hint)
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        hint = "behind a proxy that inspects traffic, give its CA file in the settings (or SSL_CERT_FILE)"
-        return ProviderError(endpoint.name, f"the certificate of {endpoint.host} is not trusted", hint=hint)
-    if isinstance(error, httpx.ProxyError):
-        return ProviderError(
-            endpoint.name, f"the proxy failed: {text}", transport=True, hint="check the proxy settings"
+        words, hint = (
+            f"{words} ({endpoint.host})",
+            local_hint or "check the network, or try again with a longer --timeout",
         )
-    if isinstance(error, httpx.ConnectError):
-        hint = local_hint or "check the network and the base URL"
-        return ProviderError(endpoint.name, f"cannot connect to {endpoint.host}: {text}", transport=True, hint=hint)
-    if isinstance(error, httpx.TransportError) and not isinstance(
+    elif "CERTIFICATE_VERIFY_FAILED" in text:
+        words, transport = f"the certificate of {endpoint.host} is not trusted", False
+        hint = "behind a proxy that inspects traffic, give its CA file in the settings (or SSL_CERT_FILE)"
+    elif isinstance(error, httpx.ProxyError):
+        words, hint = f"the proxy failed: {text}", "check the proxy settings"
+    elif isinstance(error, httpx.ConnectError):
+        words, hint = f"cannot connect to {endpoint.host}: {text}", local_hint or "check the network and the base URL"
+    elif isinstance(error, httpx.TransportError) and not isinstance(
         error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
     ):
-        hint = "the server or the connection broke; try again"
-        return ProviderError(
-            endpoint.name, f"the connection to {endpoint.host} broke: {text}", transport=True, hint=hint
-        )
-    return ProviderError(endpoint.name, f"the request to {where} failed: {text or type(error).__name__}")
-
-
-async def with_retries(
-    attempt: Callable[[], AsyncGenerator[StreamPiece, None]], settings: HttpSettings, deadline: Deadline
-) -> AsyncGenerator[StreamPiece, None]:
-    """The pieces of one attempt, tried again after retryable faults as long as nothing was yielded yet.
-
-    Waits `backoff` doubled each time, jittered by half, or what the server asked for; a server that asks for more than
-    `max_retry_wait`, or than the deadline leaves, gets no second try. Time-outs are not tried again: the person has waited enough.
-    """
-    tries = 0
-    while True:
-        started = False
-        try:
-            async with aclosing(attempt()) as pieces:
-                async for piece in pieces:
-                    started = True
-                    yield piece
-            return
-        except ProviderError as error:
-            wait = None if started else wait_before_retry(error, tries, settings)
-            if wait is None or wait >= deadline.left:
-                raise
-        tries += 1
-        await asyncio.sleep(wait)
-
-
-def wait_before_retry(error: ProviderError, tries: int, settings: HttpSettings) -> float | None:
-    """Seconds until the next try after `tries` failed retries, None for giving up."""
-    import httpx
-
-    if tries >= settings.max_retries or not error.is_retryable:
-        return None
-    if isinstance(error.__cause__, (TimeoutError, httpx.TimeoutException)):
-        return None
-    if error.retry_after is not None:
-        return error.retry_after if error.retry_after <= settings.max_retry_wait else None
-    backoff: float = min(settings.backoff * 2**tries, settings.max_retry_wait)
-    return backoff * random.uniform(0.5, 1.0)  # noqa: S311 - spreads clients, hides nothing
+        words = f"the connection to {endpoint.host} broke: {text}"
+    else:
+        told = text or type(error).__name__
+        words, transport, hint = f"the request to {endpoint.name} at {endpoint.host} failed: {told}", False, ""
+    return ProviderError(endpoint.name, words, transport=transport, hint=hint)

@@ -1,33 +1,174 @@
-"""Every server that speaks the chat-completions dialect: OpenRouter, OpenAI, Ollama, llama.cpp, vLLM, LM Studio and many more."""
+"""Speak the chat-completions dialect: OpenRouter, OpenAI, Ollama, llama.cpp, vLLM, LM Studio and many more.
+
+Servers reject what they do not know, so optional parts of a request are given up one after another.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, Literal
 
+import msgspec
+from msgspec import Struct, structs
+from msgspec.structs import replace
+
 from agent.protocol.errors import ProviderError
+from agent.protocol.messages import ChatMessage, ToolSpec
 from agent.protocol.replies import StreamPiece
 from agent.protocol.requests import ProviderRequest
-from agent.providers.events import read_events
-from agent.providers.faults import error_of_event, looks_like_page, malformed, require_key, web_page
-from agent.providers.features import CEILING, Features, lesser, lowered, within
-from agent.providers.http import Deadline, HttpClient, Response, with_retries
-from agent.providers.models import fetch_models
-from agent.providers.openai_wire import ReplyAssembler, request_body
+from agent.providers.client import WireClient
+from agent.providers.faults import is_too_long, require_key
+from agent.providers.http import Deadline
+from agent.providers.openai_wire import ReplyAssembler
 from agent.providers.settings import Endpoint, HttpSettings
-from agent.providers.text import encode_body, json_or_text
 
-AFTER_FINISH_SILENCE = 2.0
-"""Seconds to wait for usage and [DONE] once the reply is complete: some servers never close the stream."""
+LimitField = Literal["max_tokens", "max_completion_tokens"]
 
 
-class OpenAIChat:
+class Features(Struct, frozen=True, kw_only=True):
+    """What a request may use. `schema`: a JSON schema, any JSON object, or free text."""
+
+    schema: Literal["schema", "object", "none"] = "none"
+    stream_options: bool = False
+    tools: bool = False
+    temperature: bool = True
+    extras: bool = True
+    limit_field: LimitField = "max_tokens"
+
+
+_SCHEMA = re.compile(r"response_?format|json_?schema|json_?object|json mode|structured|grammar|schema", re.I)
+_NAMED = {
+    "stream_options": re.compile(r"stream_?options|include_?usage", re.I),
+    "tools": re.compile(r"\btools?\b|tool_?choice|tool use|function.?call", re.I),
+    "temperature": re.compile(r"temperature", re.I),
+}
+_REJECTED = frozenset({400, 404, 415, 422, 500, 501})  # 404: a router without a host for it; 500: older local servers
+
+
+def lesser(features: Features, error: ProviderError) -> Features | None:
+    """The features to try instead, None where `error` is about something else.
+
+    What the server names is given up; a bare 400 or 422 gives up everything but the tools, whose loss changes what a reply means.
+    """
+    if error.status not in _REJECTED or is_too_long(error.message):
+        return None
+    words = error.message
+    changed: dict[str, Any] = {}
+    if features.schema != "none" and _SCHEMA.search(words):
+        # "object" is worth a try only where the schema itself was the trouble
+        changed["schema"] = "object" if features.schema == "schema" and "schema" in words.lower() else "none"
+    for name, words_of_it in _NAMED.items():
+        if getattr(features, name) and words_of_it.search(words):
+            changed[name] = False
+    if features.limit_field == "max_tokens" and "max_completion_tokens" in words.lower():
+        changed["limit_field"] = "max_completion_tokens"
+    if not changed and error.status in (400, 422):
+        changed = {"schema": "none", "stream_options": False, "extras": False}
+    fewer = replace(features, **changed)
+    return fewer if fewer != features else None
+
+
+CEILING = Features(schema="schema", stream_options=True, tools=True)
+"""What a server nothing is known of may take."""
+
+_SCHEMA_ORDER = ("none", "object", "schema")
+
+
+def within(wanted: Features, ceiling: Features) -> Features:
+    """What is wanted, less what the ceiling forbids."""
+    return Features(
+        schema=min(wanted.schema, ceiling.schema, key=_SCHEMA_ORDER.index),
+        stream_options=wanted.stream_options and ceiling.stream_options,
+        tools=wanted.tools and ceiling.tools,
+        temperature=wanted.temperature and ceiling.temperature,
+        extras=wanted.extras and ceiling.extras,
+        limit_field=ceiling.limit_field if ceiling.limit_field != "max_tokens" else wanted.limit_field,
+    )
+
+
+def lowered(ceiling: Features, wanted: Features, worked: Features) -> Features:
+    """The ceiling after a request that worked only once it was reduced from `wanted` to `worked`.
+
+    Only what was given up is lowered: a request without tools says nothing about tools.
+    """
+    before, after = structs.asdict(wanted), structs.asdict(worked)
+    return replace(ceiling, **{name: value for name, value in after.items() if value != before[name]})
+
+
+def is_strict(schema: Any) -> bool:
+    """Tell whether every object in `schema` closes its properties and requires them all, as "strict" mode demands."""
+    if isinstance(schema, list):
+        return all(map(is_strict, schema))
+    if not isinstance(schema, dict):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        names = set(schema.get("properties", {}))
+        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != names:
+            return False
+    return all(map(is_strict, schema.values()))
+
+
+def request_body(
+    request: ProviderRequest, features: Features, *, model: str, extras: dict[str, Any], cache_system: bool = False
+) -> dict[str, Any]:
+    """The JSON body. `extras` are the provider's own fields; `cache_system` marks the system prompt for caching."""
+    messages = [_message(message, cache_system) for message in request.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages}
+    if request.stream:
+        body["stream"] = True
+        if features.stream_options:
+            body["stream_options"] = {"include_usage": True}
+    if request.temperature is not None and features.temperature:
+        body["temperature"] = request.temperature
+    if request.max_output_tokens is not None:
+        body[features.limit_field] = request.max_output_tokens
+    if request.tools and features.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    if request.schema is not None and features.schema == "schema":
+        named = {"name": "reply", "schema": request.schema, "strict": is_strict(request.schema)}
+        body["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif request.schema is not None and features.schema == "object":
+        body["response_format"] = {"type": "json_object"}
+    if features.extras:
+        body.update(extras)
+    return body
+
+
+def _message(message: ChatMessage, cache_system: bool) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
+    if message.role == "system" and cache_system:
+        part = {"type": "text", "text": message.content, "cache_control": {"type": "ephemeral"}}
+        return {"role": "system", "content": [part]}
+    out: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        out["content"] = message.content or None
+        out["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": msgspec.json.encode(call.arguments).decode()},
+            }
+            for call in message.tool_calls
+        ]
+    return out
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+class OpenAIChat(WireClient):
     """A `Provider` over POST {base_url}/chat/completions.
 
     `extras` are fields of the body that only this provider knows; `cache_system` names the beginnings of model names whose
     system prompt must be marked to be cached. Servers reject what they do not know: what had to be left out is remembered.
     """
+
+    path = "/chat/completions"
 
     def __init__(
         self,
@@ -35,31 +176,20 @@ class OpenAIChat:
         settings: HttpSettings,
         *,
         default_model: str = "",
-        limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
+        limit_field: LimitField = "max_tokens",
         extras: dict[str, Any] | None = None,
         cache_system: tuple[str, ...] = (),
     ) -> None:
-        self._endpoint = endpoint
-        self._settings = settings
-        credentials = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-        self._http = HttpClient(endpoint, settings, headers=credentials)
-        self._default_model = default_model
-        self._limit_field: Literal["max_tokens", "max_completion_tokens"] = limit_field
+        headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
+        super().__init__(endpoint, settings, default_model=default_model, headers=headers)
+        self._limit_field: LimitField = limit_field
         self._extras = extras or {}
         self._cache_system = cache_system
         self._ceilings: dict[str, Features] = {}
 
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
-
     def ceiling(self, model: str) -> Features:
         """What this server was found to take for `model`; everything as long as nothing was rejected."""
         return self._ceilings.get(model, CEILING)
-
-    async def list_models(self) -> tuple[str, ...]:
-        """The names of the models on offer, sorted. Raises ProviderError."""
-        return await fetch_models(self._http, "/models")
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """Pieces as they come, `Finish` last. Raises ProviderError.
@@ -82,7 +212,10 @@ class OpenAIChat:
         while True:
             started = False
             try:
-                async with aclosing(self._attempts(request, model, features, deadline)) as pieces:
+                cached = model.startswith(self._cache_system or ("\0",))
+                body = request_body(request, features, model=model, extras=self._extras, cache_system=cached)
+                attempts = self._attempts(body, model, deadline, lambda: ReplyAssembler(self._endpoint, model))
+                async with aclosing(attempts) as pieces:
                     async for piece in pieces:
                         if not started and features != wanted:
                             self._ceilings[model] = lowered(self.ceiling(model), wanted, features)
@@ -92,77 +225,14 @@ class OpenAIChat:
             except ProviderError as error:
                 fewer = None if started else lesser(features, error)
                 if fewer is None:
-                    # a plain rejection of the reduced request tells less than the first one did
-                    raise (
-                        rejection if rejection is not None and error.status == rejection.status else error
-                    ) from error
+                    if rejection is not None and error.status == rejection.status:
+                        raise rejection from error  # a plain rejection of the reduced request tells less
+                    raise
                 rejection = rejection or error
                 features = fewer
-
-    async def aclose(self) -> None:
-        await self._http.aclose()
 
     async def _model(self, request: ProviderRequest) -> str:
         """The model to ask: the request's, the default, or the first one that a server on this machine offers."""
         if not (request.model or self._default_model) and self._endpoint.is_loopback:
             self._default_model = next(iter(await self.list_models()), "")
-        model = request.model or self._default_model
-        if not model:
-            raise ProviderError(self.name, "no model is chosen", hint="choose one with --model or :model")
-        return model
-
-    def _attempts(
-        self, request: ProviderRequest, model: str, features: Features, deadline: Deadline
-    ) -> AsyncGenerator[StreamPiece, None]:
-        body = encode_body(
-            request_body(
-                request,
-                features,
-                model=model,
-                extras=self._extras,
-                cache_system=model.startswith(self._cache_system or ("\0",)),
-            )
-        )
-        return with_retries(lambda: self._once(body, model, deadline), self._settings, deadline)
-
-    async def _once(self, body: bytes, model: str, deadline: Deadline) -> AsyncGenerator[StreamPiece, None]:
-        async with self._http.request("POST", "/chat/completions", body, deadline, model=model) as response:
-            assembler = ReplyAssembler(self._endpoint, model)
-            if "event-stream" in response.content_type:
-                async with aclosing(self._streamed(response, assembler)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-            else:
-                for piece in await self._whole(response, assembler):
-                    yield piece
-            for piece in assembler.end():
-                yield piece
-            await response.drain()
-
-    async def _streamed(self, response: Response, assembler: ReplyAssembler) -> AsyncGenerator[StreamPiece, None]:
-        events = read_events(
-            response, self._endpoint, silence=lambda: AFTER_FINISH_SILENCE if assembler.finished else None
-        )
-        async with aclosing(events):
-            async for event in events:
-                if event.event == "error":
-                    raise error_of_event(self._endpoint, json_or_text(event.data))
-                for piece in assembler.feed(event.data):
-                    yield piece
-                    response.pace()
-                if assembler.done:
-                    return
-
-    async def _whole(self, response: Response, assembler: ReplyAssembler) -> list[StreamPiece]:
-        """A reply in one piece: what was asked for, or what a server sends that cannot stream."""
-        body = await response.read()
-        if looks_like_page(response.content_type, body):
-            raise web_page(self._endpoint, 200, body)
-        if not body.strip():
-            raise malformed(self._endpoint, "answered with nothing")
-        pieces = list(assembler.feed(body, sample="answered with something that is no chat completion"))
-        if not assembler.finished and (pieces or assembler.has_calls):
-            assembler.done = True  # a whole JSON document cannot be cut; its finish_reason was just left out
-        if not assembler.finished:
-            raise malformed(self._endpoint, "answered with something that is no chat completion", body)
-        return pieces
+        return await super()._model(request)

@@ -1,80 +1,18 @@
-"""The chat-completions wire format: requests to JSON, chunks and whole replies to pieces."""
+"""Read replies in the chat-completions format, whole or in chunks: lenient where servers differ, unknown fields ignored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from agent.protocol.errors import ProviderError
-from agent.protocol.messages import ChatMessage, ToolSpec
-from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
-from agent.protocol.requests import ProviderRequest
-from agent.providers.faults import cut_off, error_of_event, malformed
-from agent.providers.features import Features, is_strict
+from agent.protocol.replies import StreamPiece, Usage
+from agent.providers.faults import error_of_event, malformed
 from agent.providers.settings import Endpoint
-from agent.providers.text import MAX_REPLY_CHARS, MAX_TOOL_CALLS, loads, mend
-
-# --- what we send ---
-
-
-def request_body(
-    request: ProviderRequest, features: Features, *, model: str, extras: dict[str, Any], cache_system: bool = False
-) -> dict[str, Any]:
-    """The JSON body. `extras` are the provider's own fields; `cache_system` marks the system prompt for caching."""
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [_message(message, cache_system) for message in request.messages],
-    }
-    if request.stream:
-        body["stream"] = True
-        if features.stream_options:
-            body["stream_options"] = {"include_usage": True}
-    if request.temperature is not None and features.temperature:
-        body["temperature"] = request.temperature
-    if request.max_output_tokens is not None:
-        body[features.limit_field] = request.max_output_tokens
-    if request.tools and features.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    if request.schema is not None and features.schema == "schema":
-        named = {"name": "reply", "schema": request.schema, "strict": is_strict(request.schema)}
-        body["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif request.schema is not None and features.schema == "object":
-        body["response_format"] = {"type": "json_object"}
-    if features.extras:
-        body.update(extras)
-    return body
-
-
-def _message(message: ChatMessage, cache_system: bool) -> dict[str, Any]:
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
-    if message.role == "system" and cache_system:
-        part = {"type": "text", "text": message.content, "cache_control": {"type": "ephemeral"}}
-        return {"role": "system", "content": [part]}
-    out: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        out["content"] = message.content or None
-        out["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": msgspec.json.encode(call.arguments).decode()},
-            }
-            for call in message.tool_calls
-        ]
-    return out
-
-
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return {"type": "function", "function": function}
-
-
-# --- what we get: lenient where servers differ, unknown fields ignored ---
+from agent.providers.wire import Assembler, FinishReason, OpenCall, count
 
 
 class _Function(Struct):
@@ -109,8 +47,8 @@ class _Chunk(Struct):
     error: Any = None
 
 
-_decoder: msgspec.json.Decoder[_Chunk] = msgspec.json.Decoder(_Chunk)
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+AFTER_FINISH_SILENCE = 2.0
+"""Seconds to wait for usage and [DONE] once the reply is complete: some servers never close the stream."""
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
     "length": "length",
@@ -121,39 +59,34 @@ _FINISH: dict[str, FinishReason] = {
 }
 
 
-class ReplyAssembler:
-    """Collects one reply: feed it chunks, it gives text as it comes; `end` gives the tool calls and the Finish."""
+class ReplyAssembler(Assembler):
+    """Collects one reply; `done` once [DONE] was seen."""
+
+    decoder = msgspec.json.Decoder(_Chunk)
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
-        self._endpoint = endpoint
-        self._asked_model = model
-        self._model = ""
-        self._calls: list[_PartialCall] = []
+        super().__init__(endpoint, model)
+        self._calls: list[OpenCall] = []
         self._usage: Usage | None = None
         self._finish = ""
         self._refused = False
-        self._size = 0
-        self.done = False  # [DONE] was seen
 
     @property
     def finished(self) -> bool:
-        """Tell whether the server said that the reply is complete (its usage may still follow)."""
         return self.done or bool(self._finish)
 
     @property
-    def has_calls(self) -> bool:
-        return bool(self._calls)
+    def silence(self) -> float | None:
+        return AFTER_FINISH_SILENCE if self.finished else None
 
     def feed(self, data: bytes, *, sample: str = "sent a malformed event") -> Iterator[StreamPiece]:
-        """Take one chunk or whole reply. Raises ProviderError for nonsense and for errors the server reports."""
         if data == b"[DONE]":
             self.done = True
             return
-        chunk = self._decode(data, sample)
+        chunk = self._decoded(data, sample)
         if chunk.error:
             raise error_of_event(self._endpoint, {"error": chunk.error}, model=self._asked_model)
-        if chunk.model:
-            self._model = chunk.model
+        self._model = chunk.model or self._model
         if chunk.usage:
             self._usage = usage_of(chunk.usage)
         if not chunk.choices:
@@ -161,48 +94,27 @@ class ReplyAssembler:
         choice = chunk.choices[0]
         words = choice.delta or choice.message
         if words is not None:
-            text = _text(words.content)
-            if words.refusal:
-                self._refused = True
-                text += words.refusal
-            if text:
-                self._grow(len(text))
-                yield TextDelta(text=mend(text))
+            self._refused = self._refused or bool(words.refusal)
+            yield from self._text(_text(words.content) + (words.refusal or ""))
             for call in words.tool_calls or ():
                 self._add_call(call)
-        if choice.finish_reason:
-            if choice.finish_reason == "error":
-                raise error_of_event(self._endpoint, "the model failed in the middle of its reply")
-            self._finish = choice.finish_reason
+        if choice.finish_reason == "error":
+            raise error_of_event(self._endpoint, "the model failed in the middle of its reply")
+        self._finish = choice.finish_reason or self._finish
 
-    def end(self) -> Iterator[StreamPiece]:
-        """The rest of the reply. Raises ProviderError unless the server said that it is complete."""
-        if not self.finished:
-            raise cut_off(self._endpoint)
-        for number, call in enumerate(self._calls, 1):
-            if not call.name:
-                raise malformed(self._endpoint, "sent a tool call without a name")
-            yield ToolCallDone(
-                id=mend(call.id) or f"call_{number}",
-                name=mend(call.name),
-                arguments_json=mend("".join(call.arguments)) or "{}",
-            )
-        reason: FinishReason = _FINISH.get(self._finish, "stop")
-        if self._refused:
-            reason = "content_filter"
-        elif self._calls and reason == "stop":  # several servers say "stop" after tool calls
+    def feed_whole(self, data: bytes) -> Iterator[StreamPiece]:
+        complaint = "answered with something that is no chat completion"
+        pieces = list(self.feed(data, sample=complaint))
+        if not self.finished and not pieces and not self._calls:
+            raise malformed(self._endpoint, complaint, data)
+        self.done = True  # a whole JSON document cannot be cut; its finish_reason may just be left out
+        yield from pieces
+
+    def _summary(self) -> tuple[Sequence[OpenCall], FinishReason, Usage]:
+        reason = "content_filter" if self._refused else _FINISH.get(self._finish, "stop")
+        if self._calls and reason == "stop":  # several servers say "stop" after tool calls
             reason = "tool_calls"
-        yield Finish(reason=reason, usage=self._usage or Usage(), model=mend(self._model[:200]))
-
-    def _decode(self, data: bytes, sample: str) -> _Chunk:
-        try:
-            return _decoder.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass
-        try:  # half a surrogate pair, bytes that are no UTF-8: the lenient way round
-            return msgspec.convert(loads(data), _Chunk)
-        except (ValueError, RecursionError) as error:
-            raise malformed(self._endpoint, sample, data) from error
+        return self._calls, reason, self._usage or Usage()
 
     def _add_call(self, delta: _CallDelta) -> None:
         """Join a delta to its call. Some servers leave `index` out, or give every whole call the index 0 and its own id."""
@@ -210,9 +122,8 @@ class ReplyAssembler:
         call = next((known for known in reversed(self._calls) if known.index == index), None)
         function = delta.function or _Function()
         if call is None or (delta.id and call.id and delta.id != call.id and function.name):
-            if len(self._calls) >= MAX_TOOL_CALLS:
-                raise malformed(self._endpoint, f"asked for more than {MAX_TOOL_CALLS} tool calls at once")
-            call = _PartialCall(index=index)
+            self._one_more(len(self._calls))
+            call = OpenCall(index=index)
             self._calls.append(call)
         call.id = call.id or delta.id or ""
         call.name = call.name or function.name or ""
@@ -222,21 +133,7 @@ class ReplyAssembler:
         if not isinstance(arguments, str):  # an object instead of its JSON
             arguments = json.dumps(arguments)
         self._grow(len(arguments))
-        call.arguments.append(arguments)
-
-    def _grow(self, size: int) -> None:
-        self._size += size
-        if self._size > MAX_REPLY_CHARS:
-            raise ProviderError(
-                self._endpoint.name, f"the reply is longer than {MAX_REPLY_CHARS:,} characters; stopped"
-            )
-
-
-class _PartialCall(Struct):
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = msgspec.field(default_factory=list)
+        call.json.append(arguments)
 
 
 def _text(content: str | list[Any] | None) -> str:
@@ -247,11 +144,6 @@ def _text(content: str | list[Any] | None) -> str:
     return "".join(text for part in parts if isinstance(text := part.get("text"), str))
 
 
-def count(value: Any) -> int:
-    """A token count as servers send it: an integer, or anything else for unknown."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else 0
-
-
 def usage_of(usage: dict[str, Any]) -> Usage:
     """Tokens and, where a router tells it, the cost in dollars."""
     details = usage.get("prompt_tokens_details")
@@ -259,9 +151,6 @@ def usage_of(usage: dict[str, Any]) -> Usage:
     cost = usage.get("cost")
     if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < 1e6:
         cost = None
-    return Usage(
-        input_tokens=count(usage.get("prompt_tokens")),
-        output_tokens=count(usage.get("completion_tokens")),
-        cached_tokens=count(cached),
-        cost=None if cost is None else float(cost),
-    )
+    sent, written = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    cost = None if cost is None else float(cost)
+    return Usage(input_tokens=sent, output_tokens=written, cached_tokens=count(cached), cost=cost)

@@ -79,20 +79,12 @@ class Scripted:
     def name(self) -> str:
         return self._name
 
-    @property
-    def remaining(self) -> int:
-        """How many replies are left."""
-        return len(self._replies) - self._next
-
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """The next reply's pieces, `Finish` last. Raises ProviderError where the script says so, and when it is over."""
         self.requests.append(request)
         if self._next >= len(self._replies):
-            raise ProviderError(
-                self._name,
-                f"the script is over after {len(self._replies)} replies",
-                hint="add another reply to the script",
-            )
+            words = f"the script is over after {len(self._replies)} replies"
+            raise ProviderError(self._name, words, hint="add another reply to the script")
         reply = self._replies[self._next]
         self._next += 1
         if reply.delay:
@@ -102,11 +94,11 @@ class Scripted:
         for start in range(0, len(text), step):
             yield TextDelta(text=text[start : start + step])
         for call in reply.tool_calls:
-            yield ToolCallDone(
-                id=call.id, name=call.name, arguments_json=json.dumps(call.arguments, ensure_ascii=False)
-            )
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            yield ToolCallDone(id=call.id, name=call.name, arguments_json=arguments)
         if reply.error is not None:
-            raise self._error(reply.error)
+            kind = Unauthorized if reply.error.status in (401, 402, 403) else ProviderError
+            raise kind(self._name, **msgspec.structs.asdict(reply.error))
         reason = reply.finish or ("tool_calls" if reply.tool_calls else "stop")
         yield Finish(reason=reason, usage=reply.usage, model=reply.model or request.model)
 
@@ -116,17 +108,6 @@ class Scripted:
 
     async def aclose(self) -> None:
         """Nothing is held open."""
-
-    def _error(self, error: ScriptedError) -> ProviderError:
-        kind = Unauthorized if error.status in (401, 402, 403) else ProviderError
-        return kind(
-            self._name,
-            error.message,
-            status=error.status,
-            transport=error.transport,
-            retry_after=error.retry_after,
-            hint=error.hint,
-        )
 
 
 def load_script(path: str) -> tuple[ScriptedReply, ...]:

@@ -78,10 +78,8 @@ def clean_key(api_key: str, name: str) -> str:
     """The key without the blanks that copying adds. Raises ConfigError, which never quotes it, for what no header can carry."""
     key = api_key.strip()
     if not all("!" <= char <= "~" for char in key):
-        raise ConfigError(
-            f"the API key for {name} contains blanks, line breaks or characters outside ASCII",
-            hint="copy it again, without quotes and without the text around it",
-        )
+        words = f"the API key for {name} contains blanks, line breaks or characters outside ASCII"
+        raise ConfigError(words, hint="copy it again, without quotes and without the text around it")
     return key
 
 
@@ -111,20 +109,15 @@ def endpoint(
         parts, host, port = None, "", None
     # the URL itself is not quoted: it may carry a password
     if parts is None or parts.scheme not in ("http", "https") or not host or not url.isprintable() or " " in url:
-        raise ConfigError(
-            f"the base URL for {name} is no http(s) address", hint="it looks like http://localhost:8080/v1"
-        )
+        hint = "it looks like http://localhost:8080/v1"
+        raise ConfigError(f"the base URL for {name} is no http(s) address", hint=hint)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ConfigError(
-            f"the base URL for {name} carries more than an address and a path",
-            hint="leave out user names, passwords, '?' and '#'; give a key in the provider's own variable",
-        )
+        hint = "leave out user names, passwords, '?' and '#'; give a key in the provider's own variable"
+        raise ConfigError(f"the base URL for {name} carries more than an address and a path", hint=hint)
     key = clean_key(api_key, name)
     if key and parts.scheme == "http" and _is_public_host(host) and not settings.allow_plain_http_key:
-        raise ConfigError(
-            f"the API key for {name} would go to {host} unencrypted",
-            hint="use https, or leave the key out for this server",
-        )
+        hint = "use https, or leave the key out for this server"
+        raise ConfigError(f"the API key for {name} would go to {host} unencrypted", hint=hint)
     return Endpoint(
         name=name,
         base_url=url,

@@ -22,7 +22,7 @@ _TRUST = {
 
 def policy_text(rules: RuleController, cwd: str) -> str:
     """Every file that counts for commands in `cwd`, with its rules; which of them came from the prompt."""
-    from agent.policy.answers import in_force
+    from agent.policy.matching import in_force
     from agent.policy.rule_text import limits, sentence
 
     policy = rules.policy(cwd)
@@ -98,8 +98,8 @@ async def _forget(rules: RuleController, name: str, ask: Ask | None, tell: Calla
 
 def _added(rules: RuleController) -> dict[str, tuple[str, ...]]:
     """Names of the rules that can be taken back, by trust."""
+    from agent.policy.files import Unreadable, read_own_text
     from agent.policy.store import removable
-    from agent.policy.text_files import Unreadable, read_own_text
 
     try:
         text = read_own_text(rules.path)

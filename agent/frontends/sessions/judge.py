@@ -110,7 +110,7 @@ def _texts(sessions: Iterable[SessionFile], trouble: Trouble) -> Iterator[Text]:
 
 def _judge(services: Services, options: argparse.Namespace) -> Judge:
     from agent.audit.reclassify.ruling import Judge
-    from agent.policy.sources import policy_sources
+    from agent.policy.files import policy_sources
 
     sources = policy_sources(services.settings, services.loaded.environ)
     if options.policy is not None:

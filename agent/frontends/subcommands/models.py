@@ -16,10 +16,9 @@ from agent.frontends.subcommands.config import config_path
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode
 from agent.providers.catalog import load_catalog
-from agent.providers.discover import discover
+from agent.providers.discover import discover, offered
 from agent.providers.local.files import find_models
 from agent.providers.local.provider import install_hint, is_installed
-from agent.providers.offered import offered
 
 CASCADE_HINT = 'to ask the recipes first and this one for the rest:  cascade = "offline,local,remote"  in the same file'
 NOTHING_HERE = "no model server answers on this machine, and no GGUF file was found; the offline planner needs neither"

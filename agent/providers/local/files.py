@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -69,18 +70,16 @@ def find_models(environ: Mapping[str, str], models_dir: str = "") -> tuple[Model
 def file_of(wanted: str, environ: Mapping[str, str], models_dir: str = "") -> str:
     """The file that a path or a name of `find_models` means. Raises ConfigError."""
     if not wanted:
-        raise ConfigError(
-            "no model file is chosen", hint="`agent-shell models` lists what is here, `models use NAME` chooses"
-        )
+        hint = "`agent-shell models` lists what is here, `models use NAME` chooses"
+        raise ConfigError("no model file is chosen", hint=hint)
     if os.sep in wanted or wanted.lower().endswith(".gguf"):
         home = environ.get("HOME") or os.path.expanduser("~")
         return os.path.abspath(os.path.join(home, wanted[2:]) if wanted.startswith("~/") else wanted)
     found = [model.path for model in find_models(environ, models_dir) if model.name == wanted and model.header]
     if len(found) != 1:
         words = f"{len(found)} model files are called" if found else "no model file is called"
-        raise ConfigError(
-            f"{words} {one_line(wanted, limit=80)}", hint="give its path; `agent-shell models` lists what is here"
-        )
+        hint = "give its path; `agent-shell models` lists what is here"
+        raise ConfigError(f"{words} {one_line(wanted, limit=80)}", hint=hint)
     return found[0]
 
 
@@ -112,11 +111,8 @@ def _of_ollama(environ: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     home = environ.get("HOME") or os.path.expanduser("~")
     store = environ.get("OLLAMA_MODELS") or os.path.join(home, ".ollama", "models")
     lists = os.path.join(store, "manifests")
-    for seen, path in enumerate(sorted(_files(lists))):
-        if seen == MOST_FILES:
-            return
-        digest = _model_digest(path)
-        if digest:
+    for path in sorted(_files(lists))[:MOST_FILES]:
+        if digest := _model_digest(path):
             parts = os.path.relpath(path, lists).split(os.sep)
             short = parts[2:] if parts[1:2] == ["library"] else parts[1:]
             name = one_line(f"{'/'.join(short[:-1])}:{short[-1]}", limit=80) if len(short) > 1 else ""
@@ -124,13 +120,8 @@ def _of_ollama(environ: Mapping[str, str]) -> Iterable[tuple[str, str]]:
 
 
 def _files(folder: str) -> Iterator[str]:
-    seen = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            seen += 1
-            if seen > MOST_ENTRIES:
-                return
-            yield os.path.join(place, name)
+    paths = (os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
+    return islice(paths, MOST_ENTRIES)
 
 
 def _model_digest(path: str) -> str:

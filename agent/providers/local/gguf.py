@@ -24,7 +24,6 @@ MAX_LISTED = 2_000_000  # texts and lists in lists, all together; vocabularies w
 MAX_TEXT = 64 * 1024 * 1024  # chat templates and merges; skipped, not kept
 _KEPT_TEXT = 4_000
 _SMALLEST = 1024
-_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _ARRAY = 8, 9
 _QUANTISATIONS = {
@@ -68,10 +67,8 @@ def read_header(path: str) -> Gguf:
         try:
             return _read(file, path, status.st_size)
         except _Broken as error:
-            raise ConfigError(
-                f"{path} is no usable GGUF model: {error}",
-                hint="a model in GGUF form ends in .gguf and is some 100 MB at least",
-            ) from None
+            hint = "a model in GGUF form ends in .gguf and is some 100 MB at least"
+            raise ConfigError(f"{path} is no usable GGUF model: {error}", hint=hint) from None
 
 
 class _Broken(Exception):
@@ -86,11 +83,9 @@ def _read(file: BinaryIO, path: str, size: int) -> Gguf:
         raise _Broken(f"it has only {size:,} bytes")
     version, tensors, entries = struct.unpack("<IQQ", head[4:])
     if version not in VERSIONS:
-        other_end = struct.unpack(">I", head[4:8])[0]
-        words = (
-            "it is for machines of the other byte order" if other_end in VERSIONS else f"version {version} is not known"
-        )
-        raise _Broken(words)
+        if struct.unpack(">I", head[4:8])[0] in VERSIONS:
+            raise _Broken("it is for machines of the other byte order")
+        raise _Broken(f"version {version} is not known")
     if not 0 < tensors <= MAX_TENSORS or entries > MAX_ENTRIES:
         raise _Broken(f"it claims {tensors:,} tensors and {entries:,} entries")
     reader = _Reader(file, size)
@@ -115,17 +110,17 @@ class _Reader:
         key = self._text(MAX_KEY, MAX_KEY)
         if not key:
             raise _Broken("an entry of its header has no name")
-        return key, self._value(self._number("I", 4))
+        return key, self._value(self._number("I"))
 
     def _value(self, kind: int, *, depth: int = 0) -> object:
-        if kind in _SIZES:
-            return self._number(_FORMATS[kind], _SIZES[kind])
+        if kind in _FORMATS:
+            return self._number(_FORMATS[kind])
         if kind == _TEXT:
             return self._text(MAX_TEXT, _KEPT_TEXT)
         if kind != _ARRAY or depth > 4:
             raise _Broken(f"a value of unknown kind {kind}")
-        inner, count = self._number("I", 4), self._number("Q", 8)
-        if inner in _SIZES:
+        inner, count = self._number("I"), self._number("Q")
+        if inner in _FORMATS:
             return self._few(inner, count)
         self._bounded(count * 8)  # a text or a list takes 8 bytes at least
         # A file with holes can be of any size for nothing.
@@ -138,14 +133,15 @@ class _Reader:
 
     def _few(self, kind: int, count: int) -> object:
         """A short list as its largest number (heads of each layer, say); a long one is passed over."""
-        width = _SIZES[kind]
+        width = struct.calcsize(f"<{_FORMATS[kind]}")
         self._bounded(count * width)
         if not 0 < count <= 1024:
             self._file.seek(count * width, io.SEEK_CUR)
             return None
-        return max(self._number(_FORMATS[kind], width) for _ in range(count))
+        return max(self._number(_FORMATS[kind]) for _ in range(count))
 
-    def _number(self, form: str, width: int) -> int:
+    def _number(self, form: str) -> int:
+        width = struct.calcsize(f"<{form}")
         data = self._file.read(width)
         if len(data) < width:
             raise _Broken("it ends within its header")
@@ -154,7 +150,7 @@ class _Reader:
 
     def _text(self, longest: int, kept: int) -> str:
         """A text; "" for one that is passed over because it is longer than `kept`."""
-        length = self._number("Q", 8)
+        length = self._number("Q")
         if length > longest:
             raise _Broken(f"a text of {length:,} bytes in its header")
         self._bounded(length)
@@ -163,10 +159,9 @@ class _Reader:
             return ""
         return self._file.read(length).decode("utf-8", "replace")
 
-    def _bounded(self, length: int) -> int:
+    def _bounded(self, length: int) -> None:
         if length > self._size - self._file.tell():
             raise _Broken("it is cut: its header claims more than the file has")
-        return length
 
 
 def _described(found: dict[str, object], path: str, size: int, version: int) -> Gguf:

@@ -43,10 +43,9 @@ def need_of(model: Gguf, wanted: int, *, free: int | None) -> Need:
 def refuse_too_large(model: Gguf, need: Need) -> None:
     """Raises ConfigError for a model that clearly does not fit."""
     if not need.fits and need.free is not None:
-        raise ConfigError(
-            f"the model {os.path.basename(model.path)} needs about {in_words(need.bytes)} of memory, and {in_words(need.free)} is free",
-            hint="choose a smaller one, or one with a stronger quantisation (`agent-shell models` lists what is here)",
-        )
+        name, needed, free = os.path.basename(model.path), in_words(need.bytes), in_words(need.free)
+        hint = "choose a smaller one, or one with a stronger quantisation (`agent-shell models` lists what is here)"
+        raise ConfigError(f"the model {name} needs about {needed} of memory, and {free} is free", hint=hint)
 
 
 def free_memory() -> int | None:

@@ -61,6 +61,7 @@ class LocalModel:
         self, file: str, *, context: int, hold: Callable[[], Holder], settings: HttpSettings, free: int | None = None
     ) -> None:
         self.model: Gguf = read_header(os.path.abspath(os.path.expanduser(file)))
+        self._model = model_name(self.model.path)
         if not is_installed():
             raise ConfigError("the library that runs models in this program is not installed", hint=install_hint())
         self.need: Need = need_of(self.model, context, free=free_memory() if free is None else free)
@@ -86,14 +87,16 @@ class LocalModel:
     @property
     def announcement(self) -> str:
         """What will be loaded and what that takes, in a line."""
-        return f"loads {model_name(self.model.path)} on this machine: about {in_words(self.need.bytes)} of memory, {self.context:,} tokens"
+        return (
+            f"loads {self._model} on this machine: about {in_words(self.need.bytes)} of memory, {self.context:,} tokens"
+        )
 
     async def stream(self, request: ProviderRequest) -> AsyncGenerator[StreamPiece, None]:
         """Pieces as they come, `Finish` last; loads the model before, if it is not. Raises ProviderError.
 
         Cancelling stops the model at its next token, and while it loads the loading.
         """
-        named = structs.replace(request, model=model_name(self.model.path))
+        named = structs.replace(request, model=self._model)
         for last in (False, True):
             server, started = await self._loaded(), False
             try:
@@ -108,7 +111,7 @@ class LocalModel:
                 await self.aclose()  # it cannot be reached: it has crashed since it was asked last
 
     async def list_models(self) -> tuple[str, ...]:
-        return (model_name(self.model.path),)
+        return (self._model,)
 
     async def aclose(self) -> None:
         """End the process, whatever it does."""
@@ -129,7 +132,7 @@ class LocalModel:
             self._holder = holder = self._hold()
             orders = {
                 "file": self.model.path,
-                "name": model_name(self.model.path),
+                "name": self._model,
                 "context": self.context,
                 "threads": threads(),
                 "key": key,
@@ -154,11 +157,8 @@ class LocalModel:
         if answer.missing:
             return ProviderError(NAME, one_line(answer.error), hint=install_hint())
         why = _reason(holder.last_words) or one_line(answer.error) or "its process ended"
-        return ProviderError(
-            NAME,
-            f"{model_name(self.model.path)} cannot be loaded: {why}",
-            hint="is the file complete? choose another with `agent-shell models use`",
-        )
+        hint = "is the file complete? choose another with `agent-shell models use`"
+        return ProviderError(NAME, f"{self._model} cannot be loaded: {why}", hint=hint)
 
 
 def is_installed() -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.policy.answers import in_force
-from agent.policy.examples import failing_example
+from agent.policy.covering import failing_example
+from agent.policy.matching import in_force
 from agent.policy.model import OptionTest, Place, Rule
 from agent.policy.reading import certain_path, lies_in, reading_of
 from agent.policy.touching import touches

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.policy.deciding import decide
 from agent.policy.model import Place, Policy
 from agent.policy.parse import parse_policy
-from agent.policy.pattern_files import parse_patterns
+from agent.policy.patterns import parse_patterns
 from agent.protocol.decisions import RiskContext
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from agent.policy.deciding import decide
 from agent.policy.linear_regex import LinearPattern
 from agent.policy.model import PatternRule, Policy, PolicyFile
-from agent.policy.pattern_files import parse_patterns
-from agent.policy.patterns import raised
+from agent.policy.patterns import parse_patterns, raised
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.policy.session_rules import SessionRules
+from agent.policy.store import SessionRules
 
 RULE = '[[rule]]\nname = "a"\naction = "allow"\nprogram = "rm"\npaths = ["./build"]\nsession = "s1"\n'
 

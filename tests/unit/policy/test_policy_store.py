@@ -140,8 +140,8 @@ def test_adding_and_forgetting_in_any_order_leaves_the_own_part(
     own = own.replace('"mine"', '"Mine"')
     text = own
     for name in names:
-        text = appended(text, new(name)).after
+        text = appended(text, new(name))
         assert text.startswith(own)
     for name in data.draw(st.permutations(names)):
-        text = without(text, name).after
+        text = without(text, name)
     assert text.rstrip("\n") == own.rstrip("\n")

@@ -12,7 +12,7 @@ from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
 from agent.protocol.requests import ProviderRequest
-from agent.providers.anthropic_wire import MessageAssembler, request_body
+from agent.providers.anthropic import MessageAssembler, request_body
 from agent.providers.settings import Endpoint
 
 PLACE = Endpoint(name="anthropic", base_url="http://h/v1", host="h")

@@ -66,10 +66,6 @@ def test_a_key_is_demanded_only_where_the_entry_lives() -> None:
         build_provider(CATALOG.entry("custom"))
 
 
-def test_key_variables() -> None:
-    assert {"OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"} <= set(CATALOG.key_variables)
-
-
 @pytest.mark.parametrize(
     "table",
     [

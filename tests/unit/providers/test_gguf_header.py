@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.errors import ConfigError
+from agent.providers.catalog import parameters_of
 from agent.providers.local.files import file_of, find_models
 from agent.providers.local.gguf import Gguf, read_header
 from agent.providers.local.memory import LEAST_CONTEXT, need_of, refuse_too_large
-from agent.providers.model_sizes import parameters_of
 from tests.support.gguf_files import array, entry, gguf, number, text, write_model
 
 

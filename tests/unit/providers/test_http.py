@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.protocol.errors import ConfigError, ProviderError
-from agent.providers.http import wait_before_retry
+from agent.providers.client import wait_before_retry
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import HttpSettings, endpoint
 from tests.support.fake_llm_server import FakeLLMServer

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.providers.discover import LocalServer
-from agent.providers.offered import Offered, offered
+from agent.providers.discover import LocalServer, Offered, offered
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from agent.protocol.errors import ProviderError, Unauthorized
 from agent.protocol.messages import ToolSpec
-from agent.providers import openai_chat
+from agent.providers import openai_wire
 from agent.providers.catalog import build_provider, load_catalog
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.provider_harness import QUICK, ask, run, text_of
@@ -71,7 +71,7 @@ def test_an_unexplained_rejection_is_tried_once_without_the_optional_parts_and_t
 
 @pytest.mark.parametrize("ending", ["stay-open"])
 def test_a_server_that_never_closes_a_complete_stream(monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
-    monkeypatch.setattr(openai_chat, "AFTER_FINISH_SILENCE", 0.05)
+    monkeypatch.setattr(openai_wire, "AFTER_FINISH_SILENCE", 0.05)
     with FakeLLMServer(Behaviour(pieces=("all",), ending=ending)) as server:
         pieces = run(provider(server))
     assert text_of(pieces) == "all"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from agent.protocol.errors import ProviderError
 from agent.protocol.messages import ChatMessage
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ToolCallDone, Usage
-from agent.providers.features import Features
-from agent.providers.openai_wire import ReplyAssembler, request_body
+from agent.providers.openai_chat import Features, request_body
+from agent.providers.openai_wire import ReplyAssembler
 from agent.providers.settings import Endpoint
 from tests.support.provider_harness import ask
 

@@ -80,10 +80,3 @@ def test_unreadable_scripts(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing.toml"):
         with pytest.raises(ConfigError, match="cannot read the script"):
             load_script(str(path))
-
-
-def test_remaining() -> None:
-    provider = Scripted(["a", "b"])
-    assert provider.remaining == 2
-    assert [text_of(run(provider)) for _ in "ab"] == ["a", "b"]
-    assert provider.remaining == 0

@@ -13,7 +13,7 @@ import pytest
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
-from agent.policy.session_rules import SessionRules
+from agent.policy.store import SessionRules
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,

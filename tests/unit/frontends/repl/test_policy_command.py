@@ -10,8 +10,7 @@ import pytest
 from agent.frontends.repl.policy_command import policy_text, run_policy_command
 from agent.frontends.services import RuleController
 from agent.policy.files import PolicyFiles, Sources
-from agent.policy.session_rules import SessionRules
-from agent.policy.store import add_rules, rule_names
+from agent.policy.store import SessionRules, add_rules, rule_names
 from agent.protocol.errors import InvalidRequest, RecordingError
 
 OWN = '[[rule]]\nname = "no-curl"\naction = "deny"\nprogram = "curl"\nreason = "use the mirror"\n'

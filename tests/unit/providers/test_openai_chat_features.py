@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
-from agent.providers.features import CEILING, Features, is_strict, lesser, lowered, within
+from agent.providers.openai_chat import CEILING, Features, is_strict, lesser, lowered, within
 from tests.support.each import each
 
 FULL = replace(CEILING, limit_field="max_tokens")
