@@ -12,7 +12,7 @@ from agent.risk.inline.kills import judge_kills
 from agent.risk.inline.limits import first
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.programs import starts_programs, suspect_text
-from agent.risk.inline.reading import Reading, words
+from agent.risk.inline.reading import Reading
 from agent.risk.inline.suspects import judge_suspects
 from agent.risk.inline.texts import home_named
 from agent.risk.inline.told_secrets import sends_secret
@@ -20,6 +20,7 @@ from agent.risk.reader.budget import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word, is_name
+from agent.risk.tables.names import names
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -183,12 +184,7 @@ _READERS = {
     "python": "python", "perl": "perl", "ruby": "ruby", "node": "javascript", "php": "php", "lua": "lua", "expect": "tcl", "tclsh": "tcl",
     "wish": "tcl", "jimsh": "tcl",
 }  # fmt: skip
-_WITHOUT = words(
-    """
-    Rscript R julia ghci runghc elixir iex scala groovy swift guile sbcl clojure racket raku osascript nu xonsh elvish swipl ocaml kotlin
-    jbang octave gnuplot erl jshell
-    """
-)
+_WITHOUT = names("plain.languages")
 _ODD_LINE_END = re.compile("[\r\0\x1a\x85\u2028\u2029]")
 _OTHER_NAMES = {"irb": "ruby", "ptpython": "python", "luajit": "lua", "jjs": "node", "psysh": "php"}
 

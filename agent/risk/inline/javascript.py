@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.inline.javascript_names import CALLABLE, FORBIDDEN, GLOBALS, KEYWORDS, MEMBERS, RESERVED, VALUES
 from agent.risk.inline.reading import Reading
 from agent.risk.inline.tokens import END, Scanner, Token
+from agent.risk.tables.names import members, names
 
+CALLABLE, FORBIDDEN, GLOBALS, KEYWORDS, RESERVED, VALUES = (
+    names(f"javascript.{kind}") for kind in ("callable", "forbidden", "globals", "keywords", "reserved", "values")
+)
+MEMBERS = members("javascript.members")
 _MODULES = frozenset(MEMBERS) - {"console", "JSON", "Math", "process"}
 _DEFINED = re.compile(
     r"\bfunction\s*\*?\s*([A-Za-z_]\w*)|\b(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>|\w+\s*=>)"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.inline.reading import Reading, listed, words
+from agent.risk.inline.reading import Reading
 from agent.risk.inline.tokens import END, Scanner, Token
+from agent.risk.tables.names import members, names
+
+METHODS, NAMES, RESERVED = (names(f"lua.{kind}") for kind in ("methods", "names", "reserved"))
+MEMBERS = members("lua.members")
 
 _LONG = re.compile(r"\[(=*)\[.*?\]\1\]", re.S)
 _BOUND = re.compile(
@@ -80,35 +84,3 @@ def _opens(rest: list[Token], reading: Reading) -> None:
         reading.doubt("io.open")
     elif rest[1].kind == "text":
         reading.does("read", rest[1].text)
-
-
-NAMES = words(
-    """
-    _VERSION and arg assert break do else elseif end error false for function goto if in ipairs local next nil not or pairs pcall
-    print repeat return select self then tonumber tostring true type unpack until while
-    """
-)
-MEMBERS = listed(
-    """
-    string: byte char find format gmatch gsub len lower match pack rep reverse sub unpack upper
-    table: concat insert move pack remove sort unpack
-    os: clock date difftime getenv time
-    io: lines open read stderr stdin stdout write
-    math: abs ceil cos exp floor fmod huge log max maxinteger min mininteger modf pi pow random randomseed sin sqrt tan tointeger
-     type
-    utf8: char charpattern codepoint codes len
-    jit: arch os version
-    bit: band bor bxor lshift rshift
-    """
-)
-METHODS = words(
-    """
-    byte close find flush format gmatch gsub len lines lower match read rep reverse sub upper write
-    """
-)
-RESERVED = words(  # mean something else than what the code gives them, where it gives it to them only in passing
-    """
-    require load loadstring dofile loadfile package debug _G _ENV setfenv getfenv module collectgarbage rawset rawget rawequal rawlen
-    setmetatable getmetatable coroutine newproxy ffi
-    """
-)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 
-from agent.risk.inline.perl_names import METHODS, MODULES, NAMES, RESERVED, VALUES
 from agent.risk.inline.reading import Reading
 from agent.risk.inline.tokens import CLOSING, END, Scanner, Token
+from agent.risk.tables.names import names
 
+METHODS, MODULES, NAMES, RESERVED, VALUES = (
+    names(f"perl.{kind}") for kind in ("methods", "modules", "names", "reserved", "values")
+)
 _VARIABLE = re.compile(
     r"[$@%](?:[A-Za-z_]\w*)?::(?=\{)|[$@%](?:::)?[A-Za-z_]\w*(?:::\w+)*|\$#(?:[A-Za-z_]\w*|(?=[{$]))|\$\d+|\$\$(?=[\w{$])|\$\^[A-Z]|[$@%]\{\^?\w+\}|\$[^\w\s{]"
     r"|[$@%](?=[{$])|@[-+]|@_|%[+!-]"

@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 
 from agent.risk.inline.reading import Reading
+from agent.risk.tables.names import names
 
-_WORDS = (
-    "print println puts cat echo display newline io format IO puts inspect putStrLn putStr System out Console WriteLine writeln say"
-    " printf disp show paste paste0 c sum mean median sd var min max length size nchar toupper tolower rev seq sqrt abs round nrow sort"
-    " unique map TRUE FALSE true false nil null NULL R version string sessionInfo versioninfo VERSION halt exit quit init stop q stdout"
-    " sin cos tan exp log pi mod div even odd not and or if then else"
-)
-_NAMES = frozenset(_WORDS.split())
+_NAMES = names("plain.names")
 _TEXT = re.compile(r'(?<![\w?])"(?:\\[nt"\\]|[^"\\$#\n])*"')
 _SINGLE = re.compile(r"(?<![\w?])'(?:\\[nt'\\]|[^'\\\n])*'")
 _SINGLE_QUOTED = frozenset(("R", "Rscript", "groovy", "octave"))

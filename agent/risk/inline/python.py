@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import textwrap
 import warnings
 
 from agent.risk.inline.python_deeds import OPENERS, Deeds
-from agent.risk.inline.python_names import ATTRIBUTES, BUILTINS, MODULES, PACKAGES, RESERVED
 from agent.risk.inline.python_paths import Paths
 from agent.risk.inline.reading import Reading
+from agent.risk.tables.names import members, names
 
+MODULES = members("python.modules")
+BUILTINS = names("python.builtins")
+_PACKAGES = names("python.packages")
+_ATTRIBUTES = frozenset().union(*members("python.attributes").values())
+# Built-in names that are not harmless: they keep their meaning where code gives them another one only in passing.
+_RESERVED = frozenset((*(set(dir(builtins)) - BUILTINS), "type", "help", "copyright", "credits", "license"))
 MAX_LENGTH = 20_000  # characters
 _MAX_NODES = 6_000
 _PRINT_STATEMENT = re.compile(r"(?m)((?:^|[;:])[ \t]*)print[ \t]+(?![(=])([^;\n]+)")
@@ -79,7 +86,7 @@ class _Reader:
         for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._imported(node)
-        for name in bound & (self.modules.keys() | RESERVED):
+        for name in bound & (self.modules.keys() | _RESERVED):
             self.reading.doubt(f"another {name}")
         self.deeds = Deeds(reading, Paths(nodes, self._dotted), opens="open" not in bound)
 
@@ -96,7 +103,7 @@ class _Reader:
         """Keep what the names of an import mean; a module that is not on the list is doubted."""
         if isinstance(node, ast.Import):
             for alias in node.names:
-                known = alias.name in MODULES or alias.name in PACKAGES
+                known = alias.name in MODULES or alias.name in _PACKAGES
                 self.modules[alias.asname or alias.name.partition(".")[0]] = (
                     alias.name if alias.asname else alias.name.partition(".")[0]
                 )
@@ -168,14 +175,14 @@ class _Reader:
         """Whether `node` names a module or a member of one, which is judged here; else it belongs to a value that a member gives."""
         dotted = self._dotted(node)
         module = dotted.rpartition(".")[0]
-        if dotted in PACKAGES or dotted in MODULES:
+        if dotted in _PACKAGES or dotted in MODULES:
             if not isinstance(self.parents.get(node), ast.Attribute):
                 self.reading.doubt(dotted)
         elif self._listed(dotted):
             self._member(node, dotted)
         elif called and dotted in OPENERS:
             return True
-        elif module in MODULES or module in PACKAGES:
+        elif module in MODULES or module in _PACKAGES:
             self.reading.doubt(dotted)
         else:
             return False
@@ -188,7 +195,7 @@ class _Reader:
         elif node.attr in _OF_PATHS_TOO:
             if call is None or not self._of_text(node.attr, call):
                 self.reading.doubt(f".{node.attr}")
-        elif node.attr not in ATTRIBUTES and (call is None or node.attr != "open"):
+        elif node.attr not in _ATTRIBUTES and (call is None or node.attr != "open"):
             self.reading.doubt(f".{node.attr}")
 
     @staticmethod

@@ -41,14 +41,3 @@ class Reading:
     @property
     def harmless(self) -> bool:
         return not self.unknown
-
-
-def words(text: str) -> frozenset[str]:
-    """A list of names."""
-    return frozenset(text.split())
-
-
-def listed(text: str) -> dict[str, frozenset[str]]:
-    """Lists of members, one line for each name: `name: members`. A line that begins with a blank more goes on."""
-    lines = text.replace("\n     ", " ").strip().splitlines()
-    return {name.strip(): words(members) for name, _, members in (line.partition(": ") for line in lines)}

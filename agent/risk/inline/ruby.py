@@ -6,9 +6,13 @@ import itertools
 import re
 
 from agent.risk.inline.reading import Reading
-from agent.risk.inline.ruby_names import FUNCTIONS, KERNEL, KEYWORDS, LIBRARIES, MEMBERS, METHODS, VALUES
 from agent.risk.inline.tokens import CLOSING, END, Scanner, Token
+from agent.risk.tables.names import members, names
 
+FUNCTIONS, KEYWORDS, LIBRARIES, METHODS, RESERVED, VALUES = (
+    names(f"ruby.{kind}") for kind in ("functions", "keywords", "libraries", "methods", "reserved", "values")
+)
+MEMBERS = members("ruby.members")
 _ASSIGNED = re.compile(
     r"\b([a-z_]\w*)\s*(?:[-+*/|&]|\|\||<<)?=(?![=~>])|\b([a-z_]\w*)\s*,(?=[\w\s,]*=)|\|([^|\n]{1,80})\||\bfor\s+(\w+)|=>\s*([a-z_]\w*)"
 )
@@ -121,10 +125,10 @@ def read(code: str) -> Reading:
     code = re.split(r"(?m)^__END__$", code)[0]
     names = {name for found in _ASSIGNED.findall(code) for part in found for name in re.findall(r"\w+", part)}
     names |= {name for found in _DEFINED.findall(code) for part in found for name in re.findall(r"\w+", part)}
-    for name in names & KERNEL:
+    for name in names & RESERVED:
         reading.doubt(name)
     scanner = _Ruby(code, reading)
-    scanner.own = frozenset(names - KERNEL)
+    scanner.own = frozenset(names - RESERVED)
     _judge(scanner.scan(), reading, scanner.own)
     return reading
 

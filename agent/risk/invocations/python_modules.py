@@ -88,7 +88,7 @@ def _debugged(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:
 
 def _documented(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:
     """`python -m pydoc NAME` imports what it names, so that only modules that are known to be Python's own are looked at."""
-    from agent.risk.inline.python_names import BUILTINS, MODULES
+    from agent.risk.inline.python import BUILTINS, MODULES
 
     for word in rest:
         module_name = word.text.partition(".")[0]

@@ -17,6 +17,7 @@ import msgspec
 from agent.compiled import keep
 from agent.risk.gtfobins.options import LANGUAGES, kinds
 from agent.risk.tables.help import COMPILED_HELP, ProgramHelp
+from agent.risk.tables.names import BEGINNING, COMPILED_NAMES, build_names
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program
 from agent.risk.tables.variables import compile_variables
 
@@ -55,7 +56,7 @@ def load_tables() -> tuple[dict[str, dict[str, Any]], dict[str, LevelRow]]:
     tables: dict[str, dict[str, Any]] = {}
     levels: dict[str, LevelRow] = {}
     for name in sorted(os.listdir(FOLDER)):
-        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES, *WAYS):
+        if not name.endswith(".toml") or name in (BUILTINS, VARIABLES, *WAYS) or name.startswith(BEGINNING):
             continue
         with open(os.path.join(FOLDER, name), "rb") as file:
             content = tomllib.load(file)
@@ -261,9 +262,9 @@ def by_first_character(rows: dict[str, str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Compile both files, or neither, for those who cannot write there later."""
+    """Compile all files, or none, for those who cannot write there later."""
     started = time.time_ns()
-    for path, content in [(COMPILED, build()), (COMPILED_HELP, build_help())]:
+    for path, content in [(COMPILED, build()), (COMPILED_HELP, build_help()), (COMPILED_NAMES, build_names())]:
         keep(path, content, started)
 
 

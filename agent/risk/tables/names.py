@@ -1,0 +1,89 @@
+"""Look up names and patterns that readers of code, statements and commands go by: `knowledge/_names_*.toml`, compiled by `build_names`.
+
+A file of their own, since readers ask for them when they are imported, which compiling the programs' tables does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import cache, lru_cache
+
+import msgspec
+
+from agent import compiled
+from agent.risk.tables.store import FOLDER
+
+COMPILED_NAMES = os.path.join(os.path.dirname(FOLDER), "_names.msgpack")
+BEGINNING = "_names_"
+_Row = str | list[str] | dict[str, str]  # words, the pieces of a pattern, or words by name
+
+
+def names(key: str) -> frozenset[str]:
+    """The words of "section.key"."""
+    return frozenset(_words(key).split())
+
+
+def members(key: str) -> dict[str, frozenset[str]]:
+    """Words by name, as `json = "load dump"` in a table."""
+    row = _row(key)
+    assert isinstance(row, dict), key
+    return {name: frozenset(words.split()) for name, words in row.items()}
+
+
+def pattern(key: str, flags: int = 0, form: str = "{}") -> re.Pattern[str]:
+    """The pattern that the pieces of a list make, or words as alternatives; `form` says what stands around it."""
+    row = _row(key)
+    assert not isinstance(row, dict), key
+    text = "|".join(row.split()) if isinstance(row, str) else "".join(row)
+    return re.compile(form.replace("{}", text), flags)
+
+
+def _words(key: str) -> str:
+    row = _row(key)
+    assert isinstance(row, str), key
+    return row
+
+
+def _row(key: str) -> _Row:
+    section, _, name = key.partition(".")
+    return _section(section)[name]
+
+
+@cache
+def _section(name: str) -> dict[str, _Row]:
+    return msgspec.msgpack.decode(_sections()[name], type=dict[str, _Row])
+
+
+@lru_cache(maxsize=1)
+def _sections() -> dict[str, bytes]:
+    content = compiled.load(COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
+    return msgspec.msgpack.decode(content, type=dict[str, bytes])  # still encoded: few are met
+
+
+def build_names() -> bytes:
+    """The content of the compiled file. Raises ValueError for a section or a word that is named twice."""
+    encoder = msgspec.msgpack.Encoder(order="deterministic")
+    sections: dict[str, bytes] = {}
+    for name, rows in load_names().items():
+        for key, row in rows.items():
+            for words in row.values() if isinstance(row, dict) else (row,) if isinstance(row, str) else ():
+                given = words.split()
+                if twice := {word for word in given if given.count(word) > 1}:
+                    raise ValueError(f"{name}.{key}: {', '.join(sorted(twice))} is named twice")
+        sections[name] = encoder.encode({key: row for key, row in rows.items() if key != "examples"})
+    return encoder.encode(sections)
+
+
+def load_names() -> dict[str, dict[str, _Row]]:
+    """The sections of all files, as written."""
+    sections: dict[str, dict[str, _Row]] = {}
+    for file in sorted(os.listdir(FOLDER)):
+        if file.startswith(BEGINNING) and file.endswith(".toml"):
+            with open(os.path.join(FOLDER, file), "rb") as content:
+                for name, rows in tomllib.load(content).items():
+                    if name in sections:
+                        raise ValueError(f"{file}: {name} is also in another file")
+                    sections[name] = rows
+    return sections
