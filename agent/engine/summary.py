@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from agent.protocol.errors import BudgetExceeded, Cancelled, CoreError, OtherError, PlannerError, ProviderError
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import WORD_NOT_TYPED, CommandSummary, GoalStatus
-from agent.recording.fold_command import summary_of
+from agent.recording.lifecycle import summary_of
 
 _CAP = 16_384  # characters of an output's head and of its tail in `goal.finished`
 

@@ -9,13 +9,9 @@ import msgspec
 from msgspec import structs
 
 from agent.protocol.events import (
+    OF_COMMAND,
     AssistantMessage,
-    CommandConfirmed,
-    CommandFinished,
-    CommandOutput,
     CommandProposed,
-    CommandRated,
-    CommandStarted,
     CoreCommandFinished,
     Event,
     GoalFinished,
@@ -24,8 +20,6 @@ from agent.protocol.events import (
     PlannerNoted,
     PlanStepped,
     Record,
-    RehearsalFinished,
-    RehearsalStarted,
     ToolFinished,
     ToolStarted,
 )
@@ -42,11 +36,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, CommandSummary, GoalStatus, GoalSummary
 from agent.protocol.replies import Usage, add_usage
-from agent.recording.fold_command import CommandState, command_state, command_summary
-
-_OF_COMMAND = (
-    CommandRated, CommandConfirmed, CommandStarted, CommandOutput, CommandFinished, RehearsalStarted, RehearsalFinished,
-)  # fmt: skip
+from agent.recording.lifecycle import HistoryCommand, history_command, summary_of
 
 
 def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
@@ -69,7 +59,7 @@ def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
 class _History:
     def __init__(self) -> None:
         self.items: list[HistoryItem] = []
-        self._command: CommandState | None = None
+        self._command: HistoryCommand | None = None
         self._reply: int | None = None  # place of the last reply, which later events complete
         self._call = ""
         self._call_had_command = False
@@ -104,8 +94,8 @@ class _History:
                 self._call = ""
             case CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
-                self._command = command_state(event, self._call)
-            case _ if isinstance(event, _OF_COMMAND):
+                self._command = history_command(event, self._call)
+            case _ if isinstance(event, OF_COMMAND):
                 self._command_event(event)
             case GoalFinished():
                 self.settle()
@@ -115,7 +105,7 @@ class _History:
     def settle(self) -> None:
         """A command that is still open has lost its ending."""
         if self._command is not None:
-            self._keep(self._command.interrupted())
+            self._keep(self._command.item)
         self._command = None
         self._reply = None
         self._call = ""
@@ -146,9 +136,9 @@ class _History:
             self.items[self._reply] = structs.replace(reply, text=text)
 
     def _command_event(self, event: Any) -> None:
-        if self._command is None or self._command.item.command_id != event.command_id:
+        if self._command is None or self._command.command_id != event.command_id:
             return
-        self._command.take(event)
+        self._command.apply(event)
         if self._command.settled:
             self._keep(self._command.item)
             self._command = None
@@ -161,7 +151,7 @@ class _History:
 class _Goals:
     def __init__(self) -> None:
         self.summaries: dict[str, GoalSummary] = {}
-        self._commands: dict[str, CommandState] = {}
+        self._commands: dict[str, HistoryCommand] = {}
 
     def take(self, record: Record) -> None:
         goal_id, event = record.goal_id, record.event
@@ -187,13 +177,13 @@ class _Goals:
             case PlannerFinished(usage=usage, step=step):
                 return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
             case CommandProposed():
-                self._commands[event.command_id] = command_state(event)
-            case _ if isinstance(event, _OF_COMMAND):
-                if state := self._commands.get(event.command_id):
-                    state.take(event)
+                self._commands[event.command_id] = history_command(event)
+            case _ if isinstance(event, OF_COMMAND):
+                if command := self._commands.get(event.command_id):
+                    command.apply(event)
             case _:
                 return so_far
-        return structs.replace(so_far, commands=tuple(command_summary(state) for state in self._commands.values()))
+        return structs.replace(so_far, commands=tuple(summary_of(command.item) for command in self._commands.values()))
 
 
 def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:

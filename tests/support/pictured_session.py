@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskReport, Verdict
@@ -365,3 +365,9 @@ def many(count: int) -> Iterator[Record]:
             made.end_goal(f"goal number {number // 10}")
         yield from made.records
         made.records.clear()
+
+
+def taken_back(records: Iterable[object]) -> dict[str, str]:
+    """The state of every run that these records say was taken back or done again, by undo id."""
+    events = (record.event for record in records if isinstance(record, Record))
+    return {event.undo_id: event.state for event in events if isinstance(event, UndoFinished)}

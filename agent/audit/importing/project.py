@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from agent.audit.importing.tables import TABLES
 from agent.recording.bounds import MAX_LINE
 from agent.recording.disk import open_log
+from agent.recording.lifecycle import Lifecycle
+from agent.recording.line import Line, read_line
 from agent.recording.reader import SessionFile
 
 _LEVELS = ("low", "medium", "high")
@@ -27,7 +30,7 @@ class Projection:
         self._files = session.files
         self._log = session.path
         self._goals: dict[str, dict[str, Any]] = {}
-        self._commands: dict[str, dict[str, Any]] = {}
+        self._commands: dict[str, _Command] = {}
         self._session: dict[str, Any] = {
             "log": _text(session.path), "machine": machine, "session": session.session_id, "events": 0, "goals": 0, "commands": 0,
             "safety_off": False, "crashed": False, "pruned": False,
@@ -43,13 +46,12 @@ class Projection:
         """The rows of `sessions`, `goals` and `commands`."""
         for goal in self._goals.values():
             goal.setdefault("status", "interrupted")
-        for command in self._commands.values():
-            run, proposed = command.get("run"), command.get("proposed")
-            command["edited"] = run is not None and proposed is not None and run != proposed
         return {
             "sessions": [fitted("sessions", self._session)],
             "goals": [fitted("goals", goal) for goal in self._goals.values()],
-            "commands": [fitted("commands", command) for command in self._commands.values()],
+            "commands": [
+                fitted("commands", {"log": _text(self._log), **command.row()}) for command in self._commands.values()
+            ],
         }
 
     def _of_file(self, file: Any) -> Iterator[Row]:
@@ -64,11 +66,11 @@ class Projection:
             if data is None:
                 self.unreadable += 1
                 continue
-            self._take(data)
+            self._take(data, line)
             event = {**data, "log": _text(self._log), "line": self.lines, "data": line.decode("utf-8").rstrip("\n")}
             yield fitted("events", event)
 
-    def _take(self, data: dict[str, Any]) -> None:
+    def _take(self, data: dict[str, Any], line: bytes) -> None:
         session, kind, time = self._session, data["type"], data.get("time")
         session["events"] += 1
         session.setdefault("began", time)
@@ -83,11 +85,12 @@ class Projection:
             )
             self._of_goal(goal, kind, data)
         command_id = data.get("command_id")
-        if kind in _COMMAND_TYPES and isinstance(command_id, str) and command_id:
-            command = self._commands.setdefault(
-                command_id, {"log": _text(self._log), "command_id": command_id, "goal_id": goal_id, "time": time}
-            )
-            self._of_command(command, kind, data)
+        if kind in _COMMAND_TYPES and isinstance(command_id, str) and command_id and (read := read_line(line)):
+            command = self._commands.get(command_id)
+            if command is None:
+                command = _Command(command_id=command_id, proposed="", goal_id=read.goal_id, time=read.time)
+                self._commands[command_id] = command
+            command.apply(read)
 
     def _of_session(self, kind: str, data: dict[str, Any]) -> None:
         session = self._session
@@ -126,30 +129,65 @@ class Projection:
             case "command.rated":
                 _raise_level(goal, _part(data, "report").get("level"))
 
-    def _of_command(self, command: dict[str, Any], kind: str, data: dict[str, Any]) -> None:
-        match kind:
-            case "command.proposed":
-                command |= {"proposed": data.get("command"), "origin": data.get("origin"), "reason": data.get("reason")}
-                command.setdefault("cwd", data.get("cwd"))
-            case "command.rated":
-                report = _part(data, "report")
-                findings = report.get("findings")
-                rules = (
-                    [each.get("rule") for each in findings if isinstance(each, dict)]
-                    if isinstance(findings, list)
-                    else []
-                )
-                command["risk"] = report.get("level")
-                command["rules"] = ",".join(sorted({rule for rule in rules if isinstance(rule, str)}))
-            case "command.confirmed":
-                command |= {"decision": data.get("decision"), "decided_by": data.get("by")}
-                command |= {name: data.get(name) for name in ("word_typed", "safety_off", "remark")}
-            case "command.started":
-                command |= {"run": data.get("command"), "cwd": data.get("cwd")}
-                command |= {name: data.get(name) for name in ("via", "confine")}
-            case "command.finished" if data.get("conflict") is not True:
-                command |= {"exit_code": data.get("exit_code"), "duration": _part(data, "result").get("duration")}
-                command["undo_id"] = data.get("undo_id") or None
+
+class _Command(Lifecycle, kw_only=True):
+    """One command as far as its lines are read. What no line of it told is NULL."""
+
+    goal_id: str
+    time: str
+    is_proposed: bool = False
+    is_rated: bool = False
+    rules: str = ""
+    said: str = ""
+
+    def apply(self, line: Line) -> None:
+        if line.type == "command.proposed":
+            self.is_proposed, self.proposed, self.reason, self.cwd = (
+                True,
+                line.command,
+                line.reason,
+                self.cwd or line.cwd,
+            )
+            self.origin = line.origin if isinstance(line.origin, str) else ""
+        elif line.type == "command.rated" and line.report is not None:
+            self.is_rated, self.rules = True, _rules(line.report.findings)
+        elif line.type == "command.confirmed":
+            self.said = line.remark
+        self.take(line.type, line, line.time)
+
+    def row(self) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "command_id": self.command_id,
+            "goal_id": self.goal_id,
+            "time": self.time,
+            "cwd": self.cwd or None,
+        }
+        row |= {"undo_id": self.undo_id or None, "edited": self.is_proposed and bool(self.started) and self.edited}
+        if self.is_proposed:
+            row |= {"proposed": self.proposed, "origin": self.origin, "reason": self.reason}
+        if self.is_rated:
+            row |= {"risk": self.level, "rules": self.rules}
+        if self.decision:
+            row |= {"decision": self.decision, "decided_by": self.by, "word_typed": self.word_typed}
+            row |= {"safety_off": self.safety_off, "remark": self.said}
+        if self.started:
+            row |= {"run": self.run, "via": self.via, "confine": self.confine}
+        if self.finished:
+            row |= {"exit_code": self.exit_code, "duration": self.duration}
+        return row
+
+
+def _rules(findings: msgspec.Raw) -> str:
+    """The rules that fired, in order, with commas."""
+    try:
+        found = msgspec.json.decode(findings, type=list[_Finding]) if findings else []
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        found = []
+    return ",".join(sorted({finding.rule for finding in found if finding.rule}))
+
+
+class _Finding(Struct):
+    rule: str = ""
 
 
 _COMMAND_TYPES = frozenset(f"command.{name}" for name in ("proposed", "rated", "confirmed", "started", "finished"))

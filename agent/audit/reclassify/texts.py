@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from agent.audit.reclassify.lines import Line, Trouble, read_lines
+from agent.recording.bounds import MAX_LINE
+from agent.recording.disk import open_log
+from agent.recording.lifecycle import Lifecycle
+from agent.recording.line import HEAD, Line, read_line
 
 Stage = str
 """proposed, edited (the person changed the text), or run (a text that was run though nobody had rated it)."""
 
 _MOST_OPEN = 64
+_WANTED = frozenset(
+    {
+        b"session.started", b"goal.started", b"goal.finished", b"command.proposed", b"command.rated", b"command.confirmed",
+        b"command.started",
+    }
+)  # fmt: skip
 # Reasons for a level that are no part of the text: they stay what they were. The last one came from the shell of then.
 _CARRIED = (b'"opinion.planner"', b'"confine"', b'"shell.other"')
 
@@ -56,13 +65,45 @@ class Text(Struct, frozen=True):
     then: Then
 
 
+class Trouble(Struct):
+    """What could not be read: how many lines, and where the first of them is."""
+
+    lines: int = 0
+    first: str = ""
+
+    def note(self, path: str, number: int) -> None:
+        self.lines += 1
+        self.first = self.first or f"{path}:{number}"
+
+
 def read_texts(paths: Iterable[str], trouble: Trouble) -> Iterator[Text]:
     """Every text of one session, whose log lies in `paths`, in the order in which they came. Raises IoError."""
     fold = _Fold()
     for path in paths:
-        for line in read_lines(path, trouble):
+        for line in _lines(path, trouble):
             yield from fold.take(line)
     yield from fold.rest()
+
+
+def _lines(path: str, trouble: Trouble) -> Iterator[Line]:
+    """The lines of one file that tell what was judged, in order; what cannot be read is counted in `trouble`. Raises IoError."""
+    head = HEAD.match
+    with open_log(path) as file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            found = head(line)
+            is_wanted = found is None or found[3] in _WANTED
+            if len(line) > MAX_LINE and not line.endswith(b"\n"):
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MAX_LINE)
+                read = None
+            else:
+                read = read_line(line) if is_wanted else None
+            if is_wanted and (read is None or (read.type == "command.rated" and read.report is None)):
+                trouble.note(path, number)
+            elif is_wanted and read is not None:
+                yield read
 
 
 class _Rated(Struct):
@@ -76,36 +117,31 @@ class _Rated(Struct):
     carried: bytes = b""
 
 
-class _Command(Struct):
+class _Command(Lifecycle, kw_only=True):
     """One proposal while its lines are read."""
 
     line: Line
     home: str
     is_root: bool
     approve: str
-    safety_off: bool
-    rated: list[_Rated] = []
-    decision: str = ""
-    by: str = ""
-    confirmed: str = ""
-    ran: list[str] = []
+    of_safety_off: bool
+    rated: list[_Rated] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
 
     def rate(self, line: Line) -> None:
         report, verdict = line.report, line.verdict
         if report is None or verdict is None:
             return
-        findings = bytes(report.findings)
-        carried = findings if any(rule in findings for rule in _CARRIED) else b""
-        known = bytes(line.known)
+        findings, known = bytes(report.findings), bytes(line.known)
         found = _Rated(
-            text=report.command or self.line.command,
+            text=report.command or self.proposed,
             stage="edited" if line.stage == "edited" else "proposed",
             level=report.level,
             verdict=verdict.action,
             rule=verdict.rule,
             reason=verdict.reason,
             known=known if known.startswith(b"{") else b"",
-            carried=carried,
+            carried=findings if any(rule in findings for rule in _CARRIED) else b"",
         )
         if self.rated and self.rated[-1].text == found.text:  # asked again about the same text
             found.stage = self.rated[-1].stage
@@ -115,7 +151,7 @@ class _Command(Struct):
 
     def texts(self) -> Iterator[Text]:
         if not self.rated:
-            self.rated.append(_Rated(self.line.command, "proposed"))
+            self.rated.append(_Rated(self.proposed, "proposed"))
         known = {rated.text for rated in self.rated}
         self.rated += [_Rated(text, "run") for text in dict.fromkeys(self.ran) if text not in known]
         last = max((at for at, rated in enumerate(self.rated) if rated.stage != "run"), default=0)
@@ -137,7 +173,7 @@ class _Command(Struct):
             origin=line.origin if isinstance(line.origin, str) else "planner",
             session=line.session,
             approve=self.approve,
-            safety_off=self.safety_off,
+            safety_off=self.of_safety_off,
             interactive=not alone,
             held_back=rated.verdict if rated.rule == "confine" else "",
             known=rated.known,
@@ -185,8 +221,15 @@ class _Fold:
             yield from command.texts()
 
     def _begin(self, line: Line) -> _Command:
-        command = _Command(line, self._home, self._is_root, self._approve, self._safety_off)
-        self._open[line.command_id] = command
+        command = self._open[line.command_id] = _Command(
+            command_id=line.command_id,
+            proposed=line.command,
+            line=line,
+            home=self._home,
+            is_root=self._is_root,
+            approve=self._approve,
+            of_safety_off=self._safety_off,
+        )
         return command
 
     def _of_command(self, line: Line) -> None:
@@ -195,9 +238,8 @@ class _Fold:
             if line.type != "command.started" or len(self._open) >= _MOST_OPEN:
                 return
             command = self._begin(line)
+        command.take(line.type, line, line.time)
         if line.type == "command.rated":
             command.rate(line)
-        elif line.type == "command.confirmed":
-            command.decision, command.by, command.confirmed = line.decision, line.by, line.command
-        elif line.command not in command.ran and len(command.ran) < _MOST_OPEN:
+        elif line.type == "command.started" and line.command not in command.ran and len(command.ran) < _MOST_OPEN:
             command.ran.append(line.command)

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from agent.audit.replay.replies import LABEL
 from agent.protocol.confinement import CONFINEMENTS
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandFinished,
-    CommandProposed,
-    CommandStarted,
-    Event,
-    GoalStarted,
-    Record,
-    UndoFinished,
-)
+from agent.protocol.events import OF_COMMAND, CommandProposed, GoalStarted, Record, UndoFinished, event_type
+from agent.recording.lifecycle import Lifecycle
 
 _NOT_RUN = {
     "skipped": "skipped",
@@ -55,74 +47,53 @@ class Step(Struct, frozen=True, kw_only=True):
         return LABEL in self.command
 
 
-class _Draft(Struct):
-    step: Step
-    undo_id: str = ""
-
-
 def steps(records: Iterable[Record]) -> list[Step]:
     """Every command that was proposed, in order; writes by tools are none."""
-    drafts: dict[tuple[str, str], _Draft] = {}
-    goal = 0
-    text, private, unlisted = "", False, False
-    undone: dict[str, bool] = {}
+    commands: dict[tuple[str, str], tuple[int, GoalStarted, Lifecycle]] = {}
+    count, goal = 0, None
+    undone: dict[str, str] = {}
     for record in records:
         event = record.event
         match event:
             case GoalStarted():
-                goal += 1
-                text, private, unlisted = event.goal, event.private, event.unlisted
+                count, goal = count + 1, event
             case UndoFinished():
-                undone[event.undo_id] = event.state == "undone"
-            case CommandProposed() if event.origin != "tool" and goal:
-                step = Step(
-                    goal=goal,
-                    number=len(drafts) + 1,
-                    text=text,
-                    command=event.command,
-                    cwd=event.cwd,
-                    private=private,
-                    unlisted=unlisted,
-                    left_out="never decided on",
-                )
-                drafts[record.run, event.command_id] = _Draft(step)
-            case CommandConfirmed() | CommandStarted() | CommandFinished():
-                draft = drafts.get((record.run, event.command_id))
-                if draft is not None:
-                    _take(draft, event)
+                undone[event.undo_id] = event.state
+            case CommandProposed() if event.origin != "tool" and goal is not None:
+                life = Lifecycle(command_id=event.command_id, proposed=event.command, cwd=event.cwd)
+                commands[record.run, event.command_id] = count, goal, life
+            case _ if isinstance(event, OF_COMMAND) and (known := commands.get((record.run, event.command_id))):
+                known[2].take(event_type(event), event, record.time)
     return [
-        structs.replace(draft.step, left_out="taken back then") if undone.get(draft.undo_id) else draft.step
-        for draft in drafts.values()
+        Step(
+            goal=number,
+            number=place,
+            text=goal.goal,
+            command=life.run or life.proposed,
+            cwd=life.cwd,
+            exit_code=life.exit_code,
+            via=life.via,
+            confine=life.confine,
+            private=goal.private,
+            unlisted=goal.unlisted,
+            left_out="taken back then" if undone.get(life.undo_id) == "undone" else _left_out(life),
+        )
+        for place, (number, goal, life) in enumerate(commands.values(), 1)
     ]
 
 
-def _take(draft: _Draft, event: Event) -> None:
-    step = draft.step
-    match event:
-        case CommandConfirmed():
-            draft.step = structs.replace(
-                step, left_out=_NOT_RUN.get(event.decision, "never started"), command=event.command or step.command
-            )
-        case CommandStarted():
-            draft.step = structs.replace(
-                step,
-                command=event.command,
-                cwd=event.cwd or step.cwd,
-                via=event.via,
-                confine=event.confine,
-                left_out="its ending is not known",
-            )
-        case CommandFinished(result=result):
-            draft.undo_id = event.undo_id
-            why = ""
-            if step.confine not in CONFINEMENTS:
-                why = "confined then in a way that is not known here"
-            elif event.conflict:
-                why = "not made real, because files had changed"
-            elif result.interrupted:
-                why = "interrupted then"
-            elif result.timed_out:
-                why = "ended by its time-out then"
-            elif result.job:
-                why = "went on in the background then"
-            draft.step = structs.replace(step, exit_code=event.exit_code, left_out=why)
+def _left_out(life: Lifecycle) -> str:
+    """Why a command is not run again, "" where it is."""
+    if life.conflict:
+        return "not made real, because files had changed"
+    if not life.started:
+        return _NOT_RUN.get(life.decision, "never started") if life.decided else "never decided on"
+    if not life.finished:
+        return "its ending is not known"
+    if life.confine not in CONFINEMENTS:
+        return "confined then in a way that is not known here"
+    if life.interrupted:
+        return "interrupted then"
+    if life.timed_out:
+        return "ended by its time-out then"
+    return "went on in the background then" if life.job else ""

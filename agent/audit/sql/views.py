@@ -26,6 +26,13 @@ def _words(path: str) -> str:
     return f"array_to_string(list_sort(list_distinct(json_extract_string(report, '{path}'))), ',')"
 
 
+def _of_run(value: str) -> str:
+    """The value of the last `command.started`; NULL where that came to a conflict, and so to nothing."""
+    conflict = "max(seq) FILTER (WHERE type = 'command.finished' AND conflict)"
+    started = "max(seq) FILTER (WHERE type = 'command.started')"
+    return f"CASE WHEN coalesce({conflict}, 0) <= coalesce({started}, 0) THEN {_last(value, 'command.started')} END"
+
+
 _FINISHED = " AND conflict IS NOT TRUE"
 
 SESSIONS = (
@@ -85,7 +92,7 @@ COMMANDS = (
     Column("command_id", "VARCHAR", "the command's id"),
     Column("time", "TIMESTAMP", "when it was proposed (UTC)", "min(time)"),
     Column("proposed", "VARCHAR", "the text as it was proposed", _last("command", "command.proposed")),
-    Column("run", "VARCHAR", "the text that ran; NULL: it did not", _last("command", "command.started")),
+    Column("run", "VARCHAR", "the text that ran; NULL: it did not", _of_run("command")),
     Column("origin", "VARCHAR", "who proposed it: planner, person, tool …", _last("origin", "command.proposed")),
     Column("reason", "VARCHAR", "what the planner said it is for", _last("reason", "command.proposed")),
     Column("risk", "VARCHAR", "the level of its last text: low, medium, high", _last("report->>'level'", "command.rated")),
@@ -102,11 +109,11 @@ COMMANDS = (
     Column("safety_off", "BOOLEAN", "with --safety-off", _last("safety_off", "command.confirmed")),
     Column("remark", "VARCHAR", "what was said instead, or why not", _last("remark", "command.confirmed")),
     Column("edited", "BOOLEAN", "what ran is not what was proposed",
-           f"coalesce({_last('command', 'command.started')} <> {_last('command', 'command.proposed')}, false)"),
+           f"coalesce({_of_run('command')} <> {_last('command', 'command.proposed')}, false)"),
     Column("cwd", "VARCHAR", "the folder it ran in, or was to run in",
            f"coalesce({_last('cwd', 'command.started')}, {_last('cwd', 'command.proposed')})"),
-    Column("via", "VARCHAR", "rehearsal: it was made real from a rehearsal", _last("via", "command.started")),
-    Column("confine", "VARCHAR", "how it was confined: off, workspace, no-network …", _last("confine", "command.started")),
+    Column("via", "VARCHAR", "rehearsal: it was made real from a rehearsal", _of_run("via")),
+    Column("confine", "VARCHAR", "how it was confined: off, workspace, no-network …", _of_run("confine")),
     Column("exit_code", "BIGINT", "the exit code; NULL: not run, or not over", _last("exit_code", "command.finished", _FINISHED)),
     Column("duration", "DOUBLE", "seconds", _last("try_cast(result->>'duration' AS DOUBLE)", "command.finished", _FINISHED)),
     Column("timed_out", "BOOLEAN", "it was ended by its time-out", _last("try_cast(result->>'timed_out' AS BOOLEAN)", "command.finished", _FINISHED)),

@@ -1,24 +1,24 @@
-"""One command's story, put together from its events in bounded memory."""
+"""Fold one command's events into its story, in bounded memory: its life, and beside it ratings, answers, rehearsals and output."""
 
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
-from msgspec import structs
+from msgspec import field, structs
 
 from agent.audit.story.model import CommandStory, Decision, OutputPiece, Rating, RehearsalStory
 from agent.protocol.events import (
     CommandConfirmed,
-    CommandFinished,
     CommandOutput,
     CommandProposed,
     CommandRated,
-    CommandStarted,
     Event,
     RehearsalFinished,
     RehearsalStarted,
+    event_type,
 )
-from agent.recording.fold_command import command_state
+from agent.recording.lifecycle import Lifecycle
 
 MOST_OUTPUT = 4 * 1024 * 1024
 """Characters of recorded output that a story keeps of one command: the writer keeps far fewer."""
@@ -27,156 +27,91 @@ _MOST_PIECES = 20_000
 _MOST_ANSWERS = 50  # ratings, decisions, rehearsals: the last ones
 
 
-class CommandFold:
-    """Takes the events of one command; `story()` at any time. What was decided is told by the fold that the history is made with."""
+def _last_ones() -> deque[Any]:
+    return deque(maxlen=_MOST_ANSWERS)
 
-    def __init__(self, event: CommandProposed, time: str, call_id: str = "") -> None:
-        self.command_id = event.command_id
-        self.weight = len(event.command) + len(event.reason) + len(event.reading)
-        self._proposed = event
-        self._state = command_state(event, call_id)
-        self._began = time
-        self._ratings: deque[Rating] = deque(maxlen=_MOST_ANSWERS)
-        self._decisions: deque[Decision] = deque(maxlen=_MOST_ANSWERS)
-        self._rehearsals: deque[RehearsalStory] = deque(maxlen=_MOST_ANSWERS)
-        self._started: tuple[str, CommandStarted] | None = None
-        self._finished: CommandFinished | None = None
-        self._clear_output()
 
-    @property
-    def settled(self) -> bool:
-        """Tell whether nothing more is to come. A tool's wish to write a file never starts as a command."""
-        return self._state.settled or (self._state.decided and self._state.item.origin == "tool")
+class CommandFold(Lifecycle, eq=False):
+    """Takes the events of one command; `story()` at any time. `weight`: characters that it holds, about."""
 
-    def take(self, event: Event, time: str) -> None:
+    reading: str = ""
+    unused: tuple[str, ...] = ()
+    ratings: deque[Rating] = field(default_factory=_last_ones)
+    decisions: deque[Decision] = field(default_factory=_last_ones)
+    rehearsals: deque[RehearsalStory] = field(default_factory=_last_ones)
+    outputs: list[OutputPiece] = field(default_factory=list)
+    left_out: int = 0
+    kept: int = 0
+    stdout_tail: str = ""
+    stderr_tail: str = ""
+    stdout_dropped: int = 0
+    stderr_dropped: int = 0
+    weight: int = 0
+
+    def apply(self, event: Event, time: str) -> None:
         """Apply its next event."""
         match event:
-            case CommandOutput():
-                self._output(event)
-                return  # the state would keep all of it
             case CommandRated(stage=stage, report=report, verdict=verdict):
-                self._ratings.append(Rating(stage=stage, report=report, verdict=verdict))
+                self.ratings.append(Rating(stage=stage, report=report, verdict=verdict))
                 self.weight += len(report.command) + 200 * (len(report.findings) + len(report.programs))
             case CommandConfirmed():
-                self._confirmed(event, time)
-            case RehearsalStarted(command=command, cwd=cwd, network=network):
-                self._clear_output()
-                self._rehearsals.append(RehearsalStory(time=time, command=command, cwd=cwd, network=network))
+                self.decisions.append(Decision(time=time, **_told(event)))
+                self.weight += len(event.command) + len(event.remark)
+            case RehearsalStarted():
+                self.rehearsals.append(RehearsalStory(time=time, **_told(event)))
             case RehearsalFinished():
-                self._rehearsed(event, time)
-            case CommandStarted():
-                self._started = time, event
-                if event.via != "rehearsal":  # else the output of the rehearsal is the command's
-                    self._clear_output()
-            case CommandFinished(conflict=True):
-                self._started = None
-            case CommandFinished(result=result):
-                self._finished = event
-                self.weight += len(result.stdout.tail) + len(result.stderr.tail)
-        self._state.take(event)
+                is_begun = self.rehearsals and not self.rehearsals[-1].outcome
+                begun = self.rehearsals.pop() if is_begun else RehearsalStory(time=time, command=self.proposed)
+                self.rehearsals.append(structs.replace(begun, **_told(event)))
+                self.weight += sum(200 + len(change.diff) for change in event.changes)
+        self.take(event_type(event), event, time)
 
     def story(self, undo_state: str = "") -> CommandStory:
         """What is known by now."""
-        item = self._state.item if self.settled else self._state.interrupted()
-        story = CommandStory(
-            command_id=self.command_id,
-            began=self._began,
-            proposed=item.proposed,
-            origin=item.origin,
-            reason=item.reason,
-            reading=self._proposed.reading,
-            unused=self._proposed.unused,
-            call_id=item.call_id,
-            ratings=tuple(self._ratings),
-            decisions=tuple(self._decisions),
-            rehearsals=tuple(self._rehearsals),
-            outcome=item.outcome,
-            run=item.run,
-            remark=item.remark,
-            cwd=item.cwd,
-            cwd_after=item.cwd_after,
-            outputs=tuple(self._pieces),
-            left_out=self._left_out,
-            interrupted=item.interrupted,
-        )
-        if self._started is not None:
-            time, started = self._started
-            story = structs.replace(
-                story, started=time, via=started.via, confine=started.confine, timeout=started.timeout
-            )
-        return self._ended(story, undo_state)
+        found: dict[str, Any] = {name: getattr(self, name, None) for name in CommandStory.__struct_fields__}
+        for name in ("ratings", "decisions", "rehearsals", "outputs"):
+            found[name] = tuple(getattr(self, name))
+        return CommandStory(**found | {"interrupted": self.interrupted or self.is_cut_off, "undo_state": undo_state})
 
-    def _ended(self, story: CommandStory, undo_state: str) -> CommandStory:
-        if self._finished is None:
-            return story
-        result = self._finished.result
-        return structs.replace(
-            story,
-            stdout_tail=(result.stdout.head if not self._has("stdout") else "") + result.stdout.tail,
-            stderr_tail=(result.stderr.head if not self._has("stderr") else "") + result.stderr.tail,
-            stdout_dropped=result.stdout.dropped_bytes,
-            stderr_dropped=result.stderr.dropped_bytes,
-            exit_code=self._finished.exit_code,
-            signal=result.signal,
-            duration=result.duration,
-            timed_out=result.timed_out,
-            notes=result.notes,
-            job=result.job,
-            undo_id=self._finished.undo_id,
-            undo_state=undo_state,
-        )
-
-    @property
-    def undo_id(self) -> str:
-        return self._finished.undo_id if self._finished is not None else ""
-
-    def _confirmed(self, event: CommandConfirmed, time: str) -> None:
-        self._decisions.append(
-            Decision(
-                time=time,
-                decision=event.decision,
-                by=event.by,
-                command=event.command,
-                remark=event.remark,
-                word_typed=event.word_typed,
-                safety_off=event.safety_off,
-            )
-        )
-        self.weight += len(event.command) + len(event.remark)
-
-    def _rehearsed(self, event: RehearsalFinished, time: str) -> None:
-        begun = self._rehearsals.pop() if self._rehearsals and not self._rehearsals[-1].outcome else None
-        self._rehearsals.append(
-            RehearsalStory(
-                time=begun.time if begun else time,
-                command=begun.command if begun else self._state.item.proposed,
-                cwd=begun.cwd if begun else "",
-                network=begun.network if begun else False,
-                outcome=event.outcome,
-                exit_code=event.exit_code,
-                changes=event.changes,
-                totals=event.totals,
-                more=event.more,
-                not_shown=event.not_shown,
-                reason=event.reason,
-                shell=event.shell,
-            )
-        )
-        self.weight += sum(200 + len(change.diff) for change in event.changes)
-
-    def _output(self, event: CommandOutput) -> None:
-        size = len(event.data)
-        if self._kept + size > MOST_OUTPUT or len(self._pieces) >= _MOST_PIECES:
-            self._left_out += size
+    def printed(self, output: CommandOutput) -> None:
+        size = len(output.data)
+        if self.kept + size > MOST_OUTPUT or len(self.outputs) >= _MOST_PIECES:
+            self.left_out += size
             return
-        self._kept += size
+        self.kept += size
         self.weight += size
-        self._pieces.append(OutputPiece(event.stream, event.data, event.offset))
+        self.outputs.append(OutputPiece(output.stream, output.data, output.offset))
 
-    def _clear_output(self) -> None:
-        self._pieces: list[OutputPiece] = []
-        self._kept = 0
-        self._left_out = 0
+    def clear_output(self) -> None:
+        self.outputs, self.kept, self.left_out = [], 0, 0
 
-    def _has(self, stream: str) -> bool:
-        return any(piece.stream == stream for piece in self._pieces)
+    def _end(self, event: Any, result: Any) -> None:
+        super()._end(event, result)
+        for name in ("stdout", "stderr"):
+            stream = getattr(result, name)
+            head = "" if any(piece.stream == name for piece in self.outputs) else stream.head
+            setattr(self, f"{name}_tail", head + stream.tail)
+            setattr(self, f"{name}_dropped", stream.dropped_bytes)
+            self.weight += len(stream.tail)
+
+
+def command_fold(event: CommandProposed, time: str, call_id: str = "") -> CommandFold:
+    """A command that was just proposed."""
+    return CommandFold(
+        command_id=event.command_id,
+        began=time,
+        proposed=event.command,
+        origin=event.origin,
+        reason=event.reason,
+        reading=event.reading,
+        unused=event.unused,
+        call_id=call_id,
+        cwd=event.cwd,
+        cwd_after=event.cwd,
+        weight=len(event.command) + len(event.reason) + len(event.reading),
+    )
+
+
+def _told(event: Event) -> dict[str, Any]:
+    """What the event says, without whose it is."""
+    return {name: value for name, value in structs.asdict(event).items() if name != "command_id"}

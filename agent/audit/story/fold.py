@@ -28,18 +28,12 @@ from agent.recording.reader import BadLine
 def stories(records: Iterable[Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
     """What `records` tell, in order. A goal comes when it is over; one without an end, as a crash leaves it, is "interrupted".
 
-    `undone`: the state of runs that were taken back, by undo id (`taken_back`), for what the records themselves tell only later.
+    `undone`: the state of runs that were taken back, by undo id, for what the records themselves tell only later.
     """
     fold = _Fold(dict(undone or {}))
     for record in records:
         yield from fold.take(record) if isinstance(record, Record) else fold.bad(record)
     yield from fold.close()
-
-
-def taken_back(records: Iterable[Record | BadLine]) -> dict[str, str]:
-    """The state of every run that these records say was taken back or done again, by undo id."""
-    events = (record.event for record in records if isinstance(record, Record))
-    return {event.undo_id: event.state for event in events if isinstance(event, UndoFinished)}
 
 
 class _Fold:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import structs
 
-from agent.audit.story.command import CommandFold
+from agent.audit.story.command import CommandFold, command_fold
 from agent.audit.story.marks import mark_of
 from agent.audit.story.model import (
     GoalStory,
@@ -159,17 +159,17 @@ class GoalFold:
         key: str = event.command_id  # type: ignore[union-attr]  # all of OF_COMMAND have one
         if isinstance(event, CommandProposed):
             # A tool that runs a command proposes it first on its own account; the command itself has the call's id.
-            fold = CommandFold(event, time, self._call_id)
+            fold = command_fold(event, time, self._call_id)
             self._open[key] = fold
             self.add(fold, fold.weight)
             return
         known = self._open.get(key)
         if known is None:  # its proposal is missing: a log that was cut or put together
-            known = CommandFold(CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
+            known = command_fold(CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
             self._open[key] = known
             self.add(known, known.weight)
         before = known.weight
-        known.take(event, time)
+        known.apply(event, time)
         self._weight += known.weight - before
         if known.settled:
             del self._open[key]

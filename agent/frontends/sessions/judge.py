@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.audit.reclassify.judgements import Judgement
-    from agent.audit.reclassify.lines import Trouble
     from agent.audit.reclassify.ruling import Judge
-    from agent.audit.reclassify.texts import Text
+    from agent.audit.reclassify.texts import Text, Trouble
     from agent.frontends.services import Services
     from agent.policy.files import Sources
 
@@ -58,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Judge, and print a line a text (`--json`) or what has changed. Raises CoreError."""
     from agent.audit.reclassify.judgements import judgements
-    from agent.audit.reclassify.lines import Trouble
+    from agent.audit.reclassify.texts import Trouble
     from agent.audit.reclassify.workers import cores
 
     if options.jobs is not None and not 1 <= options.jobs <= _MOST_JOBS:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from agent.recording.index.line import STAMP_LENGTH, Line, as_written, kept, microseconds, real, result_of, whole
 from agent.recording.index.values import (
     COMMAND_KEPT,
     COMMANDS_KEPT,
@@ -17,14 +15,18 @@ from agent.recording.index.values import (
     Goal,
     Session,
 )
+from agent.recording.line import HEAD, STAMP_LENGTH, Line, as_written, kept, microseconds, real, whole
 
 _OF_GOALS = (b"command.output", b"assistant.message")
-_TEXT_ONLY = re.compile(
-    rb'\{"v":\d{1,4},"seq":\d{1,15},"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)","session":"[\w.-]{1,64}","run":"\w{0,64}",'
-    rb'"goal_id":"(\w{0,64})","prev":"\w{64}","type":"(%s|run\.started|run\.finished|planner\.started|tool\.\w+)"'
-    % b"|".join(_OF_GOALS)
+_PASSED_OVER = frozenset(
+    (*_OF_GOALS, b"run.started", b"run.finished", b"planner.started", b"tool.started", b"tool.finished")
 )
-_OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
+"""Types of lines that hold nothing but text or times."""
+_TRIMMED = {
+    "command.confirmed": (("command", COMMAND_KEPT), ("decision", 40), ("by", 40), ("remark", 200)),
+    "command.started": (("command", COMMAND_KEPT), ("cwd", GOAL_KEPT), ("via", 40), ("confine", 40)),
+    "command.finished": (("undo_id", 100),),
+}  # type of line -> how much is kept of its fields
 
 
 class Gatherer:
@@ -54,8 +56,8 @@ class Gatherer:
 
     def pass_over(self, line: bytes) -> bool:
         """The next line, where that is one of ours that holds nothing but text or times: it need not be read. Whether it is such a line."""
-        found = _TEXT_ONLY.match(line)
-        if found is None or not line.endswith(b"}\n"):
+        found = HEAD.match(line)
+        if found is None or found[3] not in _PASSED_OVER or not line.endswith(b"}\n"):
             return False
         session, stamp = self.session, found[1].decode()
         session.latest = max(session.latest, stamp)
@@ -175,6 +177,7 @@ class Gatherer:
                 proposed=kept(line.command, COMMAND_KEPT),
                 origin=kept(line.origin, 40) if isinstance(line.origin, str) else "",
                 cwd=kept(line.cwd, GOAL_KEPT) or goal.cwd,
+                began=line.time,
                 at=self._at(line),
             )
         )
@@ -189,42 +192,23 @@ class Gatherer:
                 return command
         return None
 
-    def _rated(self, line: Line) -> None:
-        if (command := self._command(line)) and line.report is not None:
-            command.risk = max(command.risk, RANKS.get(line.report.level, 0))
-
-    def _confirmed(self, line: Line) -> None:
-        if command := self._command(line):
-            command.outcome = _OUTCOMES.get(line.decision, kept(line.decision, 40))
-            command.by = kept(line.by, 40)
-            command.run = kept(line.command, COMMAND_KEPT) if command.outcome == "ran" else ""
-
-    def _started(self, line: Line) -> None:
-        if command := self._command(line):
-            command.run = kept(line.command, COMMAND_KEPT)
-            command.cwd = kept(line.cwd, GOAL_KEPT) or command.cwd
-            command.at = self._at(line)
-            if line.via != "rehearsal":
-                command.head = command.tail = ""
-                command.cut = False
-
-    def _output(self, line: Line) -> None:
-        if (command := self._command(line)) and isinstance(line.data, str):
-            command.add_output(line.data)
-
-    def _finished(self, line: Line) -> None:
+    def _of_command(self, line: Line) -> None:
         command = self._command(line)
         if command is None:
             return
-        if line.conflict:
-            command.outcome, command.run = "cancelled", ""
-            return
-        result = result_of(line)
-        command.exit_code = whole(line.exit_code)
-        command.duration = real(result.duration)
-        heads = "" if command.head else result.stdout.head + result.stderr.head
-        for part in (heads, result.stdout.tail, result.stderr.tail):
-            command.add_output(part)
+        for name, limit in _TRIMMED.get(line.type, ()):
+            setattr(line, name, kept(getattr(line, name), limit))
+        if line.type == "command.rated" and line.report is not None:
+            command.risk = max(command.risk, RANKS.get(line.report.level, 0))
+            line.report.level = kept(line.report.level, 10)
+        elif line.type == "command.started":
+            command.at = self._at(line)
+        elif line.type == "command.finished":
+            result = line.result
+            line.exit_code, result.duration = whole(line.exit_code), real(result.duration)
+            result.cwd_after, result.notes, result.refused = "", (), ()
+            result.job, result.signal = whole(result.job), None
+        command.take(line.type, line, line.time)
 
 
 _HANDLERS: dict[str, Any] = {
@@ -237,9 +221,9 @@ _HANDLERS: dict[str, Any] = {
     "planner.finished": Gatherer._planner_finished,
     "assistant.message": Gatherer._message,
     "command.proposed": Gatherer._proposed,
-    "command.rated": Gatherer._rated,
-    "command.confirmed": Gatherer._confirmed,
-    "command.started": Gatherer._started,
-    "command.output": Gatherer._output,
-    "command.finished": Gatherer._finished,
+    "command.rated": Gatherer._of_command,
+    "command.confirmed": Gatherer._of_command,
+    "command.started": Gatherer._of_command,
+    "command.output": Gatherer._of_command,
+    "command.finished": Gatherer._of_command,
 }

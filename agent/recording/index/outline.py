@@ -15,9 +15,9 @@ from agent.recording.disk import without_links
 from agent.recording.index.asking import Conditions
 from agent.recording.index.changes import Live
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.line import Line, microseconds, read_line
 from agent.recording.index.rows import beginning_of
 from agent.recording.index.values import GOAL_KEPT, Session
+from agent.recording.line import Line, microseconds, read_line
 from agent.recording.reader import SessionFile
 
 END_BYTES = 128 * 1024

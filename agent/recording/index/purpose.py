@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from agent.recording.disk import without_links
 from agent.recording.index.asking import is_looked_up
-from agent.recording.index.line import microseconds
+from agent.recording.line import microseconds
 from agent.recording.reader import SessionFile
 
 _LAST_BYTES = 4096

@@ -46,8 +46,8 @@ def write_goal(connection: sqlite3.Connection, session: int, goal: Goal, purpose
             _COMMAND,
             [
                 (
-                    row, place, command.command_id, command.proposed, command.run, command.origin, command.cwd, command.at,
-                    command.risk, command.outcome, command.by, command.exit_code, command.edited, command.duration,
+                    row, place, command.command_id, command.proposed, command.ran, command.origin, command.cwd, command.at,
+                    command.risk, command.outcome, command.by, command.exit_code, command.changed, command.duration,
                 )
                 for place, command in enumerate(goal.commands)
             ],
@@ -69,7 +69,7 @@ def _command_texts(goal: Goal) -> tuple[str, str]:
     texts, outputs = [], []
     room = OUTPUTS_KEPT
     for command in goal.commands:
-        texts.append(f"{command.proposed}\n{command.run}" if command.edited else command.proposed)
+        texts.append(f"{command.proposed}\n{command.ran}" if command.changed else command.proposed)
         output = command.output[: max(room, 0)]
         room -= len(output)
         outputs.append(output)

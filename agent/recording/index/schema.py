@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x41534958  # "ASIX"
 
 TABLES: dict[str, str] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.recording.index.line import kept, microseconds
+from agent.recording.lifecycle import Lifecycle
+from agent.recording.line import Line, Result, kept, microseconds
 
 GOAL_KEPT = 4_000
 COMMAND_KEPT = 10_000
@@ -20,32 +21,36 @@ RANKS = {"low": 1, "medium": 2, "high": 3}
 LEVELS = ("", "low", "medium", "high")
 
 
-class Command(Struct):
-    """One command. `at`: microseconds since the epoch; `risk`: 0 unrated, 1 low … 3 high."""
+class Command(Lifecycle):
+    """One command. `at`: microseconds since the epoch when it was proposed, or ran; `risk`: 0 unrated, 1 low … 3 high, its worst."""
 
-    command_id: str
-    proposed: str
-    origin: str = ""
-    cwd: str = ""
     at: int = 0
     risk: int = 0
-    run: str = ""
-    outcome: str = "cancelled"
-    by: str = ""
-    exit_code: int | None = None
-    duration: float = 0.0
     head: str = ""
     tail: str = ""
     cut: bool = False
 
     @property
-    def edited(self) -> bool:
-        return bool(self.run) and self.run != self.proposed
+    def ran(self) -> str:
+        """The text that ran or was about to; "" for none."""
+        return "" if self.decided and self.outcome != "ran" else self.run
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether another text ran than was proposed."""
+        return self.ran not in ("", self.proposed)
 
     @property
     def output(self) -> str:
         """The beginning and the end of what came out, both streams as they came."""
         return f"{self.head}\n…\n{self.tail[-TAIL_KEPT:]}" if self.cut else self.head + self.tail[-TAIL_KEPT:]
+
+    def clear_output(self) -> None:
+        self.head, self.tail, self.cut = "", "", False
+
+    def printed(self, output: Line) -> None:
+        if isinstance(output.data, str):
+            self.add_output(output.data)
 
     def add_output(self, data: str) -> None:
         room = HEAD_KEPT - len(self.head)
@@ -56,6 +61,12 @@ class Command(Struct):
             last = kept(data[-TAIL_KEPT:], TAIL_KEPT)
             self.cut = self.cut or len(self.tail) + len(data) > TAIL_KEPT
             self.tail = (self.tail + last)[-TAIL_KEPT:]
+
+    def _end(self, event: Line, result: Result) -> None:
+        super()._end(event, result)
+        heads = "" if self.head else result.stdout.head + result.stderr.head
+        for part in (heads, result.stdout.tail, result.stderr.tail):
+            self.add_output(part)
 
 
 class Goal(Struct):
@@ -90,7 +101,7 @@ class Goal(Struct):
 
     @property
     def edited(self) -> int:
-        return sum(command.edited for command in self.commands)
+        return sum(command.changed for command in self.commands)
 
 
 class Session(Struct):

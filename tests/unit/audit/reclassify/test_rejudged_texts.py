@@ -10,9 +10,8 @@ import pytest
 
 from agent.audit.reclassify import judgements as stream
 from agent.audit.reclassify.judgements import Judgement, judgements
-from agent.audit.reclassify.lines import Trouble
 from agent.audit.reclassify.ruling import Judge
-from agent.audit.reclassify.texts import Case, Text, Then, read_texts
+from agent.audit.reclassify.texts import Case, Text, Then, Trouble, read_texts
 from agent.audit.reclassify.workers import Workers
 from agent.policy.files import Sources
 from agent.protocol.errors import IoError, OtherError

@@ -7,7 +7,7 @@ import pytest
 
 from agent.audit.story import command as story_command
 from agent.audit.story import goal as story_goal
-from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.fold import stories
 from agent.audit.story.model import CommandStory, GoalStory, Mark, PlannerStep, SessionBegan, SessionEnded, ToolStory
 from agent.audit.story.objects import as_json, goal_object, item_object
 from agent.protocol.decisions import Level
@@ -28,7 +28,7 @@ from agent.protocol.events import (
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.recording.reader import BadLine
 from tests.support.each import each
-from tests.support.pictured_session import Session, hostile, many, pictured
+from tests.support.pictured_session import Session, hostile, many, pictured, taken_back
 
 
 def goals_of(records: object) -> list[GoalStory]:

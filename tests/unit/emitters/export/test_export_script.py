@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.fold import stories
 from agent.emitters.export.script import script, why_not
 from agent.emitters.export.script_text import comment, note, quoted, statement
 from agent.emitters.export.source import Source
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
 from tests.support.each import each
-from tests.support.pictured_session import CWD, Session, hostile, pictured
+from tests.support.pictured_session import CWD, Session, hostile, pictured, taken_back
 
 NASTY = (
     "echo 'not closed", 'echo "not closed', "cat <<END\nno end", "echo $(", "echo `", "if true", "for x in", "case x in", "{ a", "( a",

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.fold import stories
 from agent.emitters.export.html_facts import Checked
 from agent.emitters.export.html_report import html_report
 from agent.protocol.events import Record, decode, encode
 from tests.support.browser import Browser, Page, find_browser
-from tests.support.pictured_session import hostile, many, pictured
+from tests.support.pictured_session import hostile, many, pictured, taken_back
 
 SEARCH = """(async () => {
   const box = document.getElementById('search');

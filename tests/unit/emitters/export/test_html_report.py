@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.fold import stories
 from agent.audit.story.model import (
     CommandStory,
     Decision,
@@ -36,7 +36,7 @@ from agent.recording.chained_lines import Link
 from agent.recording.integrity.verify import Checked as Verified
 from agent.recording.integrity.walk import Problem
 from tests.support.each import each
-from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured
+from tests.support.pictured_session import HOSTILE_TEXT, Session, hostile, many, pictured, taken_back
 
 VOID = {"meta", "br", "input", "rect", "hr"}
 KNOWN = {

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.story.fold import stories, taken_back
+from agent.audit.story.fold import stories
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
 from agent.emitters.report import cell_width
 from agent.emitters.story.output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story.text import StoryText
 from agent.emitters.story.words import flowed, took, wrapped
 from agent.protocol.events import Origin
-from tests.support.pictured_session import hostile, pictured
+from tests.support.pictured_session import hostile, pictured, taken_back
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "story"
 SGR = re.compile(r"\x1b\[[0-9;:]*m")

@@ -15,10 +15,10 @@ from agent.recording.index import figures, listing, past
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.line import Line, read_line
 from agent.recording.index.rows import _free_row, write_goal, write_session
 from agent.recording.index.search import search
 from agent.recording.index.values import COMMANDS_KEPT, OUTPUTS_KEPT, Session
+from agent.recording.line import Line, read_line
 
 TIME = "2026-11-22T07:49:31.552971Z"
 

@@ -16,10 +16,10 @@ from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.line import microseconds, read_line
 from agent.recording.index.purpose import Purpose
 from agent.recording.index.search import search
 from agent.recording.index.values import Session
+from agent.recording.line import microseconds, read_line
 from agent.recording.reader import list_sessions
 from benchmarks.audit_logs import write_sessions
 from tests.support.session_folder import SessionFolder

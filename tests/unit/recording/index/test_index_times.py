@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from agent.recording.index.access import LogIndex
 from agent.recording.index.asking import Conditions
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.line import as_written, microseconds, read_line
 from agent.recording.index.listing import sessions
 from agent.recording.index.values import Session
+from agent.recording.line import as_written, microseconds, read_line
 
 MOMENTS = st.datetimes(min_value=datetime(1971, 1, 2), max_value=datetime(9998, 12, 30), timezones=st.just(UTC))
 OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))

@@ -1,4 +1,4 @@
-"""One line of a log as the index needs it: few fields, and whatever else a line may hold costs next to nothing. A log is hostile input."""
+"""Read a line of a log for its few fields that count: whatever else it may hold costs next to nothing. A log is hostile input."""
 
 from __future__ import annotations
 
@@ -12,15 +12,26 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+EMPTY = msgspec.Raw(b"")
 MOST_NUMBER = 2**53
 STAMP_LENGTH = 27
 _LONGEST_STAMP = 64
 
 
 class Report(Struct):
-    """A rating."""
+    """A rating; `findings` as they stand there."""
 
+    command: str = ""
     level: str = ""
+    findings: msgspec.Raw = EMPTY
+
+
+class Verdict(Struct):
+    """What policy said."""
+
+    action: str = ""
+    rule: str = ""
+    reason: str = ""
 
 
 class Usage(Struct):
@@ -29,6 +40,12 @@ class Usage(Struct):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+
+
+class Environment(Struct):
+    """What a planner was told of the machine."""
+
+    home: str = ""
 
 
 class Stream(Struct, frozen=True):
@@ -44,10 +61,17 @@ class Result(Struct):
     stdout: Stream = Stream()
     stderr: Stream = Stream()
     duration: float = 0.0
+    signal: int | None = None
+    timed_out: bool = False
+    interrupted: bool = False
+    cwd_after: str = ""
+    job: int = 0
+    notes: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class Line(Struct):
-    """The fields of all events that the index looks at; each event has some of them."""
+    """The fields of all events that readers of many logs look at; each event has some of them, under the names of `protocol.events`."""
 
     type: str = ""
     seq: int = 0
@@ -59,8 +83,11 @@ class Line(Struct):
     origin: Any = None
     cwd: str = ""
     frontend: str = ""
+    is_root: bool = False
+    environment: Environment | None = None
     planner: str = ""
     model: str = ""
+    approve: str = "ask"
     private: bool = False
     unlisted: bool = False
     status: str = ""
@@ -77,13 +104,22 @@ class Line(Struct):
     command_id: str = ""
     command: str = ""
     report: Report | None = None
+    verdict: Verdict | None = None
+    known: msgspec.Raw = EMPTY
+    stage: str = ""
     decision: str = ""
     by: str = ""
+    remark: str = ""
+    word_typed: bool = False
+    safety_off: bool = False
     via: str = ""
+    confine: str = "off"
+    timeout: float | None = None
     stream: str = ""
     data: Any = None
     result: Any = None
     conflict: bool = False
+    undo_id: str = ""
 
 
 @cache
@@ -94,36 +130,45 @@ def _decoder() -> msgspec.json.Decoder[Line]:
 def read_line(line: bytes) -> Line | None:
     """The line, None for what is no JSON object. A field of another type than ours counts as absent: newer versions may have such."""
     try:
-        return _decoder().decode(line)
+        found: Line | None = _decoder().decode(line)
     except msgspec.ValidationError:
-        return _lenient(line)
+        found = _lenient(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
+    if found is not None and found.type == "command.finished":
+        found.result = _result(found.result)
+    return found
 
 
 def _lenient(line: bytes) -> Line | None:
     try:
-        data = msgspec.json.decode(line)
+        data = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict):
         return None
     fitting: dict[str, Any] = {}
     for field in msgspec.structs.fields(Line):
         try:
             if field.name in data:
-                fitting[field.name] = msgspec.convert(data[field.name], field.type)
-        except (msgspec.ValidationError, RecursionError):
+                fitting[field.name] = msgspec.json.decode(data[field.name], type=field.type)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             continue
     return Line(**fitting)
 
 
-def result_of(line: Line) -> Result:
-    """The result of a `command.finished`."""
+def _result(data: Any) -> Result:
+    """The result of a `command.finished`; what is none of ours counts as absent."""
     try:
-        return msgspec.convert(line.result, Result)
+        return msgspec.convert(data, Result)
     except (msgspec.ValidationError, RecursionError):
         return Result()
+
+
+# The envelope as we write it, up to the type: most lines can be passed by without looking further.
+HEAD = re.compile(
+    rb'\{"v":\d{1,4},"seq":\d{1,15},"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)","session":"[\w.-]{1,64}","run":"\w{0,64}",'
+    rb'"goal_id":"(\w{0,64})",(?:"prev":"\w{64}",)?"type":"([a-z_.]{1,40})"'
+)
+"""Groups: time, goal's id, type."""
 
 
 def whole(number: int | None) -> int:

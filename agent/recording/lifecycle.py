@@ -1,0 +1,177 @@
+"""Fold what happens to one command (proposed, rated, decided, run, ended, taken back) into one value, which every reader of logs reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from agent.protocol.events import CommandProposed, Event, event_type
+from agent.protocol.messages import CommandItem
+from agent.protocol.outcomes import CommandSummary, joined
+from agent.recording.rehearsal_words import rehearsal_words
+
+_OUTCOMES = {"approved": "ran", "edited": "ran", "dry-run": "skipped"}
+
+
+class Lifecycle(Struct, kw_only=True, omit_defaults=True):
+    """One command as far as its events are read.
+
+    `outcome`: ran, skipped, declined, refused, remark, regenerate, cancelled (also: nobody decided). `run`: the text that was run, or that
+    was confirmed and not met. `began` is when it was proposed, `started` when it ran ("" if it did not). `level`: of its last rating.
+    `decided`: nobody is asked any more; after a `conflict` (what was rehearsed could not be made real) somebody is.
+    Output is for those who keep it: `printed` and `clear_output`.
+    """
+
+    command_id: str
+    proposed: str
+    origin: str = "planner"
+    reason: str = ""
+    call_id: str = ""
+    began: str = ""
+    cwd: str = ""
+    cwd_after: str = ""
+    level: str = ""
+    decided: bool = False
+    decision: str = ""
+    by: str = ""
+    word_typed: bool = False
+    safety_off: bool = False
+    outcome: str = "cancelled"
+    run: str = ""
+    remark: str = ""
+    started: str = ""
+    via: str = ""
+    confine: str = "off"
+    timeout: float | None = None
+    conflict: bool = False
+    finished: bool = False
+    exit_code: int | None = None
+    signal: int | None = None
+    duration: float = 0.0
+    timed_out: bool = False
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+    job: int = 0
+    refused: tuple[str, ...] = ()
+    undo_id: str = ""
+
+    def take(self, kind: str, event: Any, time: str = "") -> None:
+        """Apply its next event, or line of a log, whose type is called `kind`."""
+        match kind:
+            case "command.output":
+                self.printed(event)
+            case "command.rated" if event.report is not None:
+                self.level = str(event.report.level)
+            case "command.confirmed":
+                self.decided, self.conflict = True, False
+                self.decision, self.by = event.decision, event.by
+                self.word_typed, self.safety_off = event.word_typed, event.safety_off
+                self.outcome = _OUTCOMES.get(event.decision, event.decision)
+                self.run = event.command
+                self.remark = "dry run" if event.decision == "dry-run" else event.remark
+            case "command.started":
+                if event.via != "rehearsal":  # else the output of the rehearsal is the command's
+                    self.clear_output()
+                self.run, self.started = event.command, time
+                self.cwd = self.cwd_after = event.cwd or self.cwd
+                self.via, self.confine, self.timeout = event.via, event.confine, event.timeout
+                self.remark = ""
+            case "rehearsal.started":
+                self.clear_output()
+            case "command.finished" if event.conflict:  # nothing was done, and the person is asked again
+                self.decided, self.conflict = False, True
+                self.outcome, self.run, self.started = "cancelled", "", ""
+                self.via, self.confine, self.timeout = "", "off", None
+                self.cwd_after = self.cwd
+            case "command.finished":
+                self._end(event, event.result)
+
+    def printed(self, output: Any) -> None:
+        """Keep what it printed, where that is wanted."""
+
+    def clear_output(self) -> None:
+        """Forget what it printed: it begins anew."""
+
+    def _end(self, event: Any, result: Any) -> None:
+        self.finished = True
+        self.exit_code, self.undo_id = event.exit_code, event.undo_id
+        self.signal, self.duration, self.job = result.signal, result.duration, result.job
+        self.timed_out, self.interrupted = result.timed_out, result.interrupted
+        self.cwd_after = result.cwd_after or self.cwd
+        self.notes, self.refused = result.notes, result.refused
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether nothing more is to come. A tool's wish to write a file never starts as a command."""
+        return self.finished or (self.decided and (self.outcome != "ran" or self.origin == "tool"))
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Tell whether it ran, or was about to, and its ending is missing."""
+        return not self.settled and self.outcome == "ran"
+
+    @property
+    def edited(self) -> bool:
+        return bool(self.run) and self.run != self.proposed
+
+
+class HistoryCommand(Lifecycle):
+    """A command as the planner is told of it: with all of its recorded output, and what a rehearsal showed if it did not run after that."""
+
+    stdout: str = ""
+    stderr: str = ""
+    stdout_dropped: int = 0
+    stderr_dropped: int = 0
+    rehearsal: str = ""
+
+    def apply(self, event: Event) -> None:
+        """Apply its next event."""
+        kind = event_type(event)
+        if kind == "rehearsal.finished":
+            self.rehearsal = rehearsal_words(event)  # type: ignore[arg-type]  # by its type's name
+        elif kind in (
+            "command.rated",
+            "command.started",
+        ):  # a rehearsal before it was of another text or rating, or was made real
+            self.rehearsal = ""
+        self.take(kind, event)
+
+    def printed(self, output: Any) -> None:
+        setattr(self, output.stream, getattr(self, output.stream) + output.data)
+
+    def clear_output(self) -> None:
+        self.stdout = self.stderr = ""
+
+    def _end(self, event: Any, result: Any) -> None:
+        super()._end(event, result)
+        for name in ("stdout", "stderr"):
+            stream = getattr(result, name)
+            setattr(self, name, joined(structs.replace(stream, head=getattr(self, name) or stream.head)))
+            setattr(self, f"{name}_dropped", stream.dropped_bytes)
+
+    @property
+    def item(self) -> CommandItem:
+        """The command in the history of the planner; one whose ending is missing counts as interrupted."""
+        found = {name: getattr(self, name) for name in CommandItem.__struct_fields__}
+        return CommandItem(**found | {"level": self.level or "low", "interrupted": self.interrupted or self.is_cut_off})
+
+
+def history_command(event: CommandProposed, call_id: str = "") -> HistoryCommand:
+    """A command that was just proposed."""
+    return HistoryCommand(
+        command_id=event.command_id,
+        proposed=event.command,
+        origin=event.origin,
+        cwd=event.cwd,
+        cwd_after=event.cwd,
+        reason=event.reason,
+        call_id=call_id,
+    )
+
+
+def summary_of(item: CommandItem) -> CommandSummary:
+    """What a goal's summary keeps of one item of the history; the engine and the fold must agree on it."""
+    names = CommandSummary.__struct_fields__
+    found = {name: getattr(item, name) for name in names if name not in ("risk", "edited")}
+    return CommandSummary(**found, risk=item.level, edited=bool(item.run) and item.run != item.proposed)

@@ -1,0 +1,134 @@
+"""What became of a command is the same for whoever tells it: history, story, index, import, SQL, replay and judge."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.audit.importing.run import import_sessions
+from agent.audit.importing.store import open_store
+from agent.audit.reclassify.texts import Trouble, read_texts
+from agent.audit.replay.steps import steps
+from agent.audit.sql.database import LogDatabase
+from agent.audit.sql.sources import find_sources
+from agent.audit.story.fold import stories
+from agent.audit.story.model import CommandStory, GoalStory
+from agent.protocol.decisions import Level
+from agent.protocol.events import CommandFinished, CommandStarted, encode
+from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from agent.recording.fold import goals
+from agent.recording.index.access import LogIndex
+from agent.recording.reader import list_sessions, read_records
+from tests.support.pictured_session import CWD, Session
+
+NO_PERSON = ("refused", "dry-run")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log with a command for every fate."""
+    made = Session()
+    made.begin_goal("all that can become of a command")
+    _run(made, "ls", 0)
+    _run(made, "false", 1)
+    key = made.propose("rm -rf build", Level.HIGH)
+    made.rate(key, "rm -r build", Level.MEDIUM, stage="edited")
+    made.confirm(key, "rm -r build", "edited")
+    made.run(key, "rm -r build", undo="u1")
+    for decision in ("skipped", "declined", "cancelled", "remark", "regenerate", *NO_PERSON):
+        by = "policy" if decision in NO_PERSON else "person"
+        made.confirm(made.propose(f"{decision} this"), "", decision, by=by, remark="a remark")
+    made.confirm(made.propose("sudo reboot", Level.HIGH), "sudo reboot", "declined")
+    made.propose("never decided")
+    made.confirm(made.propose("confirmed, then the log ends"), "confirmed, then the log ends")
+    for again in (False, True):
+        _conflict(made, f"touch {again}", again=again)
+    key = made.propose("sleep 99")
+    made.confirm(key, "sleep 99")
+    made.add(CommandStarted(command_id=key, command="sleep 99", cwd=CWD))
+    path = tmp_path_factory.mktemp("logs")
+    (path / "2026-03-14-pictured-1.jsonl").write_bytes(b"".join(map(encode, made.records)))
+    return path
+
+
+def _run(made: Session, command: str, code: int) -> None:
+    key = made.propose(command)
+    made.confirm(key, command, by="approve-mode")
+    made.run(key, command, code=code)
+
+
+def _conflict(made: Session, command: str, *, again: bool) -> None:
+    key = made.propose(command)
+    made.confirm(key, command)
+    made.add(CommandStarted(command_id=key, command=command, cwd=CWD, via="rehearsal"))
+    gone = ExecutionResult(exit_code=126, stderr=CapturedStream(tail="files were changed"))
+    made.add(CommandFinished(command_id=key, exit_code=126, result=gone, conflict=True))
+    if again:
+        made.confirm(key, command)
+        made.run(key, command)
+
+
+Fate = tuple[str, str, int | None]
+"""Proposed, the text that ran ("" for none), exit code (None: it did not end)."""
+
+
+def told_by_story(folder: Path) -> list[Fate]:
+    items = stories(read_records(list_sessions(str(folder))[0]))
+    told = [command for goal in items if isinstance(goal, GoalStory) for command in goal.commands]
+    return [(each.proposed, each.run if each.outcome == "ran" else "", each.exit_code) for each in told]
+
+
+def told_by_history(folder: Path) -> list[Fate]:
+    (goal,) = goals(read_records(list_sessions(str(folder))[0]))
+    return [(each.proposed, each.run if each.outcome == "ran" else "", each.exit_code) for each in goal.commands]
+
+
+def told_by_index(folder: Path) -> list[Fate]:
+    with LogIndex(str(folder), "") as index:
+        query = "SELECT proposed, run, exit_code FROM commands ORDER BY place"
+        return index.ask(lambda database: database.connection.execute(query).fetchall())
+
+
+def told_by_import(folder: Path, path: Path) -> list[Fate]:
+    store = open_store(str(path))
+    import_sessions(store, [(session, "here") for session in list_sessions(str(folder))], [str(folder)])
+    store.close()
+    return (
+        sqlite3.connect(path)
+        .execute("SELECT proposed, coalesce(run, ''), exit_code FROM commands ORDER BY time")
+        .fetchall()
+    )
+
+
+def told_by_sql(folder: Path) -> list[Fate]:
+    pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
+    with LogDatabase(find_sources([str(folder)], default="", here="here")) as database:
+        return list(database.ask("SELECT proposed, coalesce(run, ''), exit_code FROM commands ORDER BY time").rows())
+
+
+def test_every_reader_tells_the_same(folder: Path, tmp_path: Path) -> None:
+    told = told_by_story(folder)
+    assert ("rm -rf build", "rm -r build", 0) in told and ("touch True", "touch True", 0) in told
+    assert ("touch False", "", None) in told and ("sleep 99", "sleep 99", None) in told
+    assert told == told_by_history(folder)
+    assert told == told_by_index(folder)
+    met = [fate if fate[0] != "confirmed, then the log ends" else (fate[0], "", None) for fate in told]
+    assert told_by_import(folder, tmp_path / "audit.db") == met  # tables have only what was started
+    assert told_by_sql(folder) == met
+
+
+def test_what_is_run_again_and_what_is_judged(folder: Path) -> None:
+    told = told_by_story(folder)
+    session = list_sessions(str(folder))[0]
+    again = [step.command for step in steps(read_records(session)) if not step.left_out]
+    assert again == [run for _, run, code in told if code is not None]
+    judged: dict[str, Any] = {text.command_id: text.then for text in read_texts(session.files, Trouble())}
+    commands = [
+        each for goal in stories(read_records(session)) if isinstance(goal, GoalStory) for each in goal.commands
+    ]
+    for command in commands:
+        assert (isinstance(command, CommandStory) and command.decision is None) or judged[command.command_id].by
+        assert judged[command.command_id].ran == (command.ran or command.proposed == "touch False")
