@@ -287,6 +287,6 @@ def _private_append(path: str) -> Any:
 
 
 def _normal_form(command: str) -> tuple[str, ...]:
-    from agent.risk.normal_form import normal_form
+    from agent.risk.reader.normal_form import normal_form
 
     return normal_form(command)

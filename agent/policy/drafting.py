@@ -93,8 +93,7 @@ def drafts(report: RiskReport, index: int, place: Place) -> list[Rule]:
 def verb_count(reading: Reading) -> int:
     """How many of the operands are sub-command words, as the knowledge tables have it."""
     from agent.risk.reader.words import Word
-    from agent.risk.tables.effects import choose_case
-    from agent.risk.tables.options import Args
+    from agent.risk.tables.options import Args, choose_case
     from agent.risk.tables.store import program as find_program
 
     table = find_program(reading.name)

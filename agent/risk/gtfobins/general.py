@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
+from agent.risk.invocations.environment import from_elsewhere, is_trusted
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
@@ -73,11 +75,20 @@ def path(walker: Walker, invocation: Invocation, word: Word) -> None:
         file(walker, invocation, word)
 
 
+def load(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Code from a file or a folder: high where others could have put it there."""
+    if word.text and not is_trusted(walker, word.text):
+        loaded(walker, invocation, word, "loads code from {targets}")
+
+
+def loaded(walker: Walker, invocation: Invocation, word: Word, reason: str, *, in_temp: bool = False) -> None:
+    level = Level.HIGH if from_elsewhere(walker, word, [word.text]) and not in_temp else None
+    walker.add("run", [word], invocation.place, level=level, reason=reason, rule="escape.load")
+
+
 def library(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Machine code or a module from a file; a bare name is looked up where such things are installed."""
     if "/" in word.text or word.text.endswith((".so", ".dylib")) or not word.known:
-        from agent.risk.gtfobins.loaders import load
-
         load(walker, invocation, word)
 
 

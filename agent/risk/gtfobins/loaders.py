@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
-from agent.risk.gtfobins.general import Kind, library, runs, shell_text
+from agent.risk.gtfobins.general import Kind, library, load, loaded, runs, shell_text
+from agent.risk.invocations.environment import is_trusted
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import Word
-from agent.risk.shell.environment import from_elsewhere, is_trusted
 from agent.risk.tables.options import split_args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 _DATA = (".yml", ".yaml", ".ini", ".json", ".toml", ".cfg")
 
 
-def load(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """Code from a file or a folder: high where others could have put it there."""
-    if word.text and not is_trusted(walker, word.text):
-        _loaded(walker, invocation, word, "loads code from {targets}")
-
-
 def own(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Settings that can name programs to run: fine where they are the system's or the person's own."""
     text = re.sub(r"^(?:sql|dbm|file):", "", word.text)
@@ -33,12 +26,7 @@ def own(walker: Walker, invocation: Invocation, word: Word) -> None:
     if word.text.lower() not in ("", "none") and not is_trusted(walker, word.text):
         where = absolute(word.text, walker.state.cwd)
         in_temp = not word.taint and walker.rater.scopes.public(where) and where not in walker.downloads
-        _loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
-
-
-def _loaded(walker: Walker, invocation: Invocation, word: Word, reason: str, *, in_temp: bool = False) -> None:
-    level = Level.HIGH if from_elsewhere(walker, word, [word.text]) and not in_temp else None
-    walker.add("run", [word], invocation.place, level=level, reason=reason, rule="escape.load")
+        loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
 
 
 def does(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -10,6 +10,7 @@ from agent.protocol.decisions import Level
 from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files
 from agent.risk.inline.kills import judge_kills
 from agent.risk.inline.limits import first
+from agent.risk.inline.origins import feed_findings
 from agent.risk.inline.patterns import patterns
 from agent.risk.inline.programs import starts_programs, suspect_text
 from agent.risk.inline.reading import Reading
@@ -156,8 +157,6 @@ _RUNS_INPUT = (
 
 def _runs_input(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
     """`eval(input())`: what comes in is code, of this language or of the shell."""
-    from agent.risk.invocations.interpreters import feed_findings
-
     if invocation.stdin is None or re.search(_RUNS_INPUT, code) is None:
         return
     text, taint = invocation.stdin

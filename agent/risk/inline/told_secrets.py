@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.risk.shell.state import origin
+from agent.risk.reader.words import origin
 from agent.text.lazy_pattern import LazyPattern
 
 _ASKED = LazyPattern(

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from agent.risk.inline.origins import feed_findings, judge_code
 from agent.risk.invocations.wildcard_options import matched_names
 from agent.risk.invocations.written_code import judge_loaded
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
-from agent.risk.shell.builtins import judge_code
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
@@ -25,8 +25,6 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if len(invocation.words) == 2 and invocation.stdin is None and invocation.words[1].text in ("--version", "--help"):
         return None, ""
     if invocation.words[0].text.rpartition("/")[2] in ("pwsh", "powershell", "pwsh-preview"):
-        from agent.risk.programs.powershell import powershell
-
         return powershell(walker, invocation)
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":
@@ -53,6 +51,43 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.operands and not args.has("-s"):
         return script_file(walker, invocation, args.operands[0])
     return feed_shell(walker, invocation)
+
+
+def powershell(walker: Walker, invocation: Invocation) -> Output:
+    """`pwsh -Command code`, `-EncodedCommand base64`, `-File script`, code on standard input, or an interactive one."""
+    from agent.risk.inline.powershell import decoded, judge_cmdlets
+
+    words = invocation.words[1:]
+    index = 0
+    while index < len(words):
+        option = words[index].text.lower().lstrip("-/") if words[index].text[:1] in "-/" else ""
+        following = words[index + 1 :]
+        if not option or words[index].text == "-":
+            break
+        if option in ("version", "help", "?", "h", "v"):
+            return None, ""
+        if "encodedcommand".startswith(option) or option == "ec":
+            walker.add("run-decoded", [], invocation.place)
+            judge_cmdlets(walker, invocation, decoded(following[0].text) if following else "")
+            return None, ""
+        if "command".startswith(option) or option == "commandwithargs":
+            judge_cmdlets(walker, invocation, " ".join(word.text for word in following))
+            return None, ""
+        if "file".startswith(option) and following:
+            return script_file(walker, invocation, following[0])
+        index += 1 if option.startswith(("no", "sta", "mta", "inter", "login", "l")) else 2
+    if index < len(words) and words[index].text != "-":
+        rest = words[index:]
+        if rest[0].text.endswith(".ps1"):
+            return script_file(walker, invocation, rest[0])
+        judge_cmdlets(walker, invocation, " ".join(word.text for word in rest))
+    elif invocation.stdin is not None:
+        if "net" in invocation.stdin[1]:
+            walker.add("run-remote", [], invocation.place)
+        judge_cmdlets(walker, invocation, invocation.stdin[0] or UNKNOWN)
+    else:
+        open_shell(walker, invocation)
+    return None, ""
 
 
 def fetched(walker: Walker, invocation: Invocation, word: Word) -> bool:
@@ -153,21 +188,6 @@ def _odd_carrier(walker: Walker) -> str:
         if table is not None and table.handler and not table.handler.startswith(_CARRIERS):
             return name
     return ""
-
-
-def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:
-    """Where does code on stdin come from?"""
-    if "socket" in taint:
-        walker.add("reverse-shell", [], invocation.place)
-    elif "net" in taint:
-        walker.add("run-remote", [], invocation.place)
-    elif "opaque" in taint:
-        walker.add("run-decoded", [], invocation.place)
-    elif text is None or UNKNOWN in text:
-        if "file" in taint:
-            walker.add("run", [Word("code from a file", *invocation.place)], invocation.place, rule="run.stdin")
-        else:
-            walker.add("run-opaque", [], invocation.place)
 
 
 def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, ProgramRun
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import Word
-from agent.risk.shell.state import Value
 from agent.risk.tables.levels import MAX_SHOWN, show
+
+if TYPE_CHECKING:
+    from agent.risk.shell.state import Value
 
 MAX_PROGRAMS = 400
 MAX_WORDS = 100

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import judge_served
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import Word
-from agent.risk.shell.lists import several
+from agent.risk.reader.words import Word, several
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import NUL, UNKNOWN, Word, decode_printf, join_taint, one_word
-from agent.risk.tables.effects import may_be_command
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.scopes import absolute
-from agent.risk.tables.store import Program
+from agent.risk.tables.store import Program, may_be_command
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -147,7 +146,7 @@ def _with_variables(
         own.append((name, words[0].part(value)))
         words = words[1:]
     if own:
-        from agent.risk.shell.environment import judge_environment
+        from agent.risk.invocations.environment import judge_environment
 
         judge_environment(walker, own, invocation.place, elevated=elevated or invocation.elevated)
     return words, [*invocation.environment, *own]

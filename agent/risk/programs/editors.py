@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.invocations.interpreters import feed_findings, program_file
+from agent.risk.inline.origins import feed_findings
+from agent.risk.invocations.interpreters import program_file
 from agent.risk.programs.ex_commands import ExScript, read_ex, read_script
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word

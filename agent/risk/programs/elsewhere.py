@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.environment import from_elsewhere
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.shell.environment import from_elsewhere
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.interpreters import feed_findings
+from agent.risk.inline.origins import feed_findings
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
 

@@ -97,3 +97,34 @@ def runs_only(text: str, programs: Container[str]) -> bool:
     """Whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
     name = text.split(maxsplit=1)[0].rpartition("/")[2] if text.strip() else ""
     return name in programs and _MORE_THAN_ARGUMENTS.search(text) is None
+
+
+_LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))
+
+
+def several(word: Word) -> bool:
+    """Whether an argument as written may be more than one when the program gets it."""
+    if word.quoted or word.taint == NUMBER:
+        return False
+    return word.glob or not _LISTS.isdisjoint(word.taint.split())
+
+
+_SECRETS = frozenset(
+    ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "CREDENTIALS", "PAT", "PASS")
+)
+
+
+_KEYS = frozenset(("API", "ACCESS", "PRIVATE", "SECRET", "ENCRYPTION", "SIGNING", "MASTER"))
+
+
+_ABOUT = frozenset(("COUNT", "URL", "FILE", "PATH", "NAME", "TYPE", "LENGTH", "ID", "TTL", "DIR", "HEADER"))
+
+
+def origin(name: str) -> str:
+    """The taint of a variable from the environment: "credential" where its name says that it is secret."""
+    words = name.upper().split("_")
+    secret = not _SECRETS.isdisjoint(words) or ("KEY" in words and not _KEYS.isdisjoint(words))
+    return "var credential" if secret and words[-1] not in _ABOUT else "var"
+
+
+HISTORY_VARIABLES = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))

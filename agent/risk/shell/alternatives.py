@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import MAX_FIELDS, NUMBER, UNKNOWN, Word, join_taint
-from agent.risk.tables.effects import may_be_command
+from agent.risk.tables.store import may_be_command
 from agent.risk.tables.store import program as find_program
 
 if TYPE_CHECKING:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.tree import Assignment
-from agent.risk.reader.words import UNKNOWN, Word, bounded, join_taint
+from agent.risk.reader.words import Word, bounded, join_taint
 from agent.risk.shell.state import Value
 from agent.risk.tables.scopes import absolute
-from agent.risk.tables.standard_folders import begins_elsewhere
+from agent.risk.tables.standard_folders import begins_elsewhere, relative_entry
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 Assigned = tuple[str, Word, Assignment]
-HISTORY_VARIABLES = frozenset(("HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE"))
 
 
 def evaluate_assignments(walker: Walker, nodes: list[Assignment], place: tuple[int, int]) -> list[Assigned]:
@@ -92,7 +91,7 @@ def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) 
         if name.islower() or not is_usual(name):
             return
         exported.add(name)
-    from agent.risk.shell.environment import judge_environment
+    from agent.risk.invocations.environment import judge_environment
 
     judge_environment(walker, [(name, word)], place)
 
@@ -108,11 +107,6 @@ def _path(walker: Walker, word: Word) -> None:
     """PATH changes what a name means, unless only absolute folders come behind the old value."""
     if begins_elsewhere(word.text, walker.rater.scopes) or relative_entry(word):
         walker.state.path_changed = True
-
-
-def relative_entry(word: Word) -> bool:
-    """Whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
-    return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))
 
 
 def others_may_change(walker: Walker, path: str) -> bool:

@@ -8,9 +8,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.inline.origins import judge_code
 from agent.risk.reader.invocation import Invocation, Output
-from agent.risk.reader.words import NUL, NUMBER, UNKNOWN, Word, bounded, is_name, join_taint
-from agent.risk.shell.assignments import HISTORY_VARIABLES, keep_special
+from agent.risk.reader.words import HISTORY_VARIABLES, NUL, NUMBER, UNKNOWN, Word, bounded, join_taint
+from agent.risk.shell.assignments import keep_special
 from agent.risk.shell.hidden_code import judge_hidden
 from agent.risk.shell.state import Value, elements
 from agent.risk.tables.scopes import absolute
@@ -154,21 +155,6 @@ def _eval(walker: Walker, invocation: Invocation) -> Output:
     if UNKNOWN in text and not text.strip().strip(UNKNOWN):
         return None, taint
     return walker.script(text, invocation.place, invocation, invocation.stdin, same_shell=True)
-
-
-def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
-    """Shell code with unknown parts: where do they come from?"""
-    if "net" in taint:
-        walker.add("run-remote", [], invocation.place)
-    elif "opaque" in taint:
-        walker.add("run-decoded", [], invocation.place)
-    elif UNKNOWN in text or is_name(taint):
-        if "shellenv" in taint:
-            walker.add("run", [Word("set-up code of a known program", *invocation.place)], invocation.place)
-        elif text.lstrip().startswith(UNKNOWN) or "input" in taint:
-            walker.add("run-opaque", [], invocation.place)
-        else:
-            walker.add("run", [], invocation.place, reason="runs shell code with unknown parts")
 
 
 def _source(walker: Walker, invocation: Invocation) -> Output:

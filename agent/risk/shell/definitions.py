@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.invocations.judge import judge
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.tree import Function
 from agent.risk.shell import builtins as shell_builtins
+from agent.risk.shell.judge import judge
 from agent.risk.shell.state import ProgramFile
 from agent.risk.tables.store import program as find_program
 

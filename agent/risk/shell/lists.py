@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
 from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import NUMBER, UNKNOWN, Word
+from agent.risk.reader.words import NUMBER, UNKNOWN, several
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _CHANGES = frozenset(
     ("write", "create", "append", "modify", "move", "copy-to", "extract", "delete", "run", "run-opaque")
 )
-_LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))
 _OPTIONS_FROM = frozenset(("file", "net", "opaque", "listed"))
 _LANGUAGES = frozenset(("sed", "find", "awk"))  # whose tables do not name the options and operands that run
 # Sub-commands of git of which no option writes a file, runs anything or throws something away.
@@ -25,13 +24,6 @@ _GIT_TAKES_NAMES = frozenset(
      "merge-base", "name-rev", "show-ref", "cherry", "commit", "show-branch", "verify-commit", "check-mailmap", "count-objects")
 )  # fmt: skip
 _CARRIERS = frozenset(("xargs", "parallel"))
-
-
-def several(word: Word) -> bool:
-    """Whether an argument as written may be more than one when the program gets it."""
-    if word.quoted or word.taint == NUMBER:
-        return False
-    return word.glob or not _LISTS.isdisjoint(word.taint.split())
 
 
 def judge_lists(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from agent.risk.reader.budget import Work
 from agent.risk.reader.cursor import BudgetError
-from agent.risk.reader.words import MAX_VALUE, NUMBER, UNKNOWN, UNKNOWN_VARIABLE, join_taint
+from agent.risk.reader.words import MAX_VALUE, NUMBER, UNKNOWN, UNKNOWN_VARIABLE, join_taint, origin
 from agent.risk.shell.braces import edit_value
 from agent.risk.shell.marks import BREAK, HIDE, PLAIN_AFTER, SHOW, either, spread
-from agent.risk.shell.state import Judge, State, Value, known_variable, origin, unjudged
+from agent.risk.shell.state import Judge, State, Value, known_variable, unjudged
 
 if TYPE_CHECKING:
     from agent.risk.reader.tree import Part

@@ -189,7 +189,7 @@ class Session:
 
     def _judge_settings(self, walker: Walker, name: str, invocation: Invocation) -> None:
         """Variables that name code to run, as far as this program would read them."""
-        from agent.risk.invocations.obeyed_variables import judge_earlier
+        from agent.risk.shell.obeyed_variables import judge_earlier
 
         for variable in judge_earlier(walker, name, invocation, self.exports):
             reason = f"{variable} was changed earlier in this session, and makes programs run something else"

@@ -154,20 +154,6 @@ def either_way(old: dict[str, Value], new: dict[str, Value], *, unset: bool = Fa
     return result
 
 
-_SECRETS = frozenset(
-    ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIAL", "CREDENTIALS", "PAT", "PASS")
-)
-_KEYS = frozenset(("API", "ACCESS", "PRIVATE", "SECRET", "ENCRYPTION", "SIGNING", "MASTER"))
-_ABOUT = frozenset(("COUNT", "URL", "FILE", "PATH", "NAME", "TYPE", "LENGTH", "ID", "TTL", "DIR", "HEADER"))
-
-
-def origin(name: str) -> str:
-    """The taint of a variable from the environment: "credential" where its name says that it is secret."""
-    words = name.upper().split("_")
-    secret = not _SECRETS.isdisjoint(words) or ("KEY" in words and not _KEYS.isdisjoint(words))
-    return "var credential" if secret and words[-1] not in _ABOUT else "var"
-
-
 def known_variable(name: str, state: State) -> Value | None:
     """Variables whose value a shell gives."""
     if name == "HOME":

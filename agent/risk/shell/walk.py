@@ -351,7 +351,7 @@ class Walker:
             invocation.remote = self.outer.remote
             invocation.elevated = self.outer.elevated
         if environment:
-            from agent.risk.shell.environment import judge_environment
+            from agent.risk.invocations.environment import judge_environment
 
             own = [(name, word) for name, word, _ in environment]
             judge_environment(self, own, place, elevated=invocation.elevated)

@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from agent.compiled import keep
-from agent.risk.gtfobins.options import LANGUAGES, kinds
 from agent.risk.tables.help import COMPILED_HELP, ProgramHelp
 from agent.risk.tables.names import BEGINNING, COMPILED_NAMES, build_names
 from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program
@@ -241,12 +240,9 @@ def build() -> bytes:
 
 
 def compile_ways(rows: list[tuple[str, dict[str, str]]]) -> dict[str, str]:
-    """What each program is told to run or load, as pairs of option and kind. Raises ValueError for a kind without a judge."""
-    known = {*kinds(), *LANGUAGES}
+    """What each program is told to run or load, as pairs of option and kind."""
     found: dict[str, list[str]] = {}
     for names, row in rows:
-        if unknown := set(row) - known:
-            raise ValueError(f"{names}: unknown kind {', '.join(sorted(unknown))}")
         pairs = [f"{option}:{kind}" for kind, options in row.items() for option in options.split() or [""]]
         for name in names.split():
             found.setdefault(name, []).extend(pairs)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext
-from agent.risk.known_facts import also_at, weigh, weigh_repository
 from agent.risk.reader.words import UNKNOWN, UNKNOWN_VARIABLE, Word
+from agent.risk.tables.known_facts import also_at, weigh, weigh_repository
 from agent.risk.tables.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes, absolute
 from agent.risk.tables.store import level_row
 from agent.risk.tables.wholes import WHOLE_KINDS, whole_places

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agent.risk.reader.words import Word
-from agent.risk.tables.store import Program
+from agent.risk.tables.store import CaseRule, Program, level_row
 
 
 class Args:
@@ -144,3 +144,69 @@ def spelled_out(name: str, texts: Sequence[str]) -> list[tuple[str, int]] | None
             found.append((texts[following], following))
             following += 1
     return [*found, *((text, index) for index, text in enumerate(texts[following:], following))]
+
+
+def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
+    """The rule for the sub-command: most words that it names, then most words, then one with options, then the worst."""
+    if not table.cases or not args.operands:
+        return None, 0
+    verbs = [word.text for word in args.operands[:5]]
+    best: CaseRule | None = None
+    best_key = (-1, -1, -1, -1)
+    for first in (verbs[0], "*"):
+        for rule in table.cases.get(first, ()):
+            size = len(rule.verbs)
+            if size > len(verbs) or any(a not in (b, "*") for a, b in zip(rule.verbs[1:], verbs[1:], strict=False)):
+                continue
+            if not matches_options(rule, args):
+                continue
+            if rule.effect == "dry":
+                return CaseRule(rule.verbs, rule.options, "none", ""), size
+            named = size - rule.verbs.count("*")
+            key = (named, size, 1 if rule.options else 0, _badness(rule))
+            if key > best_key:
+                best, best_key = rule, key
+    return best, len(best.verbs) if best is not None else 0
+
+
+def matches_options(rule: CaseRule, args: Args) -> bool:
+    """Whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
+    for group in rule.options:
+        for option in group:
+            name, equals, value = option.partition("=")
+            if name[0] == "^":
+                if any(word.text.startswith(name[1:]) for word in args.operands):
+                    break
+            elif equals:
+                if any(word.text == value for word in args.values(name)):
+                    break
+            elif name in args.names:
+                break
+        else:
+            return False
+    return True
+
+
+def _badness(rule: CaseRule) -> int:
+    if rule.level:
+        return ("low", "medium", "high").index(rule.level)
+    return {"L": 0, "M": 1, "H": 2}.get(level_row(rule.effect).level, 1)
+
+
+def operand_roles(table: Program, args: Args) -> list[tuple[str, list[Word]]]:
+    """Roles of operands in order, each with its words; the one with a star takes all that is left over."""
+    roles = list(table.operands)
+    words = args.operands
+    if table.drop_first and not args.names.isdisjoint(table.drop_first):
+        roles = roles[1:]
+    if not words or not roles:
+        return []
+    star = next((index for index, role in enumerate(roles) if role.endswith("*")), -1)
+    if star < 0 or len(words) < len(roles):
+        return [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
+    tail = len(roles) - star - 1
+    groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
+    groups.append((roles[star][:-1], words[star : len(words) - tail]))
+    if tail:
+        groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
+    return groups

@@ -8,6 +8,7 @@ from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.scopes import absolute
 
 if TYPE_CHECKING:
+    from agent.risk.reader.words import Word
     from agent.risk.tables.scopes import Scopes
 
 STANDARD_FOLDERS = frozenset(
@@ -70,3 +71,8 @@ def doubtful_folder(path: str, scopes: Scopes) -> tuple[str | None, bool]:
         if first and scope != "system" and not folder.rstrip("/").endswith("bin"):
             return folder, first
     return None, first
+
+
+def relative_entry(word: Word) -> bool:
+    """Whether a PATH has a folder in it that depends on where one stands. An empty entry is the current folder."""
+    return any(not entry.startswith(("/", "~", UNKNOWN)) for entry in word.text.split(":"))

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from agent import compiled
+
+if TYPE_CHECKING:
+    from agent.risk.reader.words import Word
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "knowledge")
 COMPILED = os.path.join(os.path.dirname(FOLDER), "_programs.msgpack")
@@ -145,3 +149,15 @@ def program_names() -> tuple[str, ...]:
     """All names that mean a program, those of groups' members among them."""
     lines = [line for group in store().aliases.values() for line in group.split("\n")[1:-1]]
     return (*store().programs, *(line.partition("\t")[0] for line in lines))
+
+
+# Programs whose names are far more often what another program is to do.
+_RATHER_VERBS = frozenset(
+    ("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop")
+)
+
+
+def may_be_command(word: Word) -> bool:
+    """Whether an argument could be the program that another one is to run."""
+    name = word.text.rpartition("/")[2]
+    return name not in _RATHER_VERBS and program(name) is not None

@@ -5,8 +5,8 @@ A policy's floor stands on this, so it says nothing about a part of such a place
 
 from __future__ import annotations
 
-from agent.risk.known_facts import Facts
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.known_facts import Facts
 from agent.risk.tables.scopes import PSEUDO_HOME, absolute
 from agent.text.lazy_pattern import LazyPattern
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.options import judge_gtfobins
+from agent.risk.inline.origins import feed_findings
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.given_names import NAMING, keep_names, real_program
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, secrets_stored
@@ -20,15 +21,15 @@ from agent.risk.reader.budget import WRAPPER
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.shell import builtins as shell_builtins
+from agent.risk.shell.effects import apply_table, asks_for_help, judge_evaluation, judge_sources
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
 from agent.risk.tables.dry_options import leave_own, runs_to_tell
-from agent.risk.tables.effects import apply_table, asks_for_help, judge_evaluation, judge_sources, may_be_command
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.standard_folders import STANDARD_FOLDERS, opens_in_front
-from agent.risk.tables.store import Program
+from agent.risk.tables.store import Program, may_be_command
 from agent.risk.tables.store import program as find_program
 from agent.risk.tables.sub_command_readings import without_first_options
 from agent.risk.tables.telling_options import judge_telling_options
@@ -120,7 +121,7 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
     if walker.session is not None:
         walker.session.judge_program(walker, name, invocation)
     if invocation.environment or walker.state.exported:
-        from agent.risk.invocations.obeyed_variables import judge_started
+        from agent.risk.shell.obeyed_variables import judge_started
 
         judge_started(walker, name, invocation)
     if walker.rater.context.facts:
@@ -170,8 +171,6 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
             )
             written = walker.files.read(word, invocation.cwd)
             if written is not None:
-                from agent.risk.invocations.interpreters import feed_findings
-
                 feed_findings(walker, invocation, *written)
                 walker.script(written[0] or "", invocation.place, invocation, invocation.stdin)
             if find_program(base) is None:
@@ -205,8 +204,6 @@ def _judge_found(walker: Walker, invocation: Invocation) -> None:
     word = invocation.words[0]
     for path, (text, taint) in list(walker.files.written().items()):
         if path.endswith(f"/{word.text}"):
-            from agent.risk.invocations.interpreters import feed_findings
-
             feed_findings(walker, invocation, text, taint)
             walker.script(text or "", invocation.place, invocation, invocation.stdin)
     known = find_program(word.text)

@@ -13,7 +13,7 @@ from agent.risk.classifier import classify
 from tests.support.each import each
 
 P = "/home/me/p"
-CORPUS = Path(__file__).parents[2] / "risk_corpus.jsonl"
+CORPUS = Path(__file__).parents[3] / "risk_corpus.jsonl"
 COMMANDS = [json.loads(line)["command"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
 
 

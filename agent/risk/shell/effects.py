@@ -9,17 +9,12 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.package_sources import judge_package_source
 from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.options import Args
-from agent.risk.tables.store import CaseRule, Program, level_row
-from agent.risk.tables.store import program as find_program
+from agent.risk.tables.options import Args, choose_case, matches_options, operand_roles
+from agent.risk.tables.store import CaseRule, Program, level_row, may_be_command
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-# Programs whose names are far more often what another program is to do.
-_RATHER_VERBS = frozenset(
-    ("init", "format", "install", "cancel", "deploy", "repo", "pkg", "reg", "set", "test", "stop")
-)
 _TO_FILES = frozenset(("write", "create", "append", "copy-to"))
 _RUNS = frozenset(("run", "run-package", "container-run", "remote-shell", "run-unknown", "package-install"))
 
@@ -28,12 +23,6 @@ _RUN_INPUT = (
     "invocations.interpreters:shell",
     "invocations.interpreters:inline",
 )  # these run what they read, unless asked for nothing else
-
-
-def may_be_command(word: Word) -> bool:
-    """Whether an argument could be the program that another one is to run."""
-    name = word.text.rpartition("/")[2]
-    return name not in _RATHER_VERBS and find_program(name) is not None
 
 
 def asks_for_help(words: list[Word], table: Program) -> bool:
@@ -199,75 +188,9 @@ def suspect_rest(walker: Walker, invocation: Invocation, verbs: int) -> None:
                 return
 
 
-def _badness(rule: CaseRule) -> int:
-    if rule.level:
-        return ("low", "medium", "high").index(rule.level)
-    return {"L": 0, "M": 1, "H": 2}.get(level_row(rule.effect).level, 1)
-
-
-def choose_case(table: Program, args: Args) -> tuple[CaseRule | None, int]:
-    """The rule for the sub-command: most words that it names, then most words, then one with options, then the worst."""
-    if not table.cases or not args.operands:
-        return None, 0
-    verbs = [word.text for word in args.operands[:5]]
-    best: CaseRule | None = None
-    best_key = (-1, -1, -1, -1)
-    for first in (verbs[0], "*"):
-        for rule in table.cases.get(first, ()):
-            size = len(rule.verbs)
-            if size > len(verbs) or any(a not in (b, "*") for a, b in zip(rule.verbs[1:], verbs[1:], strict=False)):
-                continue
-            if not matches_options(rule, args):
-                continue
-            if rule.effect == "dry":
-                return CaseRule(rule.verbs, rule.options, "none", ""), size
-            named = size - rule.verbs.count("*")
-            key = (named, size, 1 if rule.options else 0, _badness(rule))
-            if key > best_key:
-                best, best_key = rule, key
-    return best, len(best.verbs) if best is not None else 0
-
-
-def matches_options(rule: CaseRule, args: Args) -> bool:
-    """Whether one option of each group was given; `--name=value` asks for that value, `+x` for an operand's beginning."""
-    for group in rule.options:
-        for option in group:
-            name, equals, value = option.partition("=")
-            if name[0] == "^":
-                if any(word.text.startswith(name[1:]) for word in args.operands):
-                    break
-            elif equals:
-                if any(word.text == value for word in args.values(name)):
-                    break
-            elif name in args.names:
-                break
-        else:
-            return False
-    return True
-
-
 def apply_operands(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
     """An effect for the targets of each role."""
     for role, words in operand_roles(table, args):
         targets = [word for word in words if not to_screen(role, word)]
         if role != "text" and targets:
             walker.add(role, targets, invocation.place, recursive=recursive, invocation=invocation)
-
-
-def operand_roles(table: Program, args: Args) -> list[tuple[str, list[Word]]]:
-    """Roles of operands in order, each with its words; the one with a star takes all that is left over."""
-    roles = list(table.operands)
-    words = args.operands
-    if table.drop_first and not args.names.isdisjoint(table.drop_first):
-        roles = roles[1:]
-    if not words or not roles:
-        return []
-    star = next((index for index, role in enumerate(roles) if role.endswith("*")), -1)
-    if star < 0 or len(words) < len(roles):
-        return [(role.rstrip("*"), [word]) for role, word in zip(roles, words, strict=False)]
-    tail = len(roles) - star - 1
-    groups = [(role, [word]) for role, word in zip(roles[:star], words[:star], strict=True)]
-    groups.append((roles[star][:-1], words[star : len(words) - tail]))
-    if tail:
-        groups.extend((role, [word]) for role, word in zip(roles[star + 1 :], words[-tail:], strict=True))
-    return groups

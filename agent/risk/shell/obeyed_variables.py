@@ -8,10 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
-from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.shell.assignments import HISTORY_VARIABLES
-from agent.risk.shell.environment import (
+from agent.risk.invocations.environment import (
     JUDGES,
     PLACE,
     SWITCH,
@@ -22,6 +19,8 @@ from agent.risk.shell.environment import (
     is_trusted,
     judge_environment,
 )
+from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word
 from agent.risk.tables.variables import variables
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""PowerShell: how it is given code, and what the cmdlets in it would do."""
+"""Judge PowerShell code by what its cmdlets would do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.inline.programs import suspect_text
+from agent.risk.reader.invocation import Invocation
 from agent.risk.reader.words import UNKNOWN, Word
 
 if TYPE_CHECKING:
@@ -57,44 +58,7 @@ def _effects() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-def powershell(walker: Walker, invocation: Invocation) -> Output:
-    """`pwsh -Command code`, `-EncodedCommand base64`, `-File script`, code on standard input, or an interactive one."""
-    from agent.risk.invocations.interpreters import open_shell, script_file
-
-    words = invocation.words[1:]
-    index = 0
-    while index < len(words):
-        option = words[index].text.lower().lstrip("-/") if words[index].text[:1] in "-/" else ""
-        following = words[index + 1 :]
-        if not option or words[index].text == "-":
-            break
-        if option in ("version", "help", "?", "h", "v"):
-            return None, ""
-        if "encodedcommand".startswith(option) or option == "ec":
-            walker.add("run-decoded", [], invocation.place)
-            judge_cmdlets(walker, invocation, _decoded(following[0].text) if following else "")
-            return None, ""
-        if "command".startswith(option) or option == "commandwithargs":
-            judge_cmdlets(walker, invocation, " ".join(word.text for word in following))
-            return None, ""
-        if "file".startswith(option) and following:
-            return script_file(walker, invocation, following[0])
-        index += 1 if option.startswith(("no", "sta", "mta", "inter", "login", "l")) else 2
-    if index < len(words) and words[index].text != "-":
-        rest = words[index:]
-        if rest[0].text.endswith(".ps1"):
-            return script_file(walker, invocation, rest[0])
-        judge_cmdlets(walker, invocation, " ".join(word.text for word in rest))
-    elif invocation.stdin is not None:
-        if "net" in invocation.stdin[1]:
-            walker.add("run-remote", [], invocation.place)
-        judge_cmdlets(walker, invocation, invocation.stdin[0] or UNKNOWN)
-    else:
-        open_shell(walker, invocation)
-    return None, ""
-
-
-def _decoded(text: str) -> str:
+def decoded(text: str) -> str:
     try:
         return base64.b64decode(text + "===").decode("utf-16-le", "replace")
     except (binascii.Error, ValueError):
@@ -103,8 +67,6 @@ def _decoded(text: str) -> str:
 
 def judge_cmdlets(walker: Walker, invocation: Invocation, code: str) -> None:
     """Findings for PowerShell code; none for code that only gets, filters and shows."""
-    from agent.risk.inline.programs import suspect_text
-
     place = invocation.place
     if UNKNOWN in code:
         walker.add("run-opaque", [], place)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.risk.normal_form import is_empty, normal_form
+from agent.risk.reader.normal_form import is_empty, normal_form
 from tests.support.each import each
 
 

@@ -1,0 +1,41 @@
+"""Judge where code comes from, of which not all is seen before it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.risk.reader.invocation import Invocation
+from agent.risk.reader.words import UNKNOWN, Word, is_name
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+
+def judge_code(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
+    """Shell code with unknown parts: where do they come from?"""
+    if "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif UNKNOWN in text or is_name(taint):
+        if "shellenv" in taint:
+            walker.add("run", [Word("set-up code of a known program", *invocation.place)], invocation.place)
+        elif text.lstrip().startswith(UNKNOWN) or "input" in taint:
+            walker.add("run-opaque", [], invocation.place)
+        else:
+            walker.add("run", [], invocation.place, reason="runs shell code with unknown parts")
+
+
+def feed_findings(walker: Walker, invocation: Invocation, text: str | None, taint: str) -> None:
+    """Where does code on stdin come from?"""
+    if "socket" in taint:
+        walker.add("reverse-shell", [], invocation.place)
+    elif "net" in taint:
+        walker.add("run-remote", [], invocation.place)
+    elif "opaque" in taint:
+        walker.add("run-decoded", [], invocation.place)
+    elif text is None or UNKNOWN in text:
+        if "file" in taint:
+            walker.add("run", [Word("code from a file", *invocation.place)], invocation.place, rule="run.stdin")
+        else:
+            walker.add("run-opaque", [], invocation.place)
