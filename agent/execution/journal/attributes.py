@@ -9,7 +9,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.execution.journal.folders import Folders
+from agent.execution.overlay.folders import Folders
 
 OVERLAY_NOTES = (b"trusted.overlay.", b"user.overlay.")
 _NO_ATTRIBUTES = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA)

@@ -10,8 +10,8 @@ from typing import Any
 
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, Values, look, pin, read_values
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import facts_in, facts_out, values_in, values_out
+from agent.execution.overlay.folders import Folders
 
 FILE = b"before.json"
 NAME = b".name"  # beside a slot: one more name of the file itself, which keeps it the file that its other names have

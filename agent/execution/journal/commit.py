@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from agent.execution.journal import post_image, syscalls, trees
 from agent.execution.journal.attributes import Facts, look
 from agent.execution.journal.file_states import record_how_files_stand
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, NoHome
 from agent.execution.journal.post_image import Misplaced
@@ -23,6 +22,7 @@ from agent.execution.journal.records import Entry, Run
 from agent.execution.journal.staging import Stage
 from agent.execution.journal.syncing import syncing_ahead
 from agent.execution.overlay.conflicts import same_as_before
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 from agent.protocol.errors import CommitFailed, RehearsalConflict
 from agent.protocol.rehearsals import Committed, Conflict

@@ -9,9 +9,9 @@ from agent.execution.journal import post_image, trees
 from agent.execution.journal.attributes import Facts, look, pin, read_values
 from agent.execution.journal.before import NAME, Before, Kept, joined
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes, Intent
 from agent.execution.journal.renamed_paths import upward
+from agent.execution.overlay.folders import Folders
 
 
 class DirectChanges:

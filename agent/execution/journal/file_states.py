@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, look
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder, Left
 from agent.execution.journal.records import Entry
 from agent.execution.journal.renamed_paths import RenamedPaths, is_flat
+from agent.execution.overlay.folders import Folders
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from agent.execution.journal.attributes import look
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, FolderTimes
 from agent.execution.journal.renamed_paths import RenamedPaths, is_flat, upward
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 
 

@@ -12,7 +12,6 @@ from typing import Literal
 
 from agent.execution.journal import coding, trees
 from agent.execution.journal.attributes import Facts
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Intent, facts_in, facts_out, number
 from agent.execution.journal.progress import NAME, Progress
 from agent.execution.journal.records import (
@@ -30,6 +29,7 @@ from agent.execution.journal.records import (
     write_file,
 )
 from agent.execution.overlay import places
+from agent.execution.overlay.folders import Folders
 
 JOURNALS = b"journals"
 _GONE = b"gone-"

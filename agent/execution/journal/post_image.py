@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from agent.execution.journal import content, syscalls
 from agent.execution.journal.attributes import Facts, Values, look, pin, set_values, way
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action
+from agent.execution.overlay.folders import Folders
 
 _SPARE = b".spare"
 

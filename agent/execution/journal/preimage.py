@@ -13,11 +13,11 @@ from agent.execution.journal.before import FILE, NAME, Before, Kept, facts_below
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.direct_changes import DirectChanges
 from agent.execution.journal.file_states import record_how_files_stand
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.journal_folder import Busy, JournalFolder, NoHome
 from agent.execution.journal.records import Entry, Run, read_file, write_file
 from agent.execution.journal.renamed_paths import is_within
 from agent.execution.journal.targets import Target, is_device, targets_of
+from agent.execution.overlay.folders import Folders
 from agent.protocol.approvals import ApprovedCommand
 from agent.protocol.decisions import RiskReport
 from agent.protocol.errors import IoError

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from agent.execution.journal.attributes import Facts, Values, look
 from agent.execution.journal.file_states import decided_paths
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
+from agent.execution.overlay.folders import Folders
 from agent.protocol.rehearsals import Change, ChangeOp, FileKind, FileState
 
 _KINDS: tuple[tuple[int, FileKind], ...] = (

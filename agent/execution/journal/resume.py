@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from agent.execution.journal import post_image, preimage
 from agent.execution.journal.commit import Watch, finish, roll_back, unwatched
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.records import Entry
 from agent.execution.journal.undo import go_on, journal_gone
+from agent.execution.overlay.folders import Folders
 
 _ROLLED_BACK = "it was interrupted while it was committed, and taken back: nothing of it remains"
 

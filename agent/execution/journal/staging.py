@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from agent.execution.journal import folder_times, post_image, trees
 from agent.execution.journal.attributes import Facts, Values, dress_like, look, pin, read_values
 from agent.execution.journal.copying import Copier
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.renamed_paths import RenamedPaths, is_within, upward
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step
 
 

@@ -16,12 +16,12 @@ from agent.execution.journal.file_states import (
     times_changed_by_others,
     what_changed,
 )
-from agent.execution.journal.folders import Folders
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.post_image import Misplaced
 from agent.execution.journal.records import HELD, Entry
 from agent.execution.journal.renamed_paths import RenamedPaths, is_within
+from agent.execution.overlay.folders import Folders
 from agent.protocol.errors import UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, Undone
 

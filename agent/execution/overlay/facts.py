@@ -6,26 +6,24 @@ import os
 import stat
 from collections.abc import Iterator
 
-from agent.execution.overlay.compare import open_regular
+from agent.execution.overlay.compare import regular
+from agent.execution.overlay.folders import Folders, closing, open_root, status_at, walk
 from agent.execution.overlay.overlay_notes import attributes, is_own, prefix_of
-from agent.execution.overlay.trees import open_below, open_root, status_at, walk
 from agent.protocol.rehearsals import FileKind, FileState
 
-_KEPT_OPEN = 4
 Entry = tuple[bytes, os.stat_result, int, bytes]  # relative path, lstat, open folder and name in it
+_KINDS: dict[int, FileKind] = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "dir",
+    stat.S_IFLNK: "link",
+    stat.S_IFIFO: "fifo",
+    stat.S_IFSOCK: "socket",
+}
 
 
 def kind_of(mode: int) -> FileKind:
     """The kind in a mode as lstat gives it."""
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
-        return "dir"
-    if stat.S_ISLNK(mode):
-        return "link"
-    if stat.S_ISFIFO(mode):
-        return "fifo"
-    return "socket" if stat.S_ISSOCK(mode) else "device"
+    return _KINDS.get(stat.S_IFMT(mode), "device")
 
 
 def state_in(folder: int, name: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
@@ -43,66 +41,37 @@ def state_in(folder: int, name: bytes, status: os.stat_result, *, userxattr: boo
     return _state(status, target, names)
 
 
-class Looker:
-    """Looks at files by absolute path. The folders looked into last stay open, as the next file often lies beside; `close` them."""
-
-    def __init__(self) -> None:
-        self._open: dict[bytes, int] = {}
-
-    def close(self) -> None:
-        for folder in self._open.values():
-            os.close(folder)
-        self._open.clear()
-
-    def _folder(self, path: bytes) -> int:
-        if path not in self._open:
-            if len(self._open) >= _KEPT_OPEN:
-                os.close(self._open.pop(next(iter(self._open))))
-            self._open[path] = open_root(path)
-        return self._open[path]
-
-    def state_at(self, path: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
-        """The state of what lies at `path`; where that is no longer the file of `status`, what `status` says."""
-        folder_path, _, name = path.rpartition(b"/")
-        try:
-            folder = self._folder(folder_path)
-            now = status_at(folder, name)
-            if now is not None and (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino):
-                return state_in(folder, name, status, userxattr=userxattr)
-        except OSError:
-            pass
-        return _state(status, b"", ())
-
-    def bytes_at(self, path: bytes, most: int) -> bytes | None:
-        """The first `most` bytes of the regular file at `path`; None if it is none or cannot be read."""
-        folder_path, _, name = path.rpartition(b"/")
-        try:
-            opened = open_regular(self._folder(folder_path), name)
-        except OSError:
-            return None
-        if opened is None:
-            return None
-        try:
-            parts: list[bytes] = []
-            while most > 0 and (part := os.read(opened, most)):
-                parts.append(part)
-                most -= len(part)
-            return b"".join(parts)
-        except OSError:
-            return None
-        finally:
-            os.close(opened)
+def state_at(folders: Folders, path: bytes, status: os.stat_result, *, userxattr: bool) -> FileState:
+    """The state of what lies at `path`; where that is no longer the file of `status`, what `status` says."""
+    try:
+        folder, name = folders.parent(path)
+        now = status_at(folder, name)
+        if now is not None and (now.st_dev, now.st_ino) == (status.st_dev, status.st_ino):
+            return state_in(folder, name, status, userxattr=userxattr)
+    except OSError:
+        pass
+    return _state(status)
 
 
-def _state(status: os.stat_result, target: bytes, names: tuple[str, ...]) -> FileState:
+def bytes_at(folders: Folders, path: bytes, most: int) -> bytes | None:
+    """The first `most` bytes of the regular file at `path`; None if it is none or cannot be read."""
+    try:
+        with regular(*folders.parent(path)) as opened, open(opened, "rb", closefd=False) as file:
+            return file.read(most)
+    except OSError:
+        return None
+
+
+def _state(status: os.stat_result, target: bytes = b"", names: tuple[str, ...] = ()) -> FileState:
+    is_folder = stat.S_ISDIR(status.st_mode)
     return FileState(
         kind=kind_of(status.st_mode),
         mode=stat.S_IMODE(status.st_mode),
         uid=status.st_uid,
         gid=status.st_gid,
-        size=0 if stat.S_ISDIR(status.st_mode) else status.st_size,
+        size=0 if is_folder else status.st_size,
         mtime=status.st_mtime_ns,
-        links=1 if stat.S_ISDIR(status.st_mode) else status.st_nlink,
+        links=1 if is_folder else status.st_nlink,
         target=os.fsdecode(target),
         xattrs=names,
     )
@@ -110,18 +79,8 @@ def _state(status: os.stat_result, target: bytes, names: tuple[str, ...]) -> Fil
 
 def entries_below(path: bytes) -> Iterator[Entry]:
     """What lies below the folder at an absolute path, as far as it can be read."""
-    folder_path, _, name = path.rpartition(b"/")
     try:
-        above = open_root(folder_path)
-    except OSError:
-        return
-    try:
-        folder = open_below(above, name)
-        try:
+        with closing(open_root(path)) as folder:
             yield from walk(folder)
-        finally:
-            os.close(folder)
     except OSError:
         return
-    finally:
-        os.close(above)

@@ -1,7 +1,8 @@
-"""Identify files of an upper folder: real files under another name, and several names of one file.
+"""Identify files of an upper folder: real files under another name, several names of one file, and new folders that are whole.
 
 Second of three passes. The overlay says of a copied file which real file it was (its origin); that file is looked for among what is gone
-from its place. Names of one new file share an inode of the upper folder.
+from its place. Names of one new file share an inode of the upper folder. A new folder is whole if everything in it is new: no moved
+folder or file, no trace of something removed, no name of a file outside. One rename can put it in place.
 """
 
 from __future__ import annotations
@@ -11,64 +12,39 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.overlay.compare import Difference, difference
-from agent.execution.overlay.model import Layer
-from agent.execution.overlay.overlay_notes import (
-    Handle,
-    attributes,
-    content_attributes,
-    handle_of,
-    is_whiteout_device,
-    notes_from,
-    prefix_of,
-)
-from agent.execution.overlay.trees import below, joined, open_below, open_root, split, walk
+from agent.execution.overlay.folders import below, closing, joined, names_in, open_below, open_root, walk
+from agent.execution.overlay.overlay_notes import Handle, Notes, attributes, handle_of, is_whiteout_device, notes_from
 from agent.execution.overlay.upper_tree import Node, Unreadable, UpperTree
 
 Inode = tuple[int, int]
+Image = tuple[bytes, os.stat_result, Notes]  # absolute path, lstat, and what the overlay says of it
 
 
 @dataclass(slots=True)
 class LastWords:
-    """A file with several names that was written to through a name which is gone now. `image`: its new content, an absolute path."""
+    """A file with several names that was written to through a name which is gone now. `image`: its new content."""
 
     lower: bytes
     status: os.stat_result
-    image: bytes
-    image_status: os.stat_result
-    metacopy: bool = False
+    image: Image
 
 
 @dataclass(slots=True)
 class Identities:
-    """`moved`: by where the file really is, the node that it becomes. `names`: nodes that share one inode, two or more."""
+    """`moved`: by where the file really is, the node that it becomes. `names`: nodes that share one inode, two or more.
+
+    `loose`: ids of nodes that are names of one file and do not all come with one whole folder; `whole`: ids of folders that are.
+    """
 
     moved: dict[bytes, Node] = field(default_factory=dict)
     names: dict[Inode, list[Node]] = field(default_factory=dict)
     last_words: list[LastWords] = field(default_factory=list)
+    loose: set[int] = field(default_factory=set)
+    whole: set[int] = field(default_factory=set)
 
 
 def inode_of(node: Node) -> Inode:
     return node.status.st_dev, node.status.st_ino
-
-
-def news_of(tree: UpperTree, words: LastWords) -> Difference:
-    """How the last words differ from what the real file says."""
-    if words.metacopy:
-        return "meta"
-    image_path, image_name = split(words.image)
-    lower_path, lower_name = split(words.lower)
-    index = open_root(image_path)
-    try:
-        real = open_below(tree.real, lower_path)
-        try:
-            own = content_attributes(attributes(index, image_name), tree.prefix)
-            one, other = (index, image_name, words.image_status), (real, lower_name, words.status)
-            return difference(one, other, own, tree.prefix, tree.limits.budget)
-        finally:
-            os.close(real)
-    finally:
-        os.close(index)
 
 
 def identify(tree: UpperTree, entries: int) -> Identities:
@@ -78,7 +54,7 @@ def identify(tree: UpperTree, entries: int) -> Identities:
     for node in nodes:
         if not node.is_folder and not node.notes.whiteout and node.status.st_nlink > 1:
             found.names.setdefault(inode_of(node), []).append(node)
-    orphans = _orphans(tree.layer, nodes) if tree.layer.indexed else {}
+    orphans = _orphans(tree, nodes) if tree.layer.indexed else {}
     _match_origins(tree, nodes, orphans, found, entries)
     found.names = {inode: each for inode, each in found.names.items() if len(each) > 1}
     for names in found.names.values():
@@ -90,6 +66,7 @@ def identify(tree: UpperTree, entries: int) -> Identities:
             if node.lower in found.moved:
                 raise Unreadable(f"{os.fsdecode(node.lower)!r} would be in two places")
             found.moved[node.lower] = node
+    _find_wholes(tree, found)
     return found
 
 
@@ -102,11 +79,7 @@ def _one_origin(names: list[Node]) -> None:
 
 
 def _match_origins(
-    tree: UpperTree,
-    nodes: list[Node],
-    orphans: dict[Handle, tuple[bytes, os.stat_result, bool]],
-    found: Identities,
-    entries: int,
+    tree: UpperTree, nodes: list[Node], orphans: dict[Handle, Image], found: Identities, entries: int
 ) -> None:
     wanted: dict[Handle, list[Node]] = {}
     for node in nodes:
@@ -119,14 +92,12 @@ def _match_origins(
         if handle is None:
             continue
         for node in wanted.get(handle, ())[:1]:
-            if stat.S_IFMT(status.st_mode) != stat.S_IFMT(node.status.st_mode):
-                continue
-            wanted[handle].remove(node)
-            node.lower, node.lower_status = path, status
-            node.differs = tree.compare_with(node, path)
+            if stat.S_IFMT(status.st_mode) == stat.S_IFMT(node.status.st_mode):
+                wanted[handle].remove(node)
+                node.lower, node.lower_status = path, status
+                node.differs = tree.compare(joined(tree.layer.upper, node.path), node.status, node.notes, path)
         if handle in orphans:
-            image, image_status, metacopy = orphans.pop(handle)
-            found.last_words.append(LastWords(path, status, image, image_status, metacopy))
+            found.last_words.append(LastWords(path, status, orphans.pop(handle)))
 
 
 def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[bytes, os.stat_result, int, bytes]]:
@@ -135,46 +106,80 @@ def _gone(tree: UpperTree, nodes: list[Node], entries: int) -> Iterator[tuple[by
     for node in nodes:
         if node.under is None or node.under_status is None or node.stays or node.under in moved_folders:
             continue
-        folder_path, name = split(node.under)
-        folder = open_below(tree.real, folder_path)
-        try:
+        folder_path, name = os.path.split(node.under)
+        with closing(open_below(tree.real, folder_path)) as folder:
             if not stat.S_ISDIR(node.under_status.st_mode):
                 yield node.under, node.under_status, folder, name
                 continue
             elsewhere = [each for each in moved_folders if each is not None and below(each, node.under)]
-            removed = open_below(folder, name)
-            try:
+            with closing(open_below(folder, name)) as removed:
                 for place, status, inner, inner_name in walk(removed, node.under):
                     entries -= 1
                     if entries < 0:
                         raise Unreadable("more files were moved or removed than are looked at")
-                    if stat.S_ISDIR(status.st_mode) or any(below(place, each) for each in elsewhere):
-                        continue
-                    yield place, status, inner, inner_name
-            finally:
-                os.close(removed)
-        finally:
-            os.close(folder)
+                    if not stat.S_ISDIR(status.st_mode) and not any(below(place, each) for each in elsewhere):
+                        yield place, status, inner, inner_name
 
 
-def _orphans(layer: Layer, nodes: list[Node]) -> dict[Handle, tuple[bytes, os.stat_result, bool]]:
+def _orphans(tree: UpperTree, nodes: list[Node]) -> dict[Handle, Image]:
     """Files of the overlay's index that no name in the upper folder leads to, by the handle of the real file."""
-    path = joined(layer.scratch, b"work/index")
+    path = joined(tree.layer.scratch, b"work/index")
     try:
-        index = open_root(path)
+        opened = open_root(path)
     except FileNotFoundError:
         return {}
     known = {inode_of(node) for node in nodes}
-    result: dict[Handle, tuple[bytes, os.stat_result, bool]] = {}
-    prefix = prefix_of(layer.userxattr)
-    try:
-        for name in sorted(os.fsencode(each) for each in os.listdir(path)):
+    result: dict[Handle, Image] = {}
+    with closing(opened) as index:
+        for name in names_in(index):
             status = os.stat(name, dir_fd=index, follow_symlinks=False)
             if is_whiteout_device(status) or stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in known:
                 continue
-            notes = notes_from(attributes(index, name), status, prefix)
+            notes = notes_from(attributes(index, name), status, tree.prefix)
             if notes.origin is not None:
-                result[notes.origin] = (joined(path, name), status, notes.metacopy)
-    finally:
-        os.close(index)
+                result[notes.origin] = (joined(path, name), status, notes)
     return result
+
+
+def _find_wholes(tree: UpperTree, found: Identities) -> None:
+    while True:
+        whole = _whole_folders(tree.root, found.loose, ())
+        loose = {id(node) for names in found.names.values() if not _together(names, whole) for node in names}
+        if loose <= found.loose:
+            break
+        found.loose |= loose
+    found.whole = _whole_folders(tree.root, found.loose, tree.apart)
+
+
+def _whole_folders(root: Node, loose: set[int], apart: tuple[bytes, ...]) -> set[int]:
+    """Ids of new folders that are whole; `apart`: relative paths that may not lie in one."""
+    whole: set[int] = set()
+
+    def is_new(node: Node) -> bool:
+        # Everything in it is looked at in any case, for the folders that are whole in themselves.
+        inner = [is_new(child) for child in node.children]
+        if node.notes.whiteout or node.lower is not None or id(node) in loose:
+            return False
+        if not all(inner) or any(below(path, node.path) for path in apart):
+            return False
+        if node.is_folder:
+            whole.add(id(node))
+        return True
+
+    is_new(root)
+    return whole
+
+
+def _together(names: list[Node], whole: set[int]) -> bool:
+    tops = {_top(node, whole) for node in names}
+    return len(tops) == 1 and None not in tops
+
+
+def _top(node: Node, whole: set[int]) -> int | None:
+    """The outermost whole folder that a node is in."""
+    top = None
+    parent = node.parent
+    while parent is not None and id(parent) in whole:
+        top = id(parent)
+        parent = parent.parent
+    return top

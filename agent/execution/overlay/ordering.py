@@ -10,30 +10,22 @@ from __future__ import annotations
 import os
 import stat
 
-from agent.execution.overlay.folder_ends import FolderEnds
-from agent.execution.overlay.identities import Identities, LastWords, inode_of, news_of
-from agent.execution.overlay.model import Layer, Op, Step
-from agent.execution.overlay.step_maker import StepMaker
-from agent.execution.overlay.trees import below, joined, split
+from agent.execution.overlay.folders import below, joined
+from agent.execution.overlay.identities import Identities, inode_of
+from agent.execution.overlay.model import Op, Step
+from agent.execution.overlay.steps import FolderEnds, StepMaker
 from agent.execution.overlay.upper_tree import Node, Unreadable, UpperTree
-from agent.execution.overlay.wholes import loose_names, whole_folders
-
-
-def _locked(status: os.stat_result) -> bool:
-    """Tell whether its owner may not change what is in a folder."""
-    return status.st_mode & 0o300 != 0o300
 
 
 class Ordering:
     """Makes the steps of one layer. `number`: its place among the layers."""
 
     def __init__(self, tree: UpperTree, identities: Identities, number: int) -> None:
-        self.layer: Layer = tree.layer
         self.steps: list[Step] = []
         self.remarks: list[str] = []
         self._tree = tree
         self._make = StepMaker(tree.layer, number)
-        self._ends = FolderEnds(tree.layer, self._make)
+        self._ends = FolderEnds(tree, self._make)
         self._identities = identities
         self._pending = dict(identities.moved)
         self._now: dict[bytes, bytes] = {}  # where moved files are by now, by where they really were
@@ -41,47 +33,39 @@ class Ordering:
         self._cleared: set[int] = set()  # ids of nodes whose name is free
         self._removed: list[Node] = []
         self._links: list[Step] = []
-        self._loose = loose_names(tree.root, identities)
-        self._whole = whole_folders(tree.root, self._loose, self._apart())
         self._parked = 0
 
     def order(self) -> list[Step]:
         """All steps of the layer. Raises Unreadable."""
-        for each in self._identities.last_words:
-            self._write_before(each)
+        for words in self._identities.last_words:
+            # What was written into a file through a name that is gone now still shows under its other names.
+            news = self._tree.compare(*words.image, words.lower)
+            if news != "same":
+                self.steps.append(self._make.written_before(words, "modify" if news == "content" else "meta"))
         root = self._tree.root
         self._placed.add(id(root))
         self._inside(root)
         for node in self._removed:
             self._clear(node, remove=True)
-        self._ends.end_root(root)
-        self.remarks += self._ends.remarks
-        return [*self.steps, *self._links, *self._ends.steps, *self._ends.times(root)]
-
-    # Paths
-
-    def _apart(self) -> tuple[bytes, ...]:
-        base = self.layer.root.rstrip(b"/") + b"/"
-        return tuple(path[len(base) :] for path in self.layer.apart if path.startswith(base))
+        self._ends.end_root()
+        if self._ends.remark:
+            self.remarks.append(self._ends.remark)
+        return [*self.steps, *self._links, *self._ends.steps, *self._ends.times()]
 
     def _current(self, lower: bytes) -> bytes:
         """Where a real file is by now."""
         head, rest = lower, b""
-        while True:
-            if head in self._now:
-                return joined(self._now[head], rest)
-            if not head:
-                return rest
-            head, name = split(head)
+        while head and head not in self._now:
+            head, name = os.path.split(head)
             rest = joined(name, rest)
+        return joined(self._now.get(head, b""), rest)
 
     # Making room
 
     def _rename(self, lower: bytes, target: bytes, node: Node, *, quiet: bool = False) -> None:
-        if node.is_folder and any(below(each, lower) for each in self._apart()):
+        if node.is_folder and any(below(each, lower) for each in self._tree.apart):
             raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be moved")
-        moved = self._make.moved(node, lower, source=self._current(lower), target=target, quiet=quiet)
-        self.steps.append(moved)
+        self.steps.append(self._make.moved(node, lower, source=self._current(lower), target=target, quiet=quiet))
         self._now[lower] = target
 
     def _free(self, node: Node) -> bool:
@@ -103,7 +87,7 @@ class Ordering:
             else:
                 self._parked += 1
                 self._ends.step_in(self._tree.root)
-                _, scratch = split(self.layer.scratch)
+                scratch = os.path.basename(self._tree.layer.scratch)
                 self._rename(path, b".agent-shell-parked-%s-%d" % (scratch, self._parked), node, quiet=True)
 
     def _clear(self, node: Node, *, remove: bool) -> bool:
@@ -113,13 +97,13 @@ class Ordering:
         self._evacuate(node.under)
         if node.under in self._now:
             return False
-        if any(below(each, node.under) for each in self._apart()):
+        if any(below(each, node.under) for each in self._tree.apart):
             raise Unreadable("a folder that holds another file system, or what agent-shell keeps, would be removed")
         if not remove:
             return True
         self._cleared.add(id(node))
         whole = stat.S_ISDIR(node.under_status.st_mode)
-        self.steps.append(self._make.removed(node, node.under_status, whole=whole))
+        self.steps.append(self._make.removed(node.path, node.under, node.under_status, whole=whole))
         return False
 
     # Placing
@@ -140,27 +124,26 @@ class Ordering:
             self._new_folder(node)
             return
         if node.moved:
-            self._move_here(node)
+            self._move_here(node, node.lower)
             self._ends.step_in(node)
         self._placed.add(id(node))
-        unlocked = node.differs == "meta" and node.lower_status is not None and _locked(node.lower_status)
+        locked = node.lower_status is not None and node.lower_status.st_mode & 0o300 != 0o300
+        unlocked = node.differs == "meta" and locked
         if unlocked:  # what happens inside needs the new mode
-            self.steps.append(self._make.described(node))
+            self.steps.append(self._make.described(node, node.lower))
         self._inside(node)
         if not unlocked:
             self._ends.end(node)
 
-    def _move_here(self, node: Node) -> None:
-        assert node.lower is not None
+    def _move_here(self, node: Node, lower: bytes) -> None:
         self._clear(node, remove=True)
-        if self._pending.pop(node.lower, None) is not None:
-            self._rename(node.lower, node.path, node)
+        if self._pending.pop(lower, None) is not None:
+            self._rename(lower, node.path, node)
 
     def _new_folder(self, node: Node) -> None:
-        whole = id(node) in self._whole
+        whole = id(node) in self._identities.whole
         replaces_file = node.under_status is not None and not stat.S_ISDIR(node.under_status.st_mode)
-        occupied = self._clear(node, remove=not (whole and replaces_file))
-        if occupied:
+        if self._clear(node, remove=not (whole and replaces_file)):
             self._take("type", node, whole=True)
             return
         self._take("create", node, whole=whole)
@@ -175,34 +158,22 @@ class Ordering:
         (self.steps if link_to is None else self._links).append(step)
 
     def _place_file(self, node: Node) -> None:
-        if node.stays:
-            if self._speaks_for_its_names(node):
-                self._changed(node)
-        elif node.moved:
-            self._move_here(node)
-            if self._speaks_for_its_names(node):
-                self._changed(node)
-        else:
+        if node.lower is None:
             self._new_file(node)
-
-    def _speaks_for_its_names(self, node: Node) -> bool:
-        """Of several names that a real file already has, only one brings its new content."""
-        names = self._identities.names.get(inode_of(node))
-        return names is None or next(each for each in names if each.lower is not None) is node
-
-    def _changed(self, node: Node) -> None:
-        """The step for a real file whose content or description became another."""
-        if node.differs == "same":
             return
-        status = node.lower_status
-        assert node.lower is not None and status is not None and node.parent is not None
-        self._ends.step_in(node.parent)
-        self.steps.append(self._make.changed(node, status))
+        if node.moved:
+            self._move_here(node, node.lower)
+        names = self._identities.names.get(inode_of(node), [node])
+        # Of several names that a real file already has, only one brings its new content.
+        if node.differs != "same" and next(each for each in names if each.lower is not None) is node:
+            assert node.lower_status is not None and node.parent is not None
+            self._ends.step_in(node.parent)
+            self.steps.append(self._make.changed(node, node.lower, node.lower_status))
 
     def _new_file(self, node: Node) -> None:
         occupied = self._clear(node, remove=False)
         names = self._identities.names.get(inode_of(node))
-        if names is not None and id(node) in self._loose:
+        if names is not None and id(node) in self._identities.loose:
             first = next((each for each in names if each.lower is not None), names[0])
             if first is not node:
                 self._take(self._op(node) if occupied else "create", node, link_to=first)
@@ -212,8 +183,9 @@ class Ordering:
             return
         assert node.under_status is not None
         op = self._op(node)
-        if op == "type" or node.differs == "content" or (node.under_status.st_nlink > 1 and self.layer.indexed):
-            if op == "modify" and node.under_status.st_nlink > 1 and not self.layer.indexed:
+        several, indexed = node.under_status.st_nlink > 1, self._tree.layer.indexed
+        if op == "type" or node.differs == "content" or (several and indexed):
+            if op == "modify" and several and not indexed:
                 self.remarks.append(
                     "a file with several names was written to: its other names are not shown changed, and keep their content "
                     f"when this is committed: {os.fsdecode(self._make.real(node.path))!r}"
@@ -225,11 +197,4 @@ class Ordering:
     @staticmethod
     def _op(node: Node) -> Op:
         assert node.under_status is not None
-        alike = stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode)
-        return "modify" if alike else "type"
-
-    def _write_before(self, words: LastWords) -> None:
-        """What was written into a file through a name that is gone now still shows under its other names."""
-        news = news_of(self._tree, words)
-        if news != "same":
-            self.steps.append(self._make.written_before(words, news))
+        return "modify" if stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode) else "type"

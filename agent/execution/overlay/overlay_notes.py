@@ -7,9 +7,11 @@ and never follows a link. Standard library only.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
+import struct
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,7 +21,7 @@ Handle = tuple[int, bytes]  # the type and bytes of a file handle as the kernel 
 _ORIGIN_MAGIC = 0xFB
 _ORIGIN_HEAD = 21  # version, magic, length, flags, type, uuid
 _HANDLE_BYTES = 128
-_NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
+NO_ATTRIBUTES = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +49,30 @@ def is_own(name: bytes, prefix: bytes) -> bool:
 
 
 def is_whiteout_device(status: os.stat_result) -> bool:
+    """Tell whether this is how an overlay writes down that a name is gone."""
     return stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
-
-
-def _place(folder: int, name: bytes) -> bytes:
-    # The attribute calls know no dir_fd; this leads to the open folder itself, and its last part is not followed.
-    return b"/proc/self/fd/%d/%s" % (folder, name or b".")
 
 
 def attributes(folder: int, name: bytes) -> dict[bytes, bytes]:
     """All extended attributes of `name` in an open folder ("" for the folder itself); none where the file system has none."""
-    place = _place(folder, name)
+    # The attribute calls know no dir_fd; this leads to the open folder itself, and its last part is not followed.
+    return attributes_at(b"/proc/self/fd/%d/%s" % (folder, name or b"."))
+
+
+def attributes_at(place: bytes | str | int, *, follow: bool = False) -> dict[bytes, bytes]:
+    """The same by path or descriptor. Raises OSError."""
+    found = {}
     try:
-        names = os.listxattr(place, follow_symlinks=False)
+        names = os.listxattr(place, follow_symlinks=follow)
     except OSError as error:
-        if error.errno in _NO_ATTRIBUTES:
+        if error.errno in NO_ATTRIBUTES:
             return {}
         raise
-    found = {}
     for each in names:
         try:
-            found[os.fsencode(each)] = os.getxattr(place, each, follow_symlinks=False)
+            found[os.fsencode(each)] = os.getxattr(place, each, follow_symlinks=follow)
         except OSError as error:
-            if error.errno not in _NO_ATTRIBUTES:
+            if error.errno not in NO_ATTRIBUTES:
                 raise
     return found
 
@@ -101,30 +104,16 @@ def _parsed_origin(raw: bytes) -> Handle | None:
     return raw[4], raw[_ORIGIN_HEAD : raw[2]]
 
 
-@cache
-def _name_to_handle() -> Any:
-    import ctypes  # costs milliseconds; only needed where a file was moved or has several names
-
-    class FileHandle(ctypes.Structure):
-        _fields_ = (("size", ctypes.c_uint), ("type", ctypes.c_int), ("data", ctypes.c_ubyte * _HANDLE_BYTES))
-
-    try:
-        function = ctypes.CDLL(None, use_errno=True).name_to_handle_at
-    except (AttributeError, OSError):
-        return None
-
-    def ask(folder: int, name: bytes) -> Handle | None:
-        handle = FileHandle(size=_HANDLE_BYTES)
-        mount = ctypes.c_int()
-        if function(folder, name, ctypes.byref(handle), ctypes.byref(mount), 0) != 0:
-            return None
-        return handle.type & 0xFF, bytes(handle.data[: handle.size])
-
-    return ask
-
-
 def handle_of(folder: int, name: bytes) -> Handle | None:
     """The handle of `name` in an open folder, to hold against an origin; None where the file system gives none."""
-    ask = _name_to_handle()
-    found: Handle | None = ask(folder, name) if ask is not None else None
-    return found
+    ask = _name_to_handle_at()
+    handle = ctypes.create_string_buffer(struct.pack("Ii", _HANDLE_BYTES, 0), 8 + _HANDLE_BYTES)
+    if ask is None or ask(folder, name, handle, ctypes.byref(ctypes.c_int()), 0) != 0:
+        return None
+    size, kind = struct.unpack_from("Ii", handle)
+    return kind & 0xFF, handle.raw[8 : 8 + size]
+
+
+@cache
+def _name_to_handle_at() -> Any:
+    return getattr(ctypes.CDLL(None), "name_to_handle_at", None)

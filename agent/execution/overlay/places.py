@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent.config.private_folder import make_folder
-from agent.execution.overlay.trees import open_root
+from agent.execution.overlay.folders import closing, open_root
 from agent.execution.sandbox import mountinfo
 from agent.execution.sandbox.mountinfo import Mount
 
@@ -63,19 +63,28 @@ def make_private(folder: bytes) -> None:
     No link is followed, on the way neither: whoever owns a folder on the way could have us make folders elsewhere.
     """
     around, name = os.path.split(folder)
-    parent = open_root(around)
-    try:
-        try:
+    with closing(open_root(around)) as parent:
+        with suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=parent)
-        except FileExistsError:
-            pass
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
             raise PermissionError(f"{os.fsdecode(folder)} is not a folder of ours")
         if found.st_mode & 0o077:
             os.chmod(name, 0o700, dir_fd=parent)
-    finally:
-        os.close(parent)
+
+
+def tidy(base: bytes, shelf: bytes) -> None:
+    """Take away an empty shelf of `base`, and the base itself where it is a folder that we put at another mount and nothing is in it.
+
+    The folder around that keeps its time.
+    """
+    with suppress(OSError):  # in use
+        os.rmdir(base + b"/" + shelf)
+        if os.path.basename(base).startswith(b".agent-shell-"):
+            around = os.path.dirname(base)
+            times = os.lstat(around)
+            os.rmdir(base)
+            os.utime(around, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def _folder_in(holder: bytes) -> bytes:
@@ -143,15 +152,11 @@ def _candidates(path: bytes, mounts: list[Mount]) -> list[bytes]:
     if not mounts:
         return []
     root = mountinfo.mount_of(path, mounts).point
-    found = [root]
-    way = path[len(root.rstrip(b"/")) :].strip(b"/").split(b"/")
-    for count in range(1, len(way) + 1):
-        folder = root.rstrip(b"/") + b"/" + b"/".join(way[:count])
+    for folder in mountinfo.way(root, path):
         try:
             facts = os.lstat(folder)
         except OSError:
             break
         if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid():
-            found.append(folder)
-            break
-    return found
+            return [root, folder]
+    return [root]

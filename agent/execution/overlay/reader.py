@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
-from agent.execution.overlay.compare import Budget
+from agent.execution.overlay.compare import ReadLimits
 from agent.execution.overlay.identities import identify
 from agent.execution.overlay.model import Layer, Step
 from agent.execution.overlay.ordering import Ordering
-from agent.execution.overlay.upper_tree import Gone, Limits, Unreadable, UpperTree
+from agent.execution.overlay.upper_tree import Gone, Unreadable, UpperTree
 
 DEFAULT_FILES = 100_000
 DEFAULT_BYTES = 1 << 30
@@ -45,37 +46,35 @@ def read_steps(
     to find out whether files of equal size are equal; a file beyond it counts as modified. Never raises for what a command left there.
     Real files that somebody removes or replaces while they are read are no obstacle: then all is read again.
     """
-    for _ in range(_TRIES - 1):
+    for attempt in range(_TRIES):
+        reading = _Reading(layers, limit_files, limit_bytes)
+        obstacle, again = "", False
         try:
-            return _Reading(layers, limit_files, limit_bytes).read()
-        except (Unreadable, OSError) as error:
-            if not _is_gone(error):
-                break
-    reading = _Reading(layers, limit_files, limit_bytes)
-    try:
-        return reading.read()
-    except Unreadable as error:
-        return reading.result(f"below {os.fsdecode(reading.root)!r}: {error}")
-    except OSError as error:
-        return reading.result(f"cannot read what changed: {error}")
-
-
-def _is_gone(error: Exception) -> bool:
-    return isinstance(error, Gone) or (isinstance(error, OSError) and error.errno in _GONE)
+            reading.read()
+        except Unreadable as error:
+            obstacle = f"below {os.fsdecode(reading.root)!r}: {error}"
+            again = isinstance(error, Gone)
+        except OSError as error:
+            obstacle = f"cannot read what changed: {error}"
+            again = error.errno in _GONE
+        if not again or attempt == _TRIES - 1:
+            break
+    return ReadResult(tuple(reading.steps), tuple(layers), tuple(dict.fromkeys(reading.remarks)), obstacle)
 
 
 class _Reading:
-    """One try. Raises Unreadable and OSError; `root` is the layer where it stopped."""
+    """One try. `root` is the layer where it stopped."""
 
     def __init__(self, layers: Sequence[Layer], limit_files: int, limit_bytes: int) -> None:
         self.root = b""
+        self.steps: list[Step] = []
+        self.remarks: list[str] = []
         self._layers = layers
         self._limit_files = limit_files
-        self._limits = Limits(limit_files, Budget(limit_bytes))
-        self._steps: list[Step] = []
-        self._remarks: list[str] = []
+        self._limits = ReadLimits(limit_files, limit_bytes)
 
-    def read(self) -> ReadResult:
+    def read(self) -> None:
+        """Raises Unreadable and OSError."""
         for number, layer in enumerate(self._layers):
             self.root = layer.root
             try:
@@ -84,20 +83,12 @@ class _Reading:
                 if os.listdir(layer.upper):
                     raise
                 continue  # it was unmounted meanwhile, and the command had nothing to do with it
-            try:
+            with closing(tree):
                 tree.read()
                 ordering = Ordering(tree, identify(tree, self._limit_files), number)
-                self._steps.extend(ordering.order())
-                self._remarks.extend(ordering.remarks)
-            finally:
-                tree.close()
-        if self._limits.budget.ran_out:
-            self._remarks.append(
+                self.steps += ordering.order()
+                self.remarks += ordering.remarks
+        if self._limits.ran_out:
+            self.remarks.append(
                 "some large files were not compared and are shown as modified, though their content may be the same"
             )
-        return self.result()
-
-    def result(self, obstacle: str = "") -> ReadResult:
-        """What was read so far."""
-        remarks = tuple(dict.fromkeys(self._remarks))
-        return ReadResult(tuple(self._steps), tuple(self._layers), remarks, obstacle)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agent.execution.overlay.compare import Budget, Difference, difference, meta_differs
+from agent.execution.overlay.compare import Attributes, Difference, ReadLimits, difference, meta_differs
+from agent.execution.overlay.folders import DEPTH_LIMIT, closing, joined, names_in, open_below, open_root, status_at
 from agent.execution.overlay.model import Layer
 from agent.execution.overlay.overlay_notes import (
     Notes,
@@ -23,7 +24,6 @@ from agent.execution.overlay.overlay_notes import (
     notes_from,
     prefix_of,
 )
-from agent.execution.overlay.trees import DEPTH_LIMIT, joined, names_in, open_below, open_root, split, status_at
 
 
 class Unreadable(Exception):
@@ -75,18 +75,10 @@ class Node:
             yield from child.everything()
 
 
-@dataclass(slots=True)
-class Limits:
-    """What may still be read: entries of all layers together, and bytes for comparing."""
-
-    entries: int
-    budget: Budget
-
-
 class UpperTree:
     """Reads one layer. `root`: its node; open descriptors are let go by `close`."""
 
-    def __init__(self, layer: Layer, limits: Limits) -> None:
+    def __init__(self, layer: Layer, limits: ReadLimits) -> None:
         self.layer = layer
         self.limits = limits
         self.prefix = prefix_of(layer.userxattr)
@@ -97,7 +89,7 @@ class UpperTree:
             os.close(self.real)
             raise
         base = layer.root.rstrip(b"/") + b"/"
-        self._apart = {path[len(base) :] for path in layer.apart if path.startswith(base)}
+        self.apart = tuple(path[len(base) :] for path in layer.apart if path.startswith(base))
         self.root = Node(
             b"", b"", os.fstat(self.upper), Notes(), lower=b"", lower_status=os.fstat(self.real), under=b""
         )
@@ -115,9 +107,8 @@ class UpperTree:
         if depth > DEPTH_LIMIT:
             raise Unreadable(f"folders lie in one another more than {DEPTH_LIMIT} deep")
         with _readable(upper, node.status):
-            names = names_in(upper)
-            for name in names:
-                if joined(node.path, name) in self._apart:
+            for name in names_in(upper):
+                if joined(node.path, name) in self.apart:
                     continue
                 self.limits.entries -= 1
                 if self.limits.entries < 0:
@@ -136,95 +127,69 @@ class UpperTree:
             assert parent.lower is not None
             node.under, node.under_status = joined(parent.lower, name), there
         if node.is_folder:
-            self._find_lower_folder(node)
-        elif not node.notes.whiteout:
+            if node.notes.redirect is not None:
+                node.lower = self._redirected(node, parent, node.notes.redirect)
+            elif not node.notes.opaque and node.under_status is not None and stat.S_ISDIR(node.under_status.st_mode):
+                node.lower = node.under
+        elif not node.notes.whiteout and real is not None:
             self._hold_against_under(node, upper, real, content_attributes(found, self.prefix))
         return node
 
-    def _find_lower_folder(self, node: Node) -> None:
-        parent = node.parent
-        assert parent is not None
-        redirect = node.notes.redirect
-        if redirect is not None:
-            node.lower = self._redirected(node, redirect)
-        elif not node.notes.opaque and node.under_status is not None and stat.S_ISDIR(node.under_status.st_mode):
-            node.lower = node.under
-
-    def _redirected(self, node: Node, redirect: bytes) -> bytes:
+    def _redirected(self, node: Node, parent: Node, redirect: bytes) -> bytes:
         """The lower path that a redirect means: from the root where it begins with a slash, else beside."""
-        parent = node.parent
         if redirect.startswith(b"/"):
             return redirect.strip(b"/")
-        if parent is None or parent.lower is None or b"/" in redirect:
+        if parent.lower is None or b"/" in redirect:
             raise Unreadable(f"the overlay's note on {os.fsdecode(node.path)!r} does not fit")
         return joined(parent.lower, redirect)
 
-    def _hold_against_under(self, node: Node, upper: int, real: int | None, own: dict[bytes, bytes]) -> None:
-        if real is None or node.under is None or node.under_status is None:
-            return
-        alike = stat.S_IFMT(node.status.st_mode) == stat.S_IFMT(node.under_status.st_mode)
-        if not alike:
+    def _hold_against_under(self, node: Node, upper: int, real: int, own: Attributes) -> None:
+        under = node.under_status
+        if under is None or stat.S_IFMT(node.status.st_mode) != stat.S_IFMT(under.st_mode):
             return
         if node.notes.copied:
             handle = handle_of(real, node.name) if node.notes.origin is not None else None
             if handle is None or handle == node.notes.origin:
-                node.lower, node.lower_status = node.under, node.under_status
+                node.lower, node.lower_status = node.under, under
         if node.notes.metacopy:
             node.differs = "meta"  # its content is where it was
             return
-        node.differs = difference(
-            (upper, node.name, node.status), (real, node.name, node.under_status), own, self.prefix, self.limits.budget
-        )
+        one, other = (upper, node.name, node.status), (real, node.name, under)
+        node.differs = difference(one, other, own, self.prefix, self.limits)
 
     def _enter(self, node: Node, upper: int, real: int | None, depth: int) -> None:
-        inner = open_below(upper, node.name)
-        try:
+        with closing(open_below(upper, node.name)) as inner:
             if node.lower is None:
                 self._read_folder(node, inner, None, depth + 1)
                 return
-            below = self._open_lower(node, real)
-            try:
+            with closing(self._open_lower(node, node.lower, real)) as below:
                 node.lower_status = os.fstat(below)
                 own = content_attributes(attributes(inner, b""), self.prefix)
                 theirs = content_attributes(attributes(below, b""), self.prefix)
                 node.differs = "meta" if meta_differs(node.status, own, node.lower_status, theirs) else "same"
                 self._read_folder(node, inner, below, depth + 1)
-            finally:
-                os.close(below)
-        finally:
-            os.close(inner)
 
-    def _open_lower(self, node: Node, real: int | None) -> int:
+    def _open_lower(self, node: Node, lower: bytes, real: int | None) -> int:
         try:
             if real is not None and node.stays:
                 return open_below(real, node.name)
-            assert node.lower is not None
-            return open_below(self.real, node.lower)
+            return open_below(self.real, lower)
         except OSError as error:
-            raise Gone(
-                f"{os.fsdecode(node.lower or b'')!r} is no longer the folder it was ({error.strerror})"
-            ) from error
+            raise Gone(f"{os.fsdecode(lower)!r} is no longer the folder it was ({error.strerror})") from error
 
-    def compare_with(self, node: Node, lower: bytes) -> Difference:
-        """How a moved file differs from the real file it was."""
-        if node.notes.metacopy:
+    def compare(self, image: bytes, status: os.stat_result, notes: Notes, lower: bytes) -> Difference:
+        """How a file of ours (absolute path, lstat and notes) differs from the real file `lower`, which has another name."""
+        if notes.metacopy:
             return "meta"
-        upper_path, upper_name = split(node.path)
-        lower_path, lower_name = split(lower)
-        upper = open_below(self.upper, upper_path)
-        try:
-            real = open_below(self.real, lower_path)
-            try:
-                there = status_at(real, lower_name)
-                if there is None:
-                    raise Gone(f"{os.fsdecode(lower)!r} is gone")
-                own = content_attributes(attributes(upper, upper_name), self.prefix)
-                one, other = (upper, upper_name, node.status), (real, lower_name, there)
-                return difference(one, other, own, self.prefix, self.limits.budget)
-            finally:
-                os.close(real)
-        finally:
-            os.close(upper)
+        upper_path, upper_name = os.path.split(image)
+        lower_path, lower_name = os.path.split(lower)
+        with closing(open_root(upper_path)) as upper, closing(open_below(self.real, lower_path)) as real:
+            there = status_at(real, lower_name)
+            if there is None:
+                raise Gone(f"{os.fsdecode(lower)!r} is gone")
+            own = content_attributes(attributes(upper, upper_name), self.prefix)
+            one, other = (upper, upper_name, status), (real, lower_name, there)
+            return difference(one, other, own, self.prefix, self.limits)
 
 
 @contextmanager

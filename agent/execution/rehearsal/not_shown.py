@@ -6,7 +6,7 @@ import errno
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ _FOR_USERS = (
 
 
 def lines(
-    reports: Iterable[dict[str, Any]],
+    reports: Sequence[dict[str, Any]],
     layout: Layout,
     *,
     user: bool,
@@ -35,7 +35,6 @@ def lines(
     remarks: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """What to tell, the most important first. `elevated`: the command uses sudo or the like. `remarks`: what the reading noticed."""
-    reports = list(reports)
     found = [*_network(reports), *_left(reports)]
     if elevated and user:
         found.append("sudo: other rights than yours cannot be had in a rehearsal, so what sudo would do is not shown")
@@ -49,7 +48,7 @@ def lines(
     return tuple(dict.fromkeys(found))
 
 
-def _network(reports: list[dict[str, Any]]) -> list[str]:
+def _network(reports: Sequence[dict[str, Any]]) -> list[str]:
     wanted: dict[str, list[str]] = {}
     for report in reports:
         if report["event"] == "network":
@@ -61,7 +60,7 @@ def _network(reports: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _left(reports: list[dict[str, Any]]) -> list[str]:
+def _left(reports: Sequence[dict[str, Any]]) -> list[str]:
     names = [name for report in reports if report["event"] == "left" for name in report["names"]]
     if not names:
         return []
@@ -69,7 +68,7 @@ def _left(reports: list[dict[str, Any]]) -> list[str]:
     return [f"background: {told} went on after the command, and was ended with the rehearsal"]
 
 
-def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
+def _places(reports: Sequence[dict[str, Any]], layout: Layout) -> list[str]:
     found = []
     for report in reports:
         if report["event"] == "unmounted":
@@ -88,20 +87,24 @@ def _places(reports: list[dict[str, Any]], layout: Layout) -> list[str]:
 
 def not_made_real(changes: Iterable[Change]) -> tuple[str, ...]:
     """Attributes that a command set by names that the overlay keeps for itself: a commit leaves them out."""
-    found: dict[str, None] = {}
-    places: dict[str, None] = {}
-    for change in changes:
-        for name in change.after.xattrs if change.after is not None else ():
-            if name.startswith(_RESERVED):
-                found[name.replace("overlay.", "", 1)] = None
-                places[change.path] = None
+    found = [
+        (shown(name.replace("overlay.", "", 1)), shown(change.path))
+        for change in changes
+        for name in (change.after.xattrs if change.after is not None else ())
+        if name.startswith(_RESERVED)
+    ]
     if not found:
         return ()
-    names = ", ".join(map(shown, list(found)[:3])) + (" and more" if len(found) > 3 else "")
-    where = ", ".join(map(shown, list(places)[:3])) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+    names, places = map(dict.fromkeys, zip(*found, strict=True))
     return (
-        f"attributes {names} of {where}: such names are the overlay's own in a rehearsal, so they are not made real",
+        f"attributes {some(names, 3)} of {some(places, 3)}: such names are the overlay's own in a rehearsal, so they are not made real",
     )
+
+
+def some(names: Collection[str], most: int) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(list(names)[:most]) + more
 
 
 def shown(path: str) -> str:

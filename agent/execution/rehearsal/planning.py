@@ -1,103 +1,165 @@
-"""From the facts of this machine to the sandbox of one rehearsal."""
+"""Plan the sandbox of one rehearsal from the facts of this machine, and collect what it left."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from agent.config.private_folder import make_folder
 from agent.execution import kernel
-from agent.execution.overlay.places import Base, base_for
+from agent.execution.overlay.model import Layer
+from agent.execution.overlay.places import Base, base_for, state_base
 from agent.execution.rehearsal.budget import Budget
 from agent.execution.rehearsal.scratches import Scratch
 from agent.execution.sandbox import layout as layouts
-from agent.execution.sandbox import mountinfo, sockets
-from agent.execution.sandbox.layout import NOT_FILES, Facts, Layout, Place
-from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of
-from agent.execution.sandbox.spec import Spec, packed
+from agent.execution.sandbox import mountinfo, reports
+from agent.execution.sandbox.layout import Place
+from agent.execution.sandbox.mountinfo import Mount, is_below, is_within
+from agent.execution.sandbox.reports import Spec, packed, unpacked
 
+PREAMBLE, DUMP, COMMAND = b"start", b"state", b"command"
 _FLAGS = {"ro": kernel.MS_RDONLY, "nosuid": kernel.MS_NOSUID, "nodev": kernel.MS_NODEV, "noexec": kernel.MS_NOEXEC}
 _HOLDERS = (b"/dev/shm", b"/run", b"/tmp", b"/var/tmp")
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A sandbox to be built, and what is known about it before. `bases` per overlaid root; `masks` are hidden folders of ours."""
+class Ran:
+    """What a sandbox left. `reports`: lines of its report file; `dump`: what the shell wrote of its state; `layers`: what was overlaid."""
 
-    spec: Spec
-    layout: Layout
-    scratch: Scratch
-    bases: dict[bytes, Base]
-    masks: tuple[bytes, ...]
+    reports: tuple[dict[str, Any], ...]
+    layers: tuple[Layer, ...]
+    dump: bytes
 
+    @property
+    def started(self) -> bool:
+        """Tell whether the command itself was reached: everything around it was there."""
+        return self.said("built") is not None and self.said("failed") is None
 
-def plan(kind: str, *, cwd: bytes, home: bytes, state_dir: bytes, budget: Budget, network: bool) -> Planned:
-    """Plan a "root" or "user" layout and make its scratch folders. Raises OSError where nothing can be put anywhere."""
-    mounts = mountinfo.visible(mountinfo.read())
-    facts = _facts()
-    real_cwd, real_home = os.path.realpath(cwd), os.path.realpath(home) if home else b""
-    if kind == "root":
-        layout = layouts.for_root(mounts, facts, work=(real_cwd, real_home))
-    else:
-        layout = layouts.for_user(mounts, facts, cwd=real_cwd, home=real_home)
-    own = base_for(state_dir_made(state_dir), state_dir, mounts=mounts)
-    work = {_holder(path, layout) for path in (real_cwd, real_home) if path}
-    bases = {place.root: _base(place, work, own, state_dir, mounts) for place in layout.overlays}
-    scratch = Scratch((own, *bases.values()))
-    overlays = []
-    for number, place in enumerate(layout.overlays):
-        folder = scratch.on(bases[place.root]) + b"/%d" % number
-        flags = sum(_FLAGS[name] for name in place.flags)
-        overlays.append((packed(place.root), packed(folder), flags))
-    masks = tuple(dict.fromkeys((own.folder, *(base.folder for base in bases.values()))))
-    spec = Spec(
-        layout=kind,
-        scratch=packed(scratch.on(own)),
-        overlays=overlays,
-        masks=[packed(mask) for mask in masks],
-        shell_dir=packed(own.folder + b"/" + scratch.name),
-        network=network,
-        most_files=budget.files,
-        most_bytes=budget.bytes,
-    )
-    _settle_rest(spec, layout, mounts, facts)
-    return Planned(spec, layout, scratch, bases, masks)
+    @property
+    def failure(self) -> tuple[str, int]:
+        """The step that failed, and the errno."""
+        failed = self.said("failed")
+        return (str(failed["step"]), int(failed["errno"])) if failed else ("", 0)
+
+    def said(self, event: str) -> dict[str, Any] | None:
+        """The first line of this kind."""
+        return next((report for report in self.reports if report["event"] == event), None)
 
 
-def state_dir_made(state_dir: bytes) -> bytes:
-    """The real path of the state folder, which is made if need be."""
-    make_folder(state_dir)
-    return os.path.realpath(state_dir)
+class Sandbox:
+    """The sandbox of one rehearsal, from plan to what it left. `kind`: "root" or "user". `bases`: by overlaid root."""
+
+    def __init__(self, kind: str, *, cwd: str, home: str, state_dir: str, budget: Budget, network: bool) -> None:
+        """Plan it, and make its scratch folders. Raises OSError where nothing can be put anywhere."""
+        mounts = mountinfo.visible(mountinfo.read())
+        facts = _facts()
+        real_cwd = os.path.realpath(os.fsencode(cwd))
+        real_home = os.path.realpath(os.fsencode(home)) if home else b""
+        if kind == "root":
+            self.layout = layouts.for_root(mounts, facts, work=(real_cwd, real_home))
+        else:
+            self.layout = layouts.for_user(mounts, facts, cwd=real_cwd, home=real_home)
+        state = os.fsencode(state_dir)
+        own = Base(state_base(state), True)
+        holders = {self._holder(path) for path in (real_cwd, real_home) if path}
+        self.bases = {
+            place.root: _base(place.root, place.root in holders, state, mounts) for place in self.layout.overlays
+        }
+        self.scratch = Scratch((own, *self.bases.values()))
+        self._masks = tuple(dict.fromkeys(base.folder for base in (own, *self.bases.values())))
+        self.spec = Spec(
+            layout=kind,
+            scratch=packed(self.scratch.on(own)),
+            overlays=[self._overlay(number, place) for number, place in enumerate(self.layout.overlays)],
+            masks=[packed(mask) for mask in self._masks],
+            shell_dir=packed(own.folder + b"/" + self.scratch.name),
+            network=network,
+            most_files=budget.files,
+            most_bytes=budget.bytes,
+        )
+        self._settle_rest(mounts, facts)
+
+    def _holder(self, path: bytes) -> bytes:
+        """The overlaid root that holds `path`, "" for none."""
+        return max((place.root for place in self.layout.overlays if is_within(path, place.root)), key=len, default=b"")
+
+    def _overlay(self, number: int, place: Place) -> tuple[str, str, int]:
+        folder = self.scratch.on(self.bases[place.root]) + b"/%d" % number
+        return packed(place.root), packed(folder), sum(_FLAGS[name] for name in place.flags)
+
+    def _settle_rest(self, mounts: list[Mount], facts: layouts.Facts) -> None:
+        """What is not overlaid: what is shown read-only, and which sockets there have to be covered."""
+        spec, layout = self.spec, self.layout
+        if spec.layout == "root":
+            plain = [mount.point for mount in layout.read_only]
+            spec.binds = [packed(point) for point in plain]
+            reachable = [path for path in _listening() if any(is_within(path, point) for point in plain)]
+        else:
+            spec.fresh = [packed(path) for path in layout.fresh]
+            roots = [*(place.root for place in layout.overlays), *layout.fresh]
+            quiet = layouts.quiet_places(mounts, facts, roots)
+            spec.quiet = [
+                packed(path) for path in quiet if os.access(path, os.X_OK)
+            ]  # elsewhere nothing can be reached
+            reachable = [path for path in _listening() if not any(is_within(path, root) for root in roots)]
+        spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]
+
+    def path(self, name: bytes) -> str:
+        """Where the file `name` will be for the shell inside."""
+        return os.fsdecode(unpacked(self.spec.shell_dir) + b"/" + name)
+
+    def put(self, name: bytes, content: bytes) -> None:
+        """Have a file there."""
+        self.spec.files[packed(name)] = packed(content)
+
+    def bring_back(self, name: bytes) -> None:
+        """Have a file of the shell's brought back in the end."""
+        self.put(name, b"")
+        self.spec.dump = packed(name)
+
+    def collect(self) -> Ran:
+        """What it left, once nothing runs in it any more."""
+        scratch = unpacked(self.spec.scratch)
+        lines = tuple(reports.read(scratch))
+        try:
+            with open(scratch + b"/" + reports.STATE, "rb") as file:
+                dump = file.read()
+        except OSError:
+            dump = b""
+        return Ran(lines, tuple(self._layers([line for line in lines if line["event"] == "overlaid"])), dump)
+
+    def _layers(self, overlaid: Sequence[dict[str, Any]]) -> list[Layer]:
+        roots = [os.fsencode(line["root"]) for line in overlaid]
+        others = {*roots, *self._masks, *(mount.point for mount in self.layout.read_only)}
+        made = []
+        for line, root in zip(overlaid, roots, strict=True):
+            place = os.fsencode(line["place"])
+            apart = {path for path in others if is_below(path, root)}
+            if root == b"/":
+                apart |= {b"/proc", b"/sys", b"/dev"}
+            made.append(
+                Layer(
+                    root=root,
+                    scratch=place,
+                    upper=place + b"/upper",
+                    userxattr=bool(line["userxattr"]),
+                    indexed=bool(line["indexed"]),
+                    same_file_system=self.bases[root].same_file_system,
+                    apart=tuple(sorted(apart)),
+                    start=reports.status_of(line["start"]),
+                )
+            )
+        return made
 
 
-def _settle_rest(spec: Spec, layout: Layout, mounts: list[Mount], facts: layouts.Facts) -> None:
-    """What is not overlaid: what is shown read-only, and which sockets there have to be covered."""
-    if spec.layout == "root":
-        spec.binds = [packed(mount.point) for mount in layout.read_only]
-        plain = [mount.point for mount in layout.read_only]
-        reachable = [path for path in sockets.listening() if any(is_within(path, point) for point in plain)]
-    else:
-        spec.fresh = [packed(path) for path in layout.fresh]
-        roots = [*(place.root for place in layout.overlays), *layout.fresh]
-        quiet = quiet_places(mounts, facts, roots)
-        spec.quiet = [packed(path) for path in quiet if os.access(path, os.X_OK)]  # elsewhere nothing can be reached
-        reachable = [path for path in sockets.listening() if not any(is_within(path, root) for root in roots)]
-    spec.sockets = [packed(path) for path in reachable if not is_within(path, b"/dev")]
-
-
-def _holder(path: bytes, layout: Layout) -> bytes:
-    """The overlaid root that holds `path`, "" for none."""
-    holders = [place.root for place in layout.overlays if is_within(path, place.root)]
-    return max(holders, key=len, default=b"")
-
-
-def _base(place: Place, work: set[bytes], own: Base, state_dir: bytes, mounts: list[Mount]) -> Base:
+def _base(root: bytes, is_work: bool, state_dir: bytes, mounts: list[Mount]) -> Base:
     """Where the upper folder of one overlay lies. Only where work is done a folder is made on another file system for it.
 
     An overlay cannot be written to another overlay (a container's `/`): then any other file system has to do.
     """
-    base = base_for(place.root, state_dir, mounts=mounts, anywhere=place.root not in work)
+    base = base_for(root, state_dir, mounts=mounts, anywhere=not is_work)
     if mountinfo.mount_of(base.folder, mounts).kind != "overlay":
         return base
     for holder in _HOLDERS:
@@ -133,32 +195,24 @@ def _entries(path: bytes) -> list[bytes]:
         return []
 
 
-# Remade for each rehearsal, or nothing but what a package brought: no service puts a socket there.
-_SKIPPED = frozenset(
-    b"/" + name
-    for name in (b"proc", b"sys", b"dev", b"bin", b"boot", b"etc", b"lib", b"lib32", b"lib64", b"libx32", b"sbin", b"usr")
-)  # fmt: skip
-_DEEPEST = 3
-MOST = 40  # each costs a mount
+def _listening() -> list[bytes]:
+    """Paths of the Unix sockets of this network namespace that exist as files: one reached by its path leads out of any namespace."""
+    try:
+        with open("/proc/net/unix", "rb") as file:
+            lines = file.read().split(b"\n")[1:]
+    except OSError:
+        return []
+    found = set()
+    for line in lines:
+        fields = line.split(b" ", 7)
+        path = fields[7].lstrip() if len(fields) == 8 else b""
+        if path.startswith(b"/") and _is_socket(path):
+            found.add(os.path.realpath(path))
+    return sorted(found)
 
 
-def quiet_places(mounts: list[Mount], facts: Facts, roots: list[bytes]) -> list[bytes]:
-    """Outermost folders outside of `roots` (what is overlaid in any case) that have no other mounts below them."""
-    found: list[bytes] = []
-
-    def look_at(path: bytes, depth: int) -> None:
-        if len(found) >= MOST or path in _SKIPPED or any(is_within(path, root) for root in roots):
-            return
-        if not facts.is_folder(path) or mount_of(path, mounts).kind in NOT_FILES:
-            return
-        if not any(is_below(mount.point, path) for mount in mounts):
-            found.append(path)
-        elif depth < _DEEPEST:
-            look_into(path + b"/", depth + 1)
-
-    def look_into(folder: bytes, depth: int) -> None:
-        for name in facts.entries(folder.rstrip(b"/") or b"/"):
-            look_at(folder + name, depth)
-
-    look_into(b"/", 1)
-    return found
+def _is_socket(path: bytes) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 
 from msgspec.structs import replace
 
 from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
-from agent.execution.overlay.facts import Looker, entries_below, state_in
+from agent.execution.overlay.facts import bytes_at, entries_below, state_at, state_in
+from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Step
 from agent.execution.overlay.reader import ReadResult
+from agent.execution.sandbox.mountinfo import is_below, is_within
 from agent.protocol.rehearsals import Change, FileState, Totals
 
 MOST_CHANGES = 2_000
@@ -34,62 +36,37 @@ _FIELD_OF = {
 }
 
 
-@dataclass(slots=True)
-class _Sum:
-    """Totals as they grow."""
-
-    created: int = 0
-    modified: int = 0
-    deleted: int = 0
-    meta: int = 0
-    renamed: int = 0
-    retyped: int = 0
-    bytes_written: int = 0
-    bytes_lost: int = 0
-
-    def add(self, change: Change) -> None:
-        name = _FIELD_OF[change.op]
-        setattr(self, name, getattr(self, name) + 1)
-        before, after = change.before, change.after
-        if change.op in ("create", "modify", "type") and after is not None and after.kind == "file":
-            self.bytes_written += after.size
-        if change.op in ("delete", "type") and before is not None:
-            self.bytes_lost += before.total_bytes if before.kind == "dir" else before.size
-        elif change.op == "modify" and before is not None and after is not None:
-            self.bytes_lost += max(0, before.size - after.size)
-
-    def totals(self) -> Totals:
-        return Totals(**{each.name: getattr(self, each.name) for each in fields(self)})
-
-
 def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tuple[Change, ...], Totals, int]:
     """Changes ordered by path, the totals over all of them, and how many are not among those returned.
 
     A new folder is one change, and so is each file in it; a removed one is a single change that counts what was in it.
     """
-    looker = Looker()
-    try:
-        return _present(_View(result, looker), result, most_changes)
-    finally:
-        looker.close()
-
-
-def _present(view: _View, result: ReadResult, most_changes: int) -> tuple[tuple[Change, ...], Totals, int]:
-    total = _Sum()
+    totals: Counter[str] = Counter()
     found: list[tuple[Change, Step, bytes]] = []
     more = 0
-    for step in result.steps:
-        if step.quiet:
-            continue
-        for change, image in view.changes_of(step):
-            total.add(change)
-            # What deserves a second look must not hide behind many others.
-            if len(found) < most_changes + _extra_room(change.flags):
-                found.append((change, step, image))
-            else:
-                more += 1
-    found.sort(key=lambda each: os.fsencode(each[0].path))
-    return tuple(view.with_diff(*each) for each in found), total.totals(), more
+    with Folders() as folders:
+        view = _View(result, folders)
+        for step in result.steps:
+            for change, image in () if step.quiet else view.changes_of(step):
+                _add(totals, change)
+                # What deserves a second look must not hide behind many others.
+                if len(found) < most_changes + _extra_room(change.flags):
+                    found.append((change, step, image))
+                else:
+                    more += 1
+        found.sort(key=lambda each: os.fsencode(each[0].path))
+        return tuple(view.with_diff(*each) for each in found), Totals(**totals), more
+
+
+def _add(totals: Counter[str], change: Change) -> None:
+    totals[_FIELD_OF[change.op]] += 1
+    before, after = change.before, change.after
+    if change.op in ("create", "modify", "type") and after is not None and after.kind == "file":
+        totals["bytes_written"] += after.size
+    if change.op in ("delete", "type") and before is not None:
+        totals["bytes_lost"] += before.total_bytes if before.kind == "dir" else before.size
+    elif change.op == "modify" and before is not None and after is not None:
+        totals["bytes_lost"] += max(0, before.size - after.size)
 
 
 def _extra_room(flags: tuple[str, ...]) -> int:
@@ -99,8 +76,8 @@ def _extra_room(flags: tuple[str, ...]) -> int:
 
 
 class _View:
-    def __init__(self, result: ReadResult, looker: Looker) -> None:
-        self._looker = looker
+    def __init__(self, result: ReadResult, folders: Folders) -> None:
+        self._folders = folders
         self._layers = result.layers
         self._may_count = MOST_COUNTED
         self._diff_room = MOST_DIFF_TEXT
@@ -108,7 +85,8 @@ class _View:
 
     def changes_of(self, step: Step) -> Iterator[tuple[Change, bytes]]:
         """The changes that a step stands for, each with the path of its image ("" for none)."""
-        before, after = self._before(step), self._after(step)
+        userxattr = self._layers[step.layer].userxattr
+        before, after = self._before(step, userxattr), self._after(step, userxattr)
         known = after or before
         assert known is not None
         image = step.image or b""
@@ -120,31 +98,27 @@ class _View:
             before=before,
             after=after,
             source=os.fsdecode(source),
-            flags=_flags(before, after, step),
+            flags=_flags(before, after, linked=step.link_to is not None),
         )
         yield change, image
         if image and step.whole:
             for inner, status, folder, name in entries_below(image):
-                state = state_in(folder, name, status, userxattr=self._layers[step.layer].userxattr)
+                state = state_in(folder, name, status, userxattr=userxattr)
                 path = os.fsdecode(step.path + b"/" + inner)
-                flags = _flags(None, state, None)
-                yield (
-                    Change(path=path, op="create", kind=state.kind, after=state, flags=flags),
-                    image + b"/" + inner,
-                )
+                change = Change(path=path, op="create", kind=state.kind, after=state, flags=_flags(None, state))
+                yield change, image + b"/" + inner
 
-    def _before(self, step: Step) -> FileState | None:
+    def _before(self, step: Step, userxattr: bool) -> FileState | None:
         if step.before is None:
             return None
         path = step.was or step.path
-        state = self._looker.state_at(path, step.before, userxattr=self._layers[step.layer].userxattr)
+        state = state_at(self._folders, path, step.before, userxattr=userxattr)
         return self._counting(state, path) if step.op in ("delete", "type") and state.kind == "dir" else state
 
-    def _after(self, step: Step) -> FileState | None:
+    def _after(self, step: Step, userxattr: bool) -> FileState | None:
         if step.after is None or step.op == "delete":
             return None
-        userxattr = self._layers[step.layer].userxattr
-        state = self._looker.state_at(step.image or step.was or step.path, step.after, userxattr=userxattr)
+        state = state_at(self._folders, step.image or step.was or step.path, step.after, userxattr=userxattr)
         if step.before is not None and (step.in_place or step.op == "meta"):
             state = replace(state, links=state.links if state.kind == "dir" else step.before.st_nlink)
         return self._counting(state, step.image) if step.whole and step.image else state
@@ -152,11 +126,11 @@ class _View:
     def _counting(self, state: FileState, path: bytes) -> FileState:
         """The state with what lies below the folder counted, but for what is moved out of it."""
         entries = size = 0
-        elsewhere = [each for each in self._moved if each.startswith(path + b"/")]
+        elsewhere = [each for each in self._moved if is_below(each, path)]
         for inner, status, _, _ in entries_below(path):
             if entries >= self._may_count:
                 break
-            if any(_is_at_or_below(path + b"/" + inner, each) for each in elsewhere):
+            if any(is_within(path + b"/" + inner, each) for each in elsewhere):
                 continue
             entries += 1
             size += status.st_size if stat.S_ISREG(status.st_mode) else 0
@@ -178,16 +152,12 @@ class _View:
         return replace(change, diff=diff)
 
     def _text(self, path: bytes) -> str | None:
-        data = self._looker.bytes_at(path, LARGEST_TEXT + 1)
+        data = bytes_at(self._folders, path, LARGEST_TEXT + 1)
         return None if data is None else as_text(data)
 
 
-def _is_at_or_below(path: bytes, folder: bytes) -> bool:
-    return path == folder or path.startswith(folder + b"/")
-
-
-def _flags(before: FileState | None, after: FileState | None, step: Step | None) -> tuple[str, ...]:
-    """What deserves a second look. `step` is None for what lies in a new folder."""
+def _flags(before: FileState | None, after: FileState | None, *, linked: bool = False) -> tuple[str, ...]:
+    """What deserves a second look. `linked`: it becomes one more name of another file."""
     flags: list[str] = []
     if after is not None and after.kind == "file":
         if after.mode & stat.S_ISUID:
@@ -200,7 +170,7 @@ def _flags(before: FileState | None, after: FileState | None, step: Step | None)
         flags.append("world-writable")
     if after is not None and after.kind == "device":
         flags.append("device")
-    if (before is not None and before.links > 1) or (step is not None and step.link_to is not None):
+    if linked or (before is not None and before.links > 1):
         flags.append("many-names")
     if before is not None and after is not None and _loses_group(before, after):
         flags.append("group-lost")

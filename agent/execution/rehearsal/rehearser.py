@@ -6,7 +6,8 @@ import asyncio
 import errno
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 
 from msgspec.structs import replace as with_fields
@@ -20,8 +21,8 @@ from agent.execution.process_tree.limits import ENDED
 from agent.execution.rehearsal import not_shown, scratches, shell_change
 from agent.execution.rehearsal.budget import RehearsalSettings
 from agent.execution.rehearsal.not_shown import Trouble, unavailable
+from agent.execution.rehearsal.planning import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.rehearsal.refused import refused, refused_in_reality
-from agent.execution.rehearsal.runner import COMMAND, DUMP, PREAMBLE, Ran, Sandbox
 from agent.execution.state import ShellState
 from agent.execution.threads import in_thread
 from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
@@ -68,8 +69,6 @@ class Rehearser:
     def __init__(self, bench: Bench, settings: RehearsalSettings) -> None:
         self._bench = bench
         self._settings = settings
-        self._state_dir = settings.state_dir
-        self._budget = settings.budget
         self._held: dict[str, _Held] = {}
         self._removing: set[asyncio.Future[None]] = set()
         self._kinds = ["root", "user"] if os.geteuid() == 0 else ["user"]
@@ -91,13 +90,13 @@ class Rehearser:
                 result = await self._bench.run(launch, sink, cancel)
                 rehearsal = await in_thread(partial(self._read, sandbox, result, command))
             except BaseException:
-                await in_thread(sandbox.remove)
+                await in_thread(sandbox.scratch.remove)
                 raise
             if isinstance(rehearsal, Rehearsal):
                 self._kinds = [kind]  # what works is known now: no other layout need be tried again
                 return rehearsal
             troubles.append(rehearsal)
-            await in_thread(sandbox.remove)
+            await in_thread(sandbox.scratch.remove)
         raise unavailable(troubles)
 
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
@@ -123,7 +122,7 @@ class Rehearser:
         if held.after is not None and self._bench.state() is held.before:
             self._bench.adopt(held.after)
         del self._held[rehearsal.rehearsal_id]
-        removing = asyncio.ensure_future(in_thread(held.sandbox.remove))  # nobody has to wait for that
+        removing = asyncio.ensure_future(in_thread(held.sandbox.scratch.remove))  # nobody has to wait for that
         self._removing.add(removing)
         removing.add_done_callback(self._removing.discard)
         return done
@@ -132,7 +131,7 @@ class Rehearser:
         """Forget it, and free what it holds."""
         held = self._held.pop(rehearsal.rehearsal_id, None)
         if held is not None:
-            await in_thread(held.sandbox.remove)
+            await in_thread(held.sandbox.scratch.remove)
 
     async def close(self) -> None:
         """Discard all that nobody decided about."""
@@ -165,12 +164,12 @@ class Rehearser:
             kind,
             cwd=state.cwd,
             home=home if os.path.isabs(home) else "",
-            state_dir=self._state_dir,
-            budget=self._budget,
+            state_dir=self._settings.state_dir,
+            budget=self._settings.budget,
             network=command.network,
         )
         # What another process of ours left when it was killed goes now; what is still locked is somebody's.
-        for base in {base.folder for base in sandbox.planned.bases.values()} - self._swept:
+        for base in {base.folder for base in sandbox.bases.values()} - self._swept:
             self._swept.add(base)
             scratches.sweep(base)
         return sandbox, self._launch(sandbox, command, bash, env_program)
@@ -191,8 +190,8 @@ class Rehearser:
             argv=(bash, "-c", text),
             env=shell_state.launch_env(state, sandbox.path(PREAMBLE)),
             inherit_stdin=False,
-            timeout=command.timeout if command.timeout is not None else self._budget.seconds,
-            sandbox=sandbox.message(),
+            timeout=command.timeout if command.timeout is not None else self._settings.budget.seconds,
+            sandbox=asdict(sandbox.spec),
         )
 
     # --- after ---
@@ -201,11 +200,7 @@ class Rehearser:
         """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""
         ran = sandbox.collect()
         if not ran.started and not result.interrupted:
-            return Trouble(sandbox.planned.spec.layout, *ran.failure)
-        return self._finish(sandbox, ran, result, command)
-
-    def _finish(self, sandbox: Sandbox, ran: Ran, result: ExecutionResult, command: ApprovedRehearsal) -> Rehearsal:
-        """Read what it changed, and hold it."""
+            return Trouble(sandbox.spec.layout, *ran.failure)
         before = self._bench.state()
         after = shell_state.parse(ran.dump, before)
         left_out: tuple[str, ...] = (_NOT_KEPT,)
@@ -215,14 +210,14 @@ class Rehearser:
         result = with_fields(
             result, cwd_after=after.cwd if after else before.cwd, state_kept=after is not None, notes=notes
         )
-        read = read_steps(ran.layers, limit_files=2 * self._budget.files + 100)
+        read = read_steps(ran.layers, limit_files=2 * self._settings.budget.files + 100)
         from agent.execution.rehearsal import present
 
         changes, totals, more = present.present(read)
-        user = sandbox.planned.spec.layout == "user"
+        user = sandbox.spec.layout == "user"
         self._count += 1
         rehearsal = Rehearsal(
-            rehearsal_id=f"{sandbox.planned.scratch.name.decode('ascii')}-{self._count}",
+            rehearsal_id=f"{sandbox.scratch.name.decode('ascii')}-{self._count}",
             command=command.command,
             cwd=before.cwd,
             result=result,
@@ -231,7 +226,7 @@ class Rehearser:
             more=more,
             not_shown=not_shown.lines(
                 ran.reports,
-                sandbox.planned.layout,
+                sandbox.layout,
                 user=user,
                 network=command.network,
                 elevated=any(program.elevated for program in command.report.programs),
@@ -249,7 +244,7 @@ class Rehearser:
 
     def _obstacle(self, ran: Ran, result: ExecutionResult) -> str:
         if reached := ran.said("budget"):
-            return self._budget.exceeded(str(reached["what"]))
+            return self._settings.budget.exceeded(str(reached["what"]))
         for note in result.notes:
             if note.startswith(ENDED):
                 return f"{note.removeprefix(ENDED)}, and was ended, so this is not all that it would do"
@@ -262,15 +257,11 @@ class Rehearser:
         return ""
 
     def _commit(self, held: _Held, command: ApprovedCommand, session: str) -> Committed:
+        from agent.execution.journal.records import Run
         from agent.execution.journal.store import Journals
-        from agent.execution.rehearsal.committing import commit, run_now
 
         settings = self._settings
         journals = Journals(settings.state_dir, keep_bytes=settings.keep_bytes, keep_days=settings.keep_days)
-        run = run_now(
-            settings.redact(command.command),
-            cwd=held.rehearsal.cwd,
-            session=session,
-            command_id=command.command_id,
-        )
-        return commit(journals, held.layers, held.steps, run)
+        time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        run = Run(settings.redact(command.command), held.rehearsal.cwd, time, session, command.command_id)
+        return journals.commit(held.layers, held.steps, run)

@@ -9,15 +9,15 @@ import secrets
 import stat
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
-from agent.execution.overlay.places import Base, make_private
-from agent.execution.overlay.trees import names_in, open_root
+from agent.execution.overlay.folders import FOLDER, closing, names_in, open_root
+from agent.execution.overlay.places import Base, make_private, tidy
 
 _SHELF = b"rehearsals"
 _LOCK = b"lock"
 _ABANDONED = 3600.0  # seconds after which a folder without a lock is nobody's
 _NAME = re.compile(rb"[0-9a-f]{1,16}")
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DEEPEST = 100  # folders held open at once
 
 
@@ -56,7 +56,7 @@ class Scratch:
         """Take everything away. What cannot be removed stays for the next sweep."""
         for base, folder in self._folders.items():
             remove_tree(folder)
-            tidy(base)
+            tidy(base, _SHELF)
         self._folders.clear()
         for lock in self._locks:
             os.close(lock)
@@ -69,63 +69,40 @@ def sweep(base: bytes) -> int:
     No link is followed on the way: whoever owns the file system on which `base` lies could put one there, and what it led to would go.
     """
     try:
-        shelf = open_root(base + b"/" + _SHELF)
+        with closing(open_root(base + b"/" + _SHELF)) as shelf:
+            return sum(_swept(shelf, name) for name in names_in(shelf) if _NAME.fullmatch(name))
     except OSError:
         return 0
-    try:
-        return sum(_swept(shelf, name) for name in names_in(shelf) if _NAME.fullmatch(name))
-    except OSError:
-        return 0
-    finally:
-        os.close(shelf)
 
 
 def _swept(shelf: int, name: bytes) -> bool:
     """Tell whether it was abandoned, and is gone now."""
     try:
-        folder = os.open(name, _FOLDER, dir_fd=shelf)
+        with closing(os.open(name, FOLDER, dir_fd=shelf)) as folder:
+            facts = os.fstat(folder)
+            if facts.st_uid != os.geteuid():
+                return False
+            try:
+                lock = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            except OSError:
+                # Whoever made it was ended before it had a lock.
+                abandoned = time.time() - facts.st_mtime > _ABANDONED
+            else:
+                abandoned = _is_nobodys(lock)
     except OSError:
         return False
-    try:
-        if os.fstat(folder).st_uid != os.geteuid():
-            return False
-        try:
-            lock = os.open(_LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-        except OSError:
-            abandoned = _is_old(folder)  # whoever made it was ended before it had a lock
-        else:
-            abandoned = _is_nobodys(lock)
-    finally:
-        os.close(folder)
     if abandoned:
         _remove(shelf, name)
     return abandoned
 
 
 def _is_nobodys(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with closing(lock):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
         return True
-    except OSError:
-        return False
-    finally:
-        os.close(lock)
-
-
-def _is_old(folder: int) -> bool:
-    return time.time() - os.fstat(folder).st_mtime > _ABANDONED
-
-
-def tidy(base: bytes) -> None:
-    """Take away the shelf, and the base itself where it is a folder we put at another mount, if nothing is in them."""
-    try:
-        os.rmdir(base + b"/" + _SHELF)
-        if os.path.basename(base).startswith(b".agent-shell-"):
-            facts = os.lstat(os.path.dirname(base))
-            os.rmdir(base)
-            os.utime(os.path.dirname(base), ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    except OSError:
-        pass  # in use
 
 
 def remove_tree(folder: bytes) -> None:
@@ -135,33 +112,17 @@ def remove_tree(folder: bytes) -> None:
     Never raises. The lock goes last, so that a removal cut short is finished by the next sweep.
     """
     around, name = os.path.split(folder)
-    try:
-        parent = open_root(around)
-    except OSError:
-        return
-    try:
+    with suppress(OSError), closing(open_root(around)) as parent:
         _remove(parent, name)
-    finally:
-        os.close(parent)
 
 
 def _remove(parent: int, name: bytes) -> None:
-    try:
-        fd = os.open(name, _FOLDER, dir_fd=parent)
-    except OSError:
-        return
-    try:
-        _empty(fd, keep=_LOCK)
-        try:
-            os.unlink(_LOCK, dir_fd=fd)
-        except OSError:
-            pass
-    finally:
-        os.close(fd)
-    try:
+    with suppress(OSError):
+        with closing(os.open(name, FOLDER, dir_fd=parent)) as folder:
+            _empty(folder, keep=_LOCK)
+            with suppress(OSError):
+                os.unlink(_LOCK, dir_fd=folder)
         os.rmdir(name, dir_fd=parent)
-    except OSError:
-        pass
 
 
 def _empty(top: int, keep: bytes) -> None:
@@ -174,10 +135,8 @@ def _empty(top: int, keep: bytes) -> None:
             stack.pop()
             os.close(fd)
             if stack:
-                try:
+                with suppress(OSError):
                     os.rmdir(name, dir_fd=stack[-1][0])
-                except OSError:
-                    pass
             continue
         entry = os.fsencode(names.pop())
         if entry == keep and len(stack) == 1:
@@ -199,8 +158,6 @@ def _empty(top: int, keep: bytes) -> None:
 
 
 def _enter(name: bytes, parent: int) -> int:
-    try:
+    with suppress(OSError):
         os.chmod(name, 0o700, dir_fd=parent)  # an overlay's own work folder is closed even to its owner
-    except OSError:
-        pass
-    return os.open(name, _FOLDER, dir_fd=parent)
+    return os.open(name, FOLDER, dir_fd=parent)

@@ -10,26 +10,28 @@ import os
 import select
 import signal
 import socket
-from typing import NoReturn
+import time
+from typing import Any, NoReturn
 
 from agent.execution import kernel
 from agent.execution.network_watch import NetworkWatch
 from agent.execution.sandbox import init, root_view, user_view
-from agent.execution.sandbox.reports import STATE, Report
-from agent.execution.sandbox.spec import Spec, from_message, unpacked
-from agent.execution.sandbox.watchdog import Watchdog
+from agent.execution.sandbox.reports import STATE, Report, Spec, unpacked
 
 _LONGEST_DUMP = 64 << 20
+_FIRST, _SHORTEST = 0.05, 0.1  # seconds before the first look at what was written, and between looks
+_SHARE = 6  # a look may take one part in so many of the time
+_LEAST_FREE = 64 << 20
 
 
-def enter(message: dict[str, object], report_fd: int) -> None:
+def enter(message: dict[str, Any], report_fd: int) -> None:
     """Become the guard of a rehearsal; returns in another process, inside, that is to become the command.
 
     Raises OSError where something cannot be had (`filename` says what was tried); then nothing was started.
     """
     signal.set_wakeup_fd(-1)  # that pipe is the guardian's
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    spec = from_message(message)
+    spec = Spec(**message)
     report = Report(unpacked(spec.scratch))
     try:
         guard = _Guard(spec, report)
@@ -49,9 +51,8 @@ class _Guard:
         self._spec = spec
         self._report = report
         scratch = unpacked(spec.scratch)
-        self._state = os.open(
-            scratch + b"/" + STATE, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._state = os.open(scratch + b"/" + STATE, flags, 0o600)
         self._processes = os.open(b"/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._uppers: list[int] = []
         self._network: NetworkWatch | None = None
@@ -108,7 +109,7 @@ class _Guard:
     def _serve(self, pid: int, channel: socket.socket) -> int:
         """Answer and watch until process 1 has ended; the command's wait status."""
         spec = self._spec
-        dog = Watchdog(self._uppers, spec.most_files, spec.most_bytes)
+        dog = _Watchdog(self._uppers, spec.most_files, spec.most_bytes)
         poll = select.poll()
         poll.register(channel, select.POLLIN)
         reached = ""
@@ -120,7 +121,7 @@ class _Guard:
                     self._network.answer()
                 else:
                     poll.unregister(fd)  # nobody is under the filter any more
-            if dog.is_due():
+            if dog.milliseconds() == 0:
                 reached = dog.look()
         if reached:
             os.kill(pid, signal.SIGKILL)
@@ -191,3 +192,50 @@ def end_like(status: int) -> NoReturn:
         finally:
             os._exit(128 + number)
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1)
+
+
+class _Watchdog:
+    """Looks at upper folders from time to time. `folders`: descriptors of the scratch folders around them."""
+
+    def __init__(self, folders: list[int], most_files: int, most_bytes: int) -> None:
+        self._folders = folders
+        self._most_files = most_files
+        self._most_bytes = most_bytes
+        self._next_look = time.monotonic() + _FIRST
+
+    def milliseconds(self) -> int:
+        """How long one may wait before the next look; 0 when it is due."""
+        return max(0, int((self._next_look - time.monotonic()) * 1000 + 1))
+
+    def look(self) -> str:
+        """Which budget is used up ("files", "bytes", "disk"), or "" for none."""
+        began = time.monotonic()
+        files = size = 0
+        reached = ""
+        for folder in self._folders:
+            files, size = self._count(folder, files, size)
+            facts = os.fstatvfs(folder)
+            if files > self._most_files:
+                reached = "files"
+            elif size > self._most_bytes:
+                reached = "bytes"
+            elif facts.f_bavail * facts.f_frsize < _LEAST_FREE:
+                reached = "disk"
+            if reached:
+                break
+        now = time.monotonic()
+        self._next_look = now + max(_SHORTEST, (now - began) * _SHARE)
+        return reached
+
+    def _count(self, folder: int, files: int, size: int) -> tuple[int, int]:
+        """Add what lies in `folder`; stops counting once either budget is passed."""
+        for _place, folders, names, fd in os.fwalk(".", dir_fd=folder, follow_symlinks=False, onerror=None):
+            files += len(names) + len(folders)
+            for name in names:
+                try:
+                    size += os.lstat(name, dir_fd=fd).st_blocks * 512
+                except OSError:
+                    continue  # gone meanwhile
+            if files > self._most_files or size > self._most_bytes:
+                break
+        return files, size

@@ -16,8 +16,8 @@ import socket
 import time
 
 from agent.execution import kernel, network_watch
-from agent.execution.sandbox import proc, root_view
-from agent.execution.sandbox.spec import Spec
+from agent.execution.sandbox import pseudo_files, root_view
+from agent.execution.sandbox.reports import Spec
 
 LINGER = 0.03  # seconds the shell's last children get to end by themselves
 _STEP = 0.002
@@ -40,10 +40,6 @@ _ALL = tuple(range(41))
 _NAMESPACES = kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
-class Failed(Exception):
-    """A step of the way in failed; `args` are what, and the errno."""
-
-
 def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
     """Finish the sandbox, fork, and return in the process that is to become the command; in process 1 it never returns.
 
@@ -62,7 +58,7 @@ def start_command(spec: Spec, channel: socket.socket, report_fd: int) -> None:
 
 def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
     _guard_life(channel)
-    settings = proc.mount()
+    settings = pseudo_files.mount_proc()
     root_view.cover(spec)
     network = 0 if spec.network else kernel.CLONE_NEWNET
     if spec.layout == "root":
@@ -72,7 +68,7 @@ def _finish_sandbox(spec: Spec, channel: socket.socket) -> None:
         if channel.recv(1) != b"1":
             raise OSError(1, "the guard could not map the users", "uid_map")
         _guard_life(channel)  # new credentials forget it
-    proc.no_control_groups(settings)
+    pseudo_files.no_control_groups(settings)
     os.close(settings)
     _take_a_plain_name()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -123,9 +119,8 @@ def _become_innocent(spec: Spec, terminal: bool) -> None:
     if terminal:
         os.tcsetpgrp(0, os.getpid())
     else:
-        fd = os.open(
-            b"/dev/null", os.O_RDONLY
-        )  # the one of this view: the real one could be changed through its descriptor
+        # The one of this view: the real one could be changed through its descriptor.
+        fd = os.open(b"/dev/null", os.O_RDONLY)
         os.dup2(fd, 0)
         if fd:
             os.close(fd)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of
+from agent.execution.sandbox.mountinfo import Mount, is_below, is_within, mount_of, way
 
 # What is no store of files: programs of the kernel that look like one.
 NOT_FILES = frozenset(
@@ -21,6 +21,13 @@ NOT_FILES = frozenset(
 _REMADE = (b"/proc", b"/sys", b"/dev")
 _SHARED_MEMORY = b"/dev/shm"
 _MOST_PLACES = 40
+MOST_QUIET = 40  # each costs a mount
+# Remade for each rehearsal, or nothing but what a package brought: no service puts a socket there.
+_SKIPPED = frozenset(
+    b"/" + name
+    for name in (b"proc", b"sys", b"dev", b"bin", b"boot", b"etc", b"lib", b"lib32", b"lib64", b"libx32", b"sbin", b"usr")
+)  # fmt: skip
+_DEEPEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +139,12 @@ def _covers(other: bytes, root: bytes, facts: Facts) -> bool:
     """Whether an overlay on `other` will do for `root`, too: all folders between them can be copied up, as they are the person's own."""
     if not is_below(root, other):
         return False
-    way = root[len(other.rstrip(b"/")) :].strip(b"/").split(b"/")
-    between = [other.rstrip(b"/") + b"/" + b"/".join(way[:count]) for count in range(1, len(way) + 1)]
-    return all(facts.owner(folder) == facts.uid for folder in between)
+    return all(facts.owner(folder) == facts.uid for folder in way(other, root))
 
 
 def _own_ancestor(path: bytes, facts: Facts) -> bytes | None:
     """The topmost folder on the way to `path` that is the person's own; else `path` itself, if they can write there."""
-    parts = path.strip(b"/").split(b"/")
-    for count in range(1, len(parts) + 1):
-        folder = b"/" + b"/".join(parts[:count])
+    for folder in way(b"/", path):
         if facts.owner(folder) == facts.uid:
             return folder if facts.is_folder(folder) else None
     return path if facts.is_folder(path) and facts.can_write(path) else None
@@ -161,3 +164,23 @@ def _split(root: bytes, mounts: list[Mount], facts: Facts, layout: Layout) -> No
         path = root.rstrip(b"/") + b"/" + name
         if facts.is_folder(path) and facts.can_write(path) and mount_of(path, mounts).kind not in NOT_FILES:
             _split(path, mounts, facts, layout)
+
+
+def quiet_places(mounts: list[Mount], facts: Facts, roots: list[bytes]) -> list[bytes]:
+    """Outermost folders outside of `roots` (what is overlaid in any case) that have no other mounts below them."""
+    found: list[bytes] = []
+
+    def look_into(folder: bytes, depth: int) -> None:
+        for name in facts.entries(folder.rstrip(b"/") or b"/"):
+            path = folder + name
+            if len(found) >= MOST_QUIET or path in _SKIPPED or any(is_within(path, root) for root in roots):
+                continue
+            if not facts.is_folder(path) or mount_of(path, mounts).kind in NOT_FILES:
+                continue
+            if not any(is_below(mount.point, path) for mount in mounts):
+                found.append(path)
+            elif depth < _DEEPEST:
+                look_into(path + b"/", depth + 1)
+
+    look_into(b"/", 1)
+    return found

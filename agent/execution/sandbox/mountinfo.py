@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")
@@ -102,6 +103,13 @@ def is_below(path: bytes, folder: bytes) -> bool:
 def is_within(path: bytes, folder: bytes) -> bool:
     """Tell whether `path` is `folder` or lies inside, by name."""
     return path == folder or is_below(path, folder)
+
+
+def way(folder: bytes, path: bytes) -> Iterator[bytes]:
+    """Every folder on the way from `folder` to `path` below it, and `path` itself."""
+    for part in path[len(folder.rstrip(b"/")) :].strip(b"/").split(b"/"):
+        folder = folder.rstrip(b"/") + b"/" + part
+        yield folder
 
 
 def mount_of(path: bytes, mounts: list[Mount]) -> Mount:

@@ -32,40 +32,28 @@ class Mounted:
     start: os.stat_result
 
 
-def escaped(path: bytes) -> bytes:
+def _escaped(path: bytes) -> bytes:
     r"""A path as it must stand in mount options: `\`, `:` and `,` mean something there."""
     return path.replace(b"\\", b"\\\\").replace(b":", b"\\:").replace(b",", b"\\,")
 
 
-def mount(
-    lower: bytes,
-    target: bytes,
-    folder: bytes,
-    *,
-    like: os.stat_result,
-    flags: int = 0,
-    userxattr: bool,
-    via: bytes = b"",
-) -> Mounted:
+def mount(lower: bytes, target: bytes, folder: bytes, *, like: os.stat_result, flags: int, userxattr: bool) -> Mounted:
     """Mount `lower` as an overlay on `target`, with upper and work folders of its own in `folder` (which is made).
 
-    `like`: what the root of it must look like (mode, owner, times). `via`: another name of `folder`, for the mount options. Raises
-    OSError of the last try where this kernel or file system refuses.
+    `like`: what the root of it must look like (mode, owner, times). Raises OSError of the last try where this kernel or file system
+    refuses.
     """
     os.mkdir(folder, 0o700)
-    via = via or folder
     failure: OSError | None = None
     for number, options in enumerate(_FOR_USER if userxattr else _FOR_ROOT):
         # Each try has folders of its own: a failed `volatile` mount leaves a mark in its work folder that no later one forgives.
         place = b"%s/%d" % (folder, number)
         upper = place + b"/upper"
-        os.mkdir(place, 0o700)
-        os.mkdir(place + b"/work", 0o700)
-        os.mkdir(upper, 0o700)
+        for each in (place, place + b"/work", upper):
+            os.mkdir(each, 0o700)
         _make_alike(upper, like)
         start = os.lstat(upper)
-        seen = b"%s/%d" % (via, number)
-        words = b"lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (escaped(lower), escaped(seen), escaped(seen))
+        words = b"lowerdir=%s,upperdir=%s,workdir=%s/work" % tuple(map(_escaped, (lower, upper, place)))
         try:
             kernel.mount(b"overlay", target, b"overlay", flags, words + (b"," + options if options else b""))
         except OSError as error:
@@ -80,9 +68,8 @@ def mount(
 
 def mount_read_only(lower: bytes, empty: bytes, target: bytes, flags: int = 0) -> None:
     """Show `lower` read-only through an overlay, in which no socket answers. `empty`: an empty folder. Raises OSError."""
-    kernel.mount(
-        b"overlay", target, b"overlay", flags | kernel.MS_RDONLY, b"lowerdir=%s:%s" % (escaped(lower), escaped(empty))
-    )
+    lowest = b"lowerdir=%s:%s" % (_escaped(lower), _escaped(empty))
+    kernel.mount(b"overlay", target, b"overlay", flags | kernel.MS_RDONLY, lowest)
 
 
 def _make_alike(upper: bytes, like: os.stat_result) -> None:

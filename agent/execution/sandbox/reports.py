@@ -1,9 +1,13 @@
-"""Reports from the processes around a rehearsed command: lines of JSON in a file of the scratch. Standard library only."""
+"""Specify the sandbox of a rehearsed command, and report from the processes around it: lines of JSON in a file of the scratch.
+
+Standard library only.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass, field
 from typing import Any
 
 NAME = b"report"
@@ -11,22 +15,55 @@ _EXTRAS = ("st_atime_ns", "st_mtime_ns", "st_ctime_ns", "st_blksize", "st_blocks
 STATE = b"state"  # what the shell's own dump was, copied here at the end
 
 
+@dataclass(kw_only=True)
+class Spec:
+    """Paths and other bytes stand as latin-1 text, so that JSON keeps them.
+
+    `kind` is "rehearse"; `layout` "root" or "user". `scratch`: our folder of this rehearsal. `overlays`: (place, scratch folder, flags
+    of mount(2)). `binds`: what a root layout shows read-only as it is. `fresh`:
+    folders that are empty inside. `masks`: folders of ours to hide. `quiet`: folders with sockets, shown through a read-only overlay;
+    `sockets`: files to be covered. `shell_dir`: where `files` (name -> content) are put for the shell, below the first mask.
+    `most_files`, `most_bytes`: the budget. `dump`: which of the files to bring back.
+    """
+
+    kind: str = "rehearse"
+    layout: str = "root"
+    scratch: str = ""
+    overlays: list[tuple[str, str, int]] = field(default_factory=list)
+    binds: list[str] = field(default_factory=list)
+    fresh: list[str] = field(default_factory=list)
+    masks: list[str] = field(default_factory=list)
+    quiet: list[str] = field(default_factory=list)
+    sockets: list[str] = field(default_factory=list)
+    shell_dir: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    dump: str = ""
+    network: bool = False
+    most_files: int = 20_000
+    most_bytes: int = 1 << 30
+
+
+def packed(path: bytes) -> str:
+    """Bytes as latin-1 text."""
+    return path.decode("latin-1")
+
+
+def unpacked(text: str) -> bytes:
+    """The bytes of `packed` text."""
+    return text.encode("latin-1")
+
+
 class Report:
     """The writing end. Lines are short, appended at once, and never raise: a full disk must not end the command."""
 
     def __init__(self, scratch: bytes) -> None:
-        self._fd = os.open(
-            scratch + b"/" + NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
-
-    @property
-    def fd(self) -> int:
-        return self._fd
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self.fd = os.open(scratch + b"/" + NAME, flags, 0o600)
 
     def say(self, event: str, **facts: Any) -> None:
         """Write one line. Values must be what JSON knows; paths go as `os.fsdecode` makes them."""
         try:
-            os.write(self._fd, json.dumps({"event": event, **facts}).encode("ascii") + b"\n")
+            os.write(self.fd, json.dumps({"event": event, **facts}).encode("ascii") + b"\n")
         except OSError:
             pass
 
@@ -45,8 +82,7 @@ class Report:
 
 def status_of(start: list[Any]) -> os.stat_result:
     """The `start` of an "overlaid" line as lstat gave it."""
-    fields, extras = start
-    return os.stat_result(fields, extras)
+    return os.stat_result(*start)
 
 
 def read(scratch: bytes) -> list[dict[str, Any]]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import devices, overlay
-from agent.execution.sandbox.reports import Report
-from agent.execution.sandbox.spec import Spec, unpacked
+from agent.execution.sandbox import overlay, pseudo_files
+from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
 _READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
@@ -27,7 +26,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
     empty = unpacked(spec.scratch) + b"/empty"
     for path in (merged, empty):
         os.mkdir(path, 0o700)
-    real_devices = devices.open_all()
+    real_devices = pseudo_files.open_devices()
     view = _View(merged, empty, report, uppers)
     shared: tuple[bytes, int] | None = None
     for root, folder, flags in spec.overlays:
@@ -38,8 +37,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             view.bind(place)
     for point in map(unpacked, spec.binds):
         view.bind(point)
-    devices.populate(merged + b"/dev", real_devices)
-    devices.close_all(real_devices)
+    pseudo_files.mount_dev(merged + b"/dev", real_devices)
     if shared is None or not view.overlay(_SHARED_MEMORY, *shared):
         flags = kernel.MS_NOSUID | kernel.MS_NODEV
         kernel.mount(b"tmpfs", merged + _SHARED_MEMORY, b"tmpfs", flags, b"mode=1777,size=64m")
@@ -99,19 +97,14 @@ class _View:
 def cover(spec: Spec) -> None:
     """Inside the view: hide our own folders, and put what the shell needs into the first of them. Raises OSError."""
     for mask in map(unpacked, spec.masks):
-        kernel.mount(
-            b"tmpfs", mask, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, b"mode=0700,size=64m"
-        )
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount(b"tmpfs", mask, b"tmpfs", flags, b"mode=0700,size=64m")
     place = unpacked(spec.shell_dir)
     os.mkdir(place, 0o700)
     for name, content in spec.files.items():
         fd = os.open(place + b"/" + unpacked(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            data = memoryview(unpacked(content))
-            while data:
-                data = data[os.write(fd, data) :]
-        finally:
-            os.close(fd)
+        with open(fd, "wb") as file:
+            file.write(unpacked(content))
     for path in map(unpacked, spec.sockets):
         try:
             kernel.mount(b"/dev/null", path, None, kernel.MS_BIND)

@@ -10,9 +10,8 @@ import errno
 import os
 
 from agent.execution import kernel
-from agent.execution.sandbox import devices, mountinfo, overlay
-from agent.execution.sandbox.reports import Report
-from agent.execution.sandbox.spec import Spec, unpacked
+from agent.execution.sandbox import mountinfo, overlay, pseudo_files
+from agent.execution.sandbox.reports import Report, Spec, unpacked
 
 _SHARED_MEMORY = b"/dev/shm"
 _FLAGS = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
@@ -34,7 +33,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             places.append(_Place(unpacked(root), unpacked(folder), flags))
         except FileNotFoundError as error:  # somebody removed it since this was planned
             report.say("unmounted", root=os.fsdecode(unpacked(root)), errno=error.errno)
-    real_devices = devices.open_all()
+    real_devices = pseudo_files.open_devices()
     empty = unpacked(spec.scratch) + b"/empty"
     os.mkdir(empty, 0o700)
     empty_fd = _path(empty)
@@ -47,8 +46,7 @@ def build(spec: Spec, report: Report, uppers: list[int]) -> None:
             shared = place  # it goes where the rest of /dev is made
         else:
             place.overlay(place.root, report, uppers)  # by its path: it may lie in an overlay made before
-    devices.populate(b"/dev", real_devices)
-    devices.close_all(real_devices)
+    pseudo_files.mount_dev(b"/dev", real_devices)
     if shared is None or not shared.overlay(_SHARED_MEMORY, report, uppers):
         kernel.mount(b"tmpfs", _SHARED_MEMORY, b"tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, b"mode=1777,size=64m")
     if places and not uppers:
@@ -128,14 +126,8 @@ class _Place:
         """Mount it on `target`; what the kernel refuses stays as it is (and is made read-only with the rest)."""
         place = b"/proc/self/fd/%d/%s" % (self._around, os.path.basename(self._folder))
         try:
-            made = overlay.mount(
-                b"/proc/self/fd/%d" % self.lower,
-                target,
-                place,
-                like=os.stat(self.lower),
-                flags=self._flags,
-                userxattr=True,
-            )
+            lower = b"/proc/self/fd/%d" % self.lower
+            made = overlay.mount(lower, target, place, like=os.stat(self.lower), flags=self._flags, userxattr=True)
         except OSError as error:
             self.failure = error.errno or 0
             report.say("unmounted", root=os.fsdecode(self.root), errno=error.errno)

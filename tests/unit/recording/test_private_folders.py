@@ -12,7 +12,6 @@ import pytest
 from agent.config.private_folder import make_folder
 from agent.execution.jobs import log as jobs
 from agent.execution.overlay.places import state_base
-from agent.execution.rehearsal.planning import state_dir_made
 from agent.frontends.repl.goal_history import GoalHistory
 from agent.policy.shown_once import Showing, ShownFiles
 from agent.policy.store import add_rules
@@ -64,7 +63,6 @@ def test_whatever_is_kept_first_makes_a_private_state_folder(tmp_path: Path, uma
         "rule": lambda state: add_rules(str(state / "policy.toml"), '[[rule]]\nname = "a"\naction = "deny"\n'),
         "history": lambda state: GoalHistory(str(state / "history"), str).store_string("a goal"),
         "undo": lambda state: state_base(os.fsencode(state)),
-        "rehearsal": lambda state: state_dir_made(os.fsencode(state)),
     }
     for name, keep in first.items():
         before = os.umask(umask)

@@ -147,7 +147,7 @@ def test_the_shelf_is_tidied_away(base: Base) -> None:
     assert os.path.isdir(base.folder + b"/rehearsals")
     other.remove()
     assert not os.path.exists(base.folder + b"/rehearsals")
-    scratches.tidy(base.folder)
+    places.tidy(base.folder, b"rehearsals")
 
 
 def test_a_sweep_follows_no_link_that_somebody_put_there(base: Base, tmp_path: Path) -> None:

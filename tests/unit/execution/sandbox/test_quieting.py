@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent.execution.rehearsal.planning import MOST, quiet_places
-from agent.execution.sandbox.layout import Facts
+from agent.execution.sandbox.layout import MOST_QUIET, Facts, quiet_places
 from agent.execution.sandbox.mountinfo import Mount
 
 
@@ -56,4 +55,4 @@ def test_around_other_mounts_their_neighbours() -> None:
 
 
 def test_no_more_than_are_worth_it() -> None:
-    assert len(quiet(SYSTEM, " ".join(f"/f{number}" for number in range(100)))) == MOST
+    assert len(quiet(SYSTEM, " ".join(f"/f{number}" for number in range(100)))) == MOST_QUIET
