@@ -17,12 +17,12 @@ import tempfile
 import time
 from collections.abc import Callable
 
+from agent.audit.queries import figures, listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.search import search
 from agent.policy.linear_regex import LinearPattern
-from agent.recording.index import figures, listing, past
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
 from agent.recording.index.database import Database
-from agent.recording.index.search import search
 from benchmarks.audit_logs import UNTIL, write_sessions
 from benchmarks.figures import Figure
 
@@ -121,7 +121,7 @@ def _others(folder: str) -> dict[str, tuple[Question, float]]:
             10_000,
         ),
         "stats over everything": (lambda found: figures.figures(found, Conditions()), 2_000),
-        "history for Ctrl-R (in a thread)": (past.past, 1_000),
+        "history for Ctrl-R (in a thread)": (figures.past, 1_000),
     }
 
 

@@ -159,11 +159,7 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
         lines.append(paint(text, "yellow", color=color))
     if event.state == "undone":
         lines.append(
-            paint(
-                f"  `{way} {safe_line(event.undo_id, 80)}` again brings the changes back",
-                "dim",
-                color=color,
-            )
+            paint(f"  `{way} {safe_line(event.undo_id, 80)}` again brings the changes back", "dim", color=color)
         )
     return "\n".join(lines)
 

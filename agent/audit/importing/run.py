@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from agent.audit.importing.project import Projection, fitted
+from agent.audit.importing.project import SCHEMA_VERSION, Projection, fitted
 from agent.audit.importing.store import Store
-from agent.audit.importing.tables import SCHEMA_VERSION
 from agent.protocol.errors import InvalidState, IoError
 from agent.recording.reader import SessionFile
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from agent.audit.importing.project import Row
-from agent.audit.importing.tables import MARK, SCHEMA_VERSION, TABLES, create, insert
+from agent.audit.importing.project import MARK, SCHEMA_VERSION, TABLES, Row, create, insert
 from agent.config.extras import install_command
 from agent.protocol.errors import ConfigError, InvalidState, IoError
 
@@ -169,8 +168,7 @@ class _Postgres(_Base):
             import psycopg
         except ImportError as error:
             raise ConfigError(
-                "importing into PostgreSQL needs psycopg, which is not installed",
-                hint=install_command("postgres"),
+                "importing into PostgreSQL needs psycopg, which is not installed", hint=install_command("postgres")
             ) from error
         self._psycopg: Any = psycopg
         self._secrets = _secrets_of(url)

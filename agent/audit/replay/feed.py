@@ -12,14 +12,7 @@ from agent.audit.replay.tape import Call, Tape
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Proposal, RiskContext
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import (
-    FORMAT_VERSION,
-    CommandProposed,
-    CommandRated,
-    Event,
-    Known,
-    Record,
-)
+from agent.protocol.events import FORMAT_VERSION, CommandProposed, CommandRated, Event, Known, Record
 from agent.protocol.messages import EnvironmentFacts, ToolSpec
 from agent.protocol.ports import DeltaHandler, Shell, ToolResult
 from agent.protocol.replies import PlannerReply

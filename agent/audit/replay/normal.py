@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.audit.replay.judges import is_comparable
-from agent.audit.replay.replies import LABEL
+from agent.audit.replay.replies import LABEL, is_comparable
 from agent.protocol.events import (
     CommandFinished,
     CommandOutput,

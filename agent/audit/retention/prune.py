@@ -5,8 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 
-from agent.audit.retention.plan import Chosen
-from agent.audit.retention.survey import Survey, is_being_written
+from agent.audit.retention.survey import Chosen, Survey, is_being_written
 from agent.protocol.errors import CoreError, InvalidState, IoError
 from agent.protocol.events import SessionPruned
 from agent.recording.integrity.heads import belongs_elsewhere, find_head, head_path

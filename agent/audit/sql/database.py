@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent.audit.sql.filling import Filling
-from agent.audit.sql.private_folder import PrivateFolder, remove_leftovers
+from agent.audit.sql.private_folder import PrivateFolder, bounded, remove_leftovers
 from agent.audit.sql.question import Planner
-from agent.audit.sql.reading import empty, filled
-from agent.audit.sql.room import bounded
+from agent.audit.sql.reading import Filling, empty, filled
 from agent.audit.sql.sources import Source
 from agent.audit.sql.staging import Staging
 from agent.audit.sql.views import views

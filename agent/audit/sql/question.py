@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.sql.columns import Column
+from agent.audit.sql.views import Column
 
 _PRUNING = frozenset({"unused_columns"})
 _FILTERING = frozenset({"unused_columns", "filter_pushdown"})

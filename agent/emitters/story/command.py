@@ -8,15 +8,7 @@ from agent.audit.story.model import CommandStory, RehearsalStory
 from agent.emitters.paint import LEVEL_STYLE, paint, safe, safe_line
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
 from agent.emitters.story.output import output_lines
-from agent.emitters.story.words import (
-    clock,
-    decided_words,
-    ending_words,
-    flowed,
-    name,
-    undo_words,
-    wrapped,
-)
+from agent.emitters.story.words import clock, decided_words, ending_words, flowed, name, undo_words, wrapped
 
 SHOWN_TEXT = 2_000  # characters of prose
 _SHOWN_COMMAND = 4_000

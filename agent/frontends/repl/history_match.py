@@ -11,7 +11,7 @@ LOOKED_AT = 1_000
 
 
 class Past(Protocol):
-    """One text with its latest use, as `agent.recording.index.past.Entry` has it."""
+    """One text with its latest use, as `agent.audit.queries.figures.Entry` has it."""
 
     @property
     def text(self) -> str: ...

@@ -6,12 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from agent.frontends.repl.history_match import Past
-
-if TYPE_CHECKING:
-    pass
 
 _REFRESH_SECONDS = 3.0
 
@@ -77,26 +73,22 @@ class PastReader:
             changed()
 
     def _read_index(self, changed: Callable[[], None], stopped: threading.Event) -> None:
-        from agent.recording.index.access import LogIndex
-        from agent.recording.index.past import past
-        from agent.recording.index.purpose import Purpose
+        from agent.audit.queries.service import LogQueries
 
-        purpose = Purpose()
         shown_at = 0.0
 
         def between(done: int, of: int) -> None:
             nonlocal shown_at
             if done and time.monotonic() - shown_at > _REFRESH_SECONDS:
                 shown_at = time.monotonic()
-                self.entries = index.ask(past, fresh=False, purpose=purpose)
+                self.entries = queries.past(fresh=False)
                 changed()
 
-        with LogIndex(self._folder, self._state, told=between) as index:
+        with LogQueries(self._folder, self._state, told=between) as queries:
             if not self.entries:
-                self.entries = index.ask(past, fresh=False, purpose=purpose)
+                self.entries = queries.past(fresh=False)
                 changed()
-            found = index.ask(past, stop=stopped.is_set, purpose=purpose)
-            self.entries = found
+            self.entries = queries.past(stop=stopped.is_set)
 
 
 def merged(entries: Sequence[Past], lines: Sequence[str]) -> list[Past]:

@@ -9,16 +9,15 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent.audit.story.lineage import whole_records
+from agent.audit.queries.stories import story, whole_records
 from agent.config.paths import state_dir
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.source import Source
 from agent.emitters.streams import sink_of
-from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside
-from agent.frontends.sessions.show import told
+from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest, IoError
-from agent.recording.reader import SessionFile, read_session
+from agent.recording.reader import SessionFile, list_sessions, read_session
 
 if TYPE_CHECKING:
     import argparse
@@ -47,11 +46,13 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if not name:
         raise InvalidRequest("no format was given", hint=f"add --format {'|'.join(FORMATS)}")
     session = find_session(services, options.session)
+    outside = is_outside(services, session)
+    beside = None if outside else list_sessions(session_folder(services))
     source = Source(
         session=session,
-        items=lambda: told(services, session, thorough=True, own=options.own),
+        items=lambda: story(session, beside, thorough=True, own=options.own),
         lines=lambda: read_session(session) if options.own else whole_records(session),
-        outside=is_outside(services, session),
+        outside=outside,
         verify=lambda: _verified(services, session),
     )
     pieces = _chunks(export(name, source))

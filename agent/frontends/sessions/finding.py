@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from agent.config.paths import state_dir
 from agent.emitters.paint import paint, seconds
@@ -18,12 +19,75 @@ from agent.text.sizes import size_words
 if TYPE_CHECKING:
     import argparse
 
+    from agent.audit.queries.service import LogQueries
     from agent.frontends.services import Services
-    from agent.recording.index.database import Database
-    from agent.recording.index.purpose import Purpose
-    from agent.recording.reader import SessionFile
 
-T = TypeVar("T")
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from agent.emitters.report import cell_width, cut_to_width
+
+_GAP = 2
+_LEAST_FLEXIBLE = 20
+_LEAST_AT_ALL = 4
+
+
+class Cell(Struct, frozen=True):
+    """Text that is safe to show, and its style ("" for none)."""
+
+    text: str
+    style: str = ""
+
+
+class Column(Struct, frozen=True):
+    """One column. `drop`: where there is no room the highest goes first, 0 stays. The `flexible` one takes the room that is left."""
+
+    name: str
+    title: str
+    drop: int = 0
+    right: bool = False
+    flexible: bool = False
+
+
+def print_table(rows: Sequence[Mapping[str, Cell]], columns: Sequence[Column], out: Sink) -> None:
+    """Print a heading and the rows. Raises EmitError."""
+    room = out.size()[0] if out.is_tty else 0
+    shown = [column for column in columns if any(row[column.name].text for row in rows) or column.flexible]
+    widths = {
+        column.name: max(cell_width(column.title), *(cell_width(row[column.name].text) for row in rows))
+        for column in shown
+    }
+    flexible = next((column.name for column in shown if column.flexible), "")
+    if room:
+        while (left := room - _fixed(shown, widths, flexible)) < min(_LEAST_FLEXIBLE, widths.get(flexible, 0)):
+            least = max(shown, key=lambda column: column.drop)
+            if not least.drop:
+                break
+            shown.remove(least)
+        if flexible:
+            widths[flexible] = max(_LEAST_AT_ALL, min(left, widths[flexible]))
+    heading = {column.name: Cell(column.title, "bold") for column in shown}
+    text = "\n".join(_line(row, shown, widths, out) for row in [heading, *rows])
+    out.write((text + "\n").encode("utf-8", "replace"))
+
+
+def _fixed(columns: Sequence[Column], widths: Mapping[str, int], flexible: str) -> int:
+    return sum(widths[column.name] for column in columns if column.name != flexible) + _GAP * (len(columns) - 1)
+
+
+def _line(row: Mapping[str, Cell], columns: Sequence[Column], widths: Mapping[str, int], out: Sink) -> str:
+    parts = []
+    for column in columns:
+        cell = row[column.name]
+        text = cut_to_width(cell.text, widths[column.name])
+        space = " " * (widths[column.name] - cell_width(text))
+        painted = paint(text, cell.style, color=out.color) if cell.style else text
+        last = column is columns[-1]
+        parts.append(space + painted if column.right else painted + ("" if last else space))
+    return (" " * _GAP).join(parts).rstrip()
+
 
 STATUSES = (
     "completed", "answered", "failed", "cancelled", "skipped", "planner_error", "blocked_by_policy", "budget_exhausted",
@@ -42,51 +106,22 @@ def add_rebuild(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rebuild", action="store_true", help="make the index of the logs anew first")
 
 
-def ask_index(
-    services: Services,
-    options: argparse.Namespace,
-    question: Callable[[Database, str], T],
-    purpose: Purpose,
-    *,
-    seconds: float | None = None,
-    enough: Callable[[T, list[SessionFile]], bool] | None = None,
-) -> T:
-    """What `question(database, folder)` finds in the index, brought up to date first, for `seconds` at most (None: as long as it takes).
-    `purpose` is what the question needs, and whether an answer is `enough` is asked where it may not be.
-
-    Raises IoError where logs cannot be read.
-    """
+@contextmanager
+def asking(services: Services, options: argparse.Namespace) -> Iterator[LogQueries]:
+    """Questions to the logs, with their messages to the person. Raises IoError where this Python cannot do it."""
     try:
-        from agent.recording.index.access import LogIndex
+        from agent.audit.queries.service import LogQueries
     except ImportError as error:
         raise IoError(
             f"this Python has no SQLite ({error})", hint="use a Python that was built with the module sqlite3"
         ) from None
-    folder = session_folder(services)
     progress = _Progress(sink_of(sys.stderr))
-    with LogIndex(folder, state_dir(services.loaded.environ), told=progress.told) as index:
-        answer = index.ask(
-            lambda database: question(database, folder),
-            rebuild=options.rebuild,
-            seconds=seconds,
-            purpose=purpose,
-            enough=enough,
-        )
+    state = state_dir(services.loaded.environ)
+    with LogQueries(session_folder(services), state, told=progress.told, rebuild=options.rebuild) as queries:
+        yield queries
         progress.end()
-        for note in index.notes:
+        for note in queries.notes:
             say(shown_line(note, 500))
-    return answer
-
-
-FIRST_READ = 40
-"""How many sessions are read first where no index is kept and the answer is of a limited length."""
-
-
-def all_older(unread: list[SessionFile], at: int) -> bool:
-    """Tell whether all these sessions ended before a time (microseconds since the epoch), so that nothing of them comes before it."""
-    from agent.recording.index.purpose import ended_before
-
-    return all(ended_before(session, at) for session in unread)
 
 
 def say(text: str) -> None:

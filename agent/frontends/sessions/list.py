@@ -9,19 +9,19 @@ from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder
 from agent.frontends.sessions.finding import (
-    FIRST_READ,
     STATUSES,
+    Cell,
+    Column,
     add_rebuild,
-    all_older,
-    ask_index,
+    asking,
     folder_asked,
     money,
+    print_table,
     risk_style,
     say,
     status_style,
     took,
 )
-from agent.frontends.sessions.layout import Cell, Column, print_table
 from agent.frontends.shown import shown_line, where
 from agent.text.sizes import counted
 from agent.text.times import absolute, add_times, ago, iso
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
     import argparse
 
     from agent.frontends.services import Services
-    from agent.recording.index.database import Database
 
 DEFAULT_LIMIT = 20
-_QUICK_SECONDS = 1.0
-_QUICK_LIMIT = 500
-"""How long a person waits for logs that the index has not read yet, and how many rows are told from the logs' two ends then."""
 
 _COMMON = (
     Column("status", "STATUS"),
@@ -81,9 +77,7 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print one row a session, what was written last first; or one a goal, the newest first."""
-    from agent.recording.index.asking import Conditions
-    from agent.recording.index.listing import goals, sessions
-    from agent.recording.index.purpose import Purpose
+    from agent.audit.queries.conditions import Conditions
 
     json = services.settings.json
     limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
@@ -93,27 +87,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         cwd=folder_asked(options.cwd),
         statuses=tuple(options.status),
     )
-    listed = goals if options.goals else sessions
-    most = limit + 1 if limit else 0  # one more than wanted tells whether there are more
-    narrow = options.goals or options.cwd or options.status
-    quick = not (json or narrow or options.rebuild) and 0 < limit <= _QUICK_LIMIT
-    is_kept = True
-
-    def question(database: Database, folder: str) -> list[dict[str, Any]]:
-        nonlocal is_kept
-        is_kept = bool(database.place)
-        return listed(database, folder, wanted, most)
-
-    in_order = not narrow and (quick or wanted == Conditions())  # those written last are the answer, read or not
-    by_time = options.goals and limit
-    found = ask_index(
-        services,
-        options,
-        question,
-        Purpose(since=wanted.since, newest=most if in_order else FIRST_READ if by_time else 0),
-        seconds=_QUICK_SECONDS if quick else None,
-        enough=lambda rows, unread: in_order or (len(rows) == most and all_older(unread, rows[-1]["began"])),
-    )
+    with asking(services, options) as queries:
+        found = queries.goals(wanted, limit) if options.goals else queries.sessions(wanted, limit, in_a_hurry=not json)
     more = bool(limit) and len(found) > limit
     found = found[:limit] if limit else found
     out = sink_of(sys.stdout)
@@ -133,7 +108,7 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     if unread := sum(row.get("partial", False) for row in found):
         say(
             f"{counted(unread, 'session')} not read to the end yet, which + and ? stand for. "
-            f"{'Each call goes on from there; ' if is_kept else ''}--limit 0 waits until all is read"
+            f"{'Each call goes on from there; ' if queries.is_kept else ''}--limit 0 waits until all is read"
         )
     if more:
         say(f"older ones are not shown: --limit {limit * 5}, or --limit 0 for all")

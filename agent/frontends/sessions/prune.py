@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.audit.retention.plan import Chosen, Wish, choose, parse_age, parse_size
 from agent.audit.retention.prune import in_words, prune, remove_tombstone
-from agent.audit.retention.survey import Survey, is_being_written, survey
+from agent.audit.retention.survey import Chosen, Survey, Wish, choose, is_being_written, parse_age, parse_size, survey
 from agent.config.paths import state_dir
 from agent.emitters.console import complain, say
 from agent.emitters.report import print_rows

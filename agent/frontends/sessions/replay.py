@@ -114,7 +114,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _frames(session: SessionFile, look: Look, goal: int, own: bool) -> Iterator[Frame]:
-    from agent.audit.story.lineage import whole_records
+    from agent.audit.queries.stories import whole_records
     from agent.emitters.export.screen_script import screen_script
 
     return screen_script(read_session(session) if own else whole_records(session), look, goal=goal)
@@ -124,7 +124,7 @@ def _not_its_own(session: SessionFile, wanted: int, *, own: bool) -> int:
     """How many goals the session took over, which are not run with it. Raises InvalidRequest where `wanted` is one of them."""
     if own:
         return 0
-    from agent.audit.story.lineage import goals_before
+    from agent.audit.queries.stories import goals_before
 
     before = 0
     for session_id, count in goals_before(session):

@@ -11,12 +11,10 @@ from agent.emitters.paint import paint, safe
 from agent.emitters.report import cell_width, cut_to_width, print_rows
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.sessions.finding import (
-    FIRST_READ,
     LEVELS,
     STATUSES,
     add_rebuild,
-    all_older,
-    ask_index,
+    asking,
     folder_asked,
     risk_style,
     say,
@@ -28,9 +26,9 @@ from agent.protocol.errors import InvalidRequest, IoError
 from agent.text.times import absolute, add_times, ago, iso
 
 if TYPE_CHECKING:
+    from agent.audit.queries.search import Found, Hit, HitCommand
     from agent.frontends.services import Services
     from agent.policy.linear_regex import LinearPattern
-    from agent.recording.index.search import Found, Hit, HitCommand
 
 DEFAULT_LIMIT = 20
 SECONDS = 10.0
@@ -92,9 +90,7 @@ def _exit(text: str) -> int | str:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the hits, newest first; 1 where there are none. Raises InvalidRequest."""
-    from agent.recording.index.asking import Conditions
-    from agent.recording.index.purpose import Purpose
-    from agent.recording.index.search import MOST_WORDS, search
+    from agent.audit.queries.conditions import Conditions
 
     json = services.settings.json
     words = tuple(stripped for word in options.words if (stripped := word.strip()))
@@ -112,15 +108,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
         raise InvalidRequest("nothing to look for", hint="give words, --regex, or a condition such as --exit nonzero")
     pattern = None if options.regex is None else _pattern(options.regex, ignore_case=options.ignore_case)
     limit = options.limit if options.limit is not None else 0 if json else DEFAULT_LIMIT
-    found = ask_index(
-        services,
-        options,
-        lambda database, folder: search(
-            database, folder, words, wanted, pattern=pattern, limit=limit, seconds=SECONDS, numbered=not json
-        ),
-        Purpose(since=wanted.since, texts=True, words=words[:MOST_WORDS], newest=FIRST_READ if limit else 0),
-        enough=lambda found, unread: found.late or (found.more and all_older(unread, found.hits[-1].at)),
-    )
+    with asking(services, options) as queries:
+        found = queries.search(words, wanted, pattern=pattern, limit=limit, seconds=SECONDS, numbered=not json)
     out = sink_of(sys.stdout)
     if json:
         print_rows((_for_programs(hit) for hit in found.hits), json=True, out=out)

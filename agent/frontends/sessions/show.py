@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent.audit.story.fold import stories
-from agent.audit.story.lineage import whole_story
+from agent.audit.queries.stories import story
 from agent.audit.story.model import GoalStory, Item
-from agent.audit.story.undone import undone_states
 from agent.emitters.streams import Sink, sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, goal_number, is_outside, session_folder
 from agent.frontends.sessions.dispatch import turn
-from agent.recording.reader import SessionFile, list_sessions, read_session
+from agent.recording.reader import SessionFile, list_sessions
 
 if TYPE_CHECKING:
     import argparse
@@ -42,10 +40,11 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     known = list_sessions(session_folder(services))
     session = find_session(services, options.session, known)
     out = sink_of(sys.stdout)
-    beside = None if is_outside(services, session) else known
+    outside = is_outside(services, session)
+    beside = None if outside else known
     number = goal_number(session, options.goal, own=options.own, beside=beside)
     if services.settings.json:
-        await _objects(session, told(services, session, known, own=options.own), number, out)
+        await _objects(session, story(session, beside, own=options.own), number, out)
         return 0
 
     def lines() -> Iterator[str]:
@@ -53,8 +52,8 @@ async def run(services: Services, options: argparse.Namespace) -> int:
 
         text = StoryText(color=out.color, columns=out.size()[0] if out.is_tty else 100, full=options.full, only=number)
         if not number:
-            yield from text.place(session, outside=is_outside(services, session))
-        yield from text.lines(told(services, session, known, own=options.own))
+            yield from text.place(session, outside=outside)
+        yield from text.lines(story(session, beside, own=options.own))
 
     from agent.frontends.sessions.pager import show_lines
 
@@ -62,44 +61,14 @@ async def run(services: Services, options: argparse.Namespace) -> int:
     return 0
 
 
-def told(
-    services: Services,
-    session: SessionFile,
-    known: Sequence[SessionFile] | None = None,
-    *,
-    thorough: bool = False,
-    own: bool = False,
-) -> Iterator[Item]:
-    """The session's story with what it took over from those that it was branched from (`own`: without), and with what is known of runs
-    that were taken back (`thorough`: all that can be known). `known`: the sessions of the folder, where they were listed before.
-    Raises IoError.
-    """
-    beside: Sequence[SessionFile] | None = None
-    if not is_outside(services, session):
-        beside = list_sessions(session_folder(services)) if known is None else known
-
-    def undone(of: SessionFile) -> dict[str, str]:
-        return undone_states(of, beside or (), thorough=thorough)
-
-    if own:
-        return stories(read_session(session), undone=undone(session))
-    return whole_story(session, undone, beside)
-
-
-def numbered(items: Iterable[Item]) -> Iterator[tuple[int, Item]]:
-    """Items with the number of the goal that they are, or come after."""
-    number = 0
-    for item in items:
-        number += isinstance(item, GoalStory) and item.part == 1
-        yield number, item
-
-
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
     from agent.audit.story.objects import as_json, goal_object
     from agent.text.inert_json import inert_json
 
-    for number, item in numbered(items):
+    number = 0
+    for item in items:
+        number += isinstance(item, GoalStory) and item.part == 1
         if wanted and number > wanted:
             return
         if isinstance(item, GoalStory) and wanted in (0, number):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.emitters.report import print_rows
 from agent.emitters.streams import sink_of
 from agent.frontends.sessions.charts import knows_blocks
-from agent.frontends.sessions.finding import LEVELS, add_rebuild, ask_index, folder_asked, say
+from agent.frontends.sessions.finding import LEVELS, add_rebuild, asking, folder_asked, say
 from agent.text.times import add_times, iso
 
 if TYPE_CHECKING:
@@ -32,14 +32,11 @@ def needs_loop(services: Services, options: argparse.Namespace) -> bool:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """Print the figures: one object with `--json`, plots otherwise."""
-    from agent.recording.index.asking import Conditions
-    from agent.recording.index.figures import figures
-    from agent.recording.index.purpose import Purpose
+    from agent.audit.queries.conditions import Conditions
 
     wanted = Conditions(since=options.since or 0, until=options.until or 0, cwd=folder_asked(options.cwd))
-    found = ask_index(
-        services, options, lambda database, folder: figures(database, wanted), Purpose(since=wanted.since)
-    )
+    with asking(services, options) as queries:
+        found = queries.figures(wanted)
     out = sink_of(sys.stdout)
     if services.settings.json:
         print_rows([_for_programs(found)], json=True, out=out)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.config.private_folder import make_folder
-from agent.recording.index.schema import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
+from agent.recording.index.rows import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 from agent.recording.private_database import (
     connect_privately,
     is_empty,
@@ -27,7 +27,7 @@ from agent.recording.private_database import (
 )
 
 if TYPE_CHECKING:
-    from agent.recording.index.purpose import Purpose
+    from agent.recording.index.access import Purpose
     from agent.recording.reader import SessionFile
 
 NAME = ".index.sqlite3"

@@ -22,11 +22,6 @@ _PASSED_OVER = frozenset(
     (*_OF_GOALS, b"run.started", b"run.finished", b"planner.started", b"tool.started", b"tool.finished")
 )
 """Types of lines that hold nothing but text or times."""
-_TRIMMED = {
-    "command.confirmed": (("command", COMMAND_KEPT), ("decision", 40), ("by", 40), ("remark", 200)),
-    "command.started": (("command", COMMAND_KEPT), ("cwd", GOAL_KEPT), ("via", 40), ("confine", 40)),
-    "command.finished": (("undo_id", 100),),
-}  # type of line -> how much is kept of its fields
 
 
 class Gatherer:
@@ -196,18 +191,21 @@ class Gatherer:
         command = self._command(line)
         if command is None:
             return
-        for name, limit in _TRIMMED.get(line.type, ()):
-            setattr(line, name, kept(getattr(line, name), limit))
-        if line.type == "command.rated" and line.report is not None:
-            command.risk = max(command.risk, RANKS.get(line.report.level, 0))
-            line.report.level = kept(line.report.level, 10)
-        elif line.type == "command.started":
-            command.at = self._at(line)
-        elif line.type == "command.finished":
-            result = line.result
-            line.exit_code, result.duration = whole(line.exit_code), real(result.duration)
-            result.cwd_after, result.notes, result.refused = "", (), ()
-            result.job, result.signal = whole(result.job), None
+        match line.type:  # of hostile lines no more than has its place in a row
+            case "command.rated" if line.report is not None:
+                command.risk = max(command.risk, RANKS.get(line.report.level, 0))
+                line.report.level = kept(line.report.level, 10)
+            case "command.confirmed":
+                line.command, line.remark = kept(line.command, COMMAND_KEPT), ""
+                line.decision, line.by = kept(line.decision, 40), kept(line.by, 40)
+            case "command.started":
+                line.command, line.cwd = kept(line.command, COMMAND_KEPT), kept(line.cwd, GOAL_KEPT)
+                line.via, line.confine = "rehearsal" if line.via == "rehearsal" else "", "off"
+                command.at = self._at(line)
+            case "command.finished":
+                result, line.exit_code, line.undo_id = line.result, whole(line.exit_code), ""
+                result.duration, result.job, result.signal = real(result.duration), whole(result.job), None
+                result.cwd_after, result.notes, result.refused = "", (), ()
         command.take(line.type, line, line.time)
 
 

@@ -10,18 +10,32 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.recording.index.changes import has_changed, nothing_new, stored_files, unread_bytes
+from agent.recording.index.changes import (
+    FileState,
+    goes_on,
+    has_changed,
+    new_lines,
+    nothing_new,
+    opened,
+    settle,
+    state_of,
+    stored_files,
+    unchanged,
+    unread_bytes,
+)
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.logs import FileState, goes_on, new_lines, opened, settle, state_of, unchanged
-from agent.recording.index.purpose import Purpose
 from agent.recording.index.rows import forget_session, session_row, write_goal, write_session
 from agent.recording.index.values import Session
 from agent.recording.line import read_line
 from agent.recording.reader import SessionFile, list_sessions
+
+if TYPE_CHECKING:
+    from agent.recording.index.access import Purpose
 
 PIECE_SECONDS = 1.0
 NEWEST_FIRST = 200

@@ -14,7 +14,7 @@ from agent.audit.reclassify.texts import Trouble, read_texts
 from agent.audit.replay.steps import steps
 from agent.audit.sql.database import LogDatabase
 from agent.audit.sql.sources import find_sources
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, GoalStory
 from agent.protocol.decisions import Level
 from agent.protocol.events import CommandFinished, CommandStarted, encode

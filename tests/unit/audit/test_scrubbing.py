@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.listing import sessions
 from agent.audit.retention.survey import survey
 from agent.cli.arguments import parse
 from agent.frontends.sessions import scrub
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events import CommandOutput, Notice, SessionStarted, ToolStarted
 from agent.recording.clock import SystemClock
-from agent.recording.index.asking import Conditions
 from agent.recording.index.database import open_database
-from agent.recording.index.listing import sessions
 from agent.recording.index.update import update
 from agent.recording.integrity.verify import verify_session
 from agent.recording.jsonl import open_session

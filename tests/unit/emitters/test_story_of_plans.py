@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Mark
 from agent.audit.story.objects import goal_object
 from agent.emitters.export.html_report import rendered

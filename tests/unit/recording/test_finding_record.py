@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.audit.story.lineage import records_of
+from agent.audit.queries.stories import records_of
 from agent.protocol.errors import IoError
 from agent.protocol.events import (
     Event,

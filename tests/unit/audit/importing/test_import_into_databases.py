@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from agent.audit.importing import run as importing
+from agent.audit.importing.project import TABLES
 from agent.audit.importing.store import open_store, shown_url
-from agent.audit.importing.tables import TABLES
 from agent.cli.arguments import parse
 from agent.config.load import Loaded
 from agent.config.settings import Settings

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("duckdb", reason="the extra `audit` is not installed")
 
-from agent.audit.sql import filling, staging
-from agent.audit.sql.columns import line_columns
+from agent.audit.sql import reading as filling
+from agent.audit.sql import staging
 from agent.audit.sql.database import LogDatabase
 from agent.audit.sql.sources import Source, find_sources
-from agent.audit.sql.views import views
+from agent.audit.sql.views import line_columns, views
 from agent.protocol.errors import ConfigError, CoreError, InvalidRequest, NotFound
 from tests.support.audit_world import write_world
 

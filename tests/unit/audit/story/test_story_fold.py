@@ -7,7 +7,7 @@ import pytest
 
 from agent.audit.story import command as story_command
 from agent.audit.story import goal as story_goal
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, GoalStory, Mark, PlannerStep, SessionBegan, SessionEnded, ToolStory
 from agent.audit.story.objects import as_json, goal_object, item_object
 from agent.protocol.decisions import Level

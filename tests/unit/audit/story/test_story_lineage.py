@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.audit.story.lineage import BRANCHED, goals_before, whole_records, whole_story
+from agent.audit.queries.stories import BRANCHED, goals_before, undone_states, whole_records, whole_story
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
-from agent.audit.story.undone import undone_states
 from agent.protocol.events import (
     CommandFinished,
     CommandProposed,

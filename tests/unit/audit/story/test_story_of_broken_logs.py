@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agent.audit.story.fold import stories
-from agent.audit.story.undone import undone_states
+from agent.audit.queries.stories import undone_states
+from agent.audit.story.goal import stories
 from agent.emitters.export.formats import export
 from agent.emitters.export.source import Source
 from agent.emitters.story.text import StoryText

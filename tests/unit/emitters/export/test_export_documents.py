@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.emitters.export.formats import FORMATS, export
 from agent.emitters.export.json_document import json_document
 from agent.emitters.export.markdown import markdown

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.emitters.export.script import script, why_not
 from agent.emitters.export.script_text import comment, note, quoted, statement
 from agent.emitters.export.source import Source

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import (
     CommandStory,
     Decision,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.html_report import html_report
 from agent.protocol.events import Record, decode, encode

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyte
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.emitters.export.asciicast import asciicast
 from agent.emitters.export.frames import Look
 from agent.emitters.export.html_report import html_report

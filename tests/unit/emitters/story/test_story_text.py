@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import CommandStory, Decision, GoalStory, Mark, OutputPiece, SessionBegan
 from agent.emitters.report import cell_width
 from agent.emitters.story.output import HEAD_LINES, TAIL_LINES, output_lines

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.history import InMemoryHistory
 
+from agent.audit.queries.figures import Entry
 from agent.frontends.repl.goal_prompt import GoalPrompt
 from agent.frontends.repl.history_match import Narrowing, ordered, places
 from agent.frontends.repl.history_search import PastReader, Typed, merged, typed
 from agent.frontends.repl.history_search_view import HistorySearch
-from agent.recording.index.past import Entry
 from benchmarks.audit_logs import write_sessions
 from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal

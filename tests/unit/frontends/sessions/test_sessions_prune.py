@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from agent.audit.retention.plan import Wish, choose, parse_age, parse_size
 from agent.audit.retention.prune import prune as prune_one
-from agent.audit.retention.survey import survey
+from agent.audit.retention.survey import Wish, choose, parse_age, parse_size, survey
 from agent.cli.arguments import parse
 from agent.config.load import Loaded
 from agent.config.settings import Settings

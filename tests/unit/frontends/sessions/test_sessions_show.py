@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.queries.stories import story
 from agent.audit.story.model import GoalStory
 from agent.emitters.streams import MemorySink
 from agent.execution.processes import HostProcesses
 from agent.frontends.sessions.pager import pager_words, show_lines
-from agent.frontends.sessions.show import told
 from agent.protocol.errors import NotFound
 from agent.protocol.events import Record, SessionPruned, UndoFinished
 from agent.recording.reader import list_sessions
@@ -80,7 +80,7 @@ def test_an_undo_in_the_log_of_another_session_is_known(folder: SessionFolder) -
     later.add(UndoFinished(undo_id="6k2m9q", restored=2))
     folder.put(later.records, "b", date="2026-03-15")
     session = next(found for found in list_sessions(str(folder.path)) if found.session_id == "a")
-    goals = [item for item in told(folder.services(), session) if isinstance(item, GoalStory)]
+    goals = [item for item in story(session, list_sessions(str(folder.path))) if isinstance(item, GoalStory)]
     assert [goal.commands[0].undo_state for goal in goals[1:3]] == ["undone", "undone"]
 
 
@@ -88,7 +88,7 @@ def test_the_first_goals_of_a_long_log_are_shown_before_the_rest_is_read(folder:
     path = folder.put(many(3_000))
     size = path.stat().st_size
     session = list_sessions(str(folder.path))[0]
-    items = told(folder.services(), session)
+    items = story(session, None)
     while not isinstance(next(items), GoalStory):
         pass
     with open("/proc/self/fdinfo/" + _descriptor_of(path), encoding="ascii") as info:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.recording.index import access, database, listing
+from agent.audit.queries import listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.search import search
+from agent.recording.index import access, database
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
-from agent.recording.index.schema import VERSION
-from agent.recording.index.search import search
+from agent.recording.index.rows import VERSION
 from benchmarks.audit_logs import write_sessions
 
 GOALS = 30

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.audit.queries import figures, listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.search import search
 from agent.recording.bounds import MAX_LINE
-from agent.recording.index import figures, listing, past
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import _free_row, write_goal, write_session
-from agent.recording.index.search import search
 from agent.recording.index.values import COMMANDS_KEPT, OUTPUTS_KEPT, Session
 from agent.recording.line import Line, read_line
 
@@ -43,7 +43,7 @@ def everything(folder: Path) -> list[dict[str, object]]:
             lambda found: listing.sessions(found, str(folder), Conditions()),
             lambda found: search(found, str(folder), ("a",), Conditions()),
             lambda found: figures.figures(found, Conditions()),
-            past.past,
+            figures.past,
         ):
             index.ask(question)
         assert index.place

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from agent.audit.queries import figures, listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.search import search
 from agent.policy.linear_regex import LinearPattern
-from agent.recording.index import figures, listing, past, update
-from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
+from agent.recording.index import update
+from agent.recording.index.access import LogIndex, Purpose
 from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.purpose import Purpose
-from agent.recording.index.search import search
 from agent.recording.index.values import Session
 from agent.recording.line import microseconds, read_line
 from agent.recording.reader import list_sessions
@@ -89,7 +89,7 @@ def questions(folder: str, middle: int) -> dict[str, Asked]:
         "goals since": (lambda database: listing.goals(database, folder, since, 9), Purpose(since=middle)),
         "stats": (lambda database: figures.figures(database, Conditions()), Purpose()),
         "stats since": (lambda database: figures.figures(database, since), Purpose(since=middle)),
-        "history": (past.past, Purpose()),
+        "history": (figures.past, Purpose()),
         **searches,
     }
 
@@ -163,8 +163,7 @@ def test_a_limited_search_reads_on_until_nothing_newer_can_come(
     (made.path / ".index.sqlite3").unlink()
     made.path.chmod(0o777)
     monkeypatch.setattr("agent.frontends.sessions.finding.state_dir", lambda environ: "/dev/null/state")
-    for module in ("search", "list"):
-        monkeypatch.setattr(f"agent.frontends.sessions.{module}.FIRST_READ", 1)
+    monkeypatch.setattr("agent.audit.queries.service._FIRST_READ", 1)
     read: set[str] = set()
     whole = update._read
     monkeypatch.setattr(

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.figures import past, program_of
+from agent.audit.queries.search import Hit, search
 from agent.policy.linear_regex import LinearPattern
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
-from agent.recording.index.figures import program_of
-from agent.recording.index.past import past
-from agent.recording.index.search import Hit, search
 from tests.support.each import each
 
 DAY = 86_400_000_000

@@ -9,10 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.listing import sessions
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
 from agent.recording.index.gather import Gatherer
-from agent.recording.index.listing import sessions
 from agent.recording.index.values import Session
 from agent.recording.line import as_written, microseconds, read_line
 

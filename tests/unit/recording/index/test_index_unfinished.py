@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.frontends.sessions import list as list_action
+from agent.audit.queries import listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.listing import END_BYTES, outline
 from agent.recording.choosing import choose_session
-from agent.recording.index import listing
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
-from agent.recording.index.outline import END_BYTES, outline
 from agent.recording.reader import SessionFile, list_sessions
 from benchmarks.audit_logs import write_sessions
 from tests.support.session_folder import SessionFolder
@@ -161,7 +160,7 @@ def test_a_log_that_goes_while_it_is_looked_for_leaves_no_row(
 def test_people_see_marks_and_how_to_wait(
     folder: SessionFolder, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], small_pieces: None
 ) -> None:
-    monkeypatch.setattr(list_action, "_QUICK_SECONDS", 0.0)
+    monkeypatch.setattr("agent.audit.queries.service._QUICK_SECONDS", 0.0)
     assert folder.run("list") == 0
     shown = capfd.readouterr()
     assert shown.out.count("?") >= 12 and "4 sessions not read to the end yet" in shown.err

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.queries import listing
+from agent.audit.queries.conditions import Conditions
+from agent.audit.queries.search import search
 from agent.recording.fold import goals
-from agent.recording.index import listing
 from agent.recording.index.access import LogIndex
-from agent.recording.index.asking import Conditions
-from agent.recording.index.search import search
 from agent.recording.reader import list_sessions, read_records
 from benchmarks.audit_logs import write_sessions
 

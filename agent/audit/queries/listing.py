@@ -1,7 +1,4 @@
-"""Outline a session from its two ends, where the index has not come to the end of it yet: when it began, its first goal, how it went last.
-
-A log of gigabytes is known from its first and its last kilobytes well enough for a row in a listing, but for its sums.
-"""
+"""Sessions in the order in which they were last written, goals in the order of time; newest first."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from agent.audit.queries.conditions import Clause, Conditions, about_goals, below, statuses_asked
 from agent.recording.disk import without_links
-from agent.recording.index.asking import Conditions
 from agent.recording.index.changes import Live
+from agent.recording.index.database import Database
 from agent.recording.index.gather import Gatherer
 from agent.recording.index.rows import beginning_of
-from agent.recording.index.values import GOAL_KEPT, Session
+from agent.recording.index.values import GOAL_KEPT, LEVELS, Session
 from agent.recording.line import Line, microseconds, read_line
 from agent.recording.reader import SessionFile
 
@@ -134,3 +132,98 @@ def _row(session: SessionFile, ends: Outline | None, known: dict[str, Any] | Non
         row |= {"cwd": ends.cwd, "frontend": ends.frontend, "goal": row["goal"] or ends.goal}
         live.settle(row, os.path.basename(session.path))
     return row | {"bytes": session.size, "written": session.modified, "partial": True}
+
+
+_SESSION = (
+    "session", "date", "began", "ended", "cwd", "frontend", "name", "goal", "goals", "failed", "edited", "commands",
+    "status", "risk", "duration", "cost", "tokens", "finished", "bad_lines", "bytes", "written", "path",
+)  # fmt: skip
+_GOAL = (
+    "goal_id", "seq", "goal", "origin", "cwd", "planner", "model", "private", "status", "exit_code", "risk", "duration", "cost",
+    "tokens", "steps", "commands", "edited", "message",
+)  # fmt: skip
+
+
+def sessions(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a session, the one that was written last first. Times in microseconds, but `written` in seconds since the epoch;
+    `risk` as a word, `path` whole; `limit` 0 for all.
+
+    `status` is that of its last goal, "running" where that is not over. Of conditions on commands none counts. Sessions that are not
+    read to their end (`database.left`) are `partial`.
+    """
+    clause = Clause()
+    if wanted.since:
+        clause.add("+ended >= ?", wanted.since)
+    if wanted.until:
+        clause.add("began < ?", wanted.until)
+    inner, values = _any_goal(wanted)
+    if inner:
+        clause.add(inner, *values)
+    query = f"SELECT {', '.join(_SESSION)} FROM sessions{clause.text} ORDER BY written DESC, date DESC, session DESC"  # noqa: S608
+    found = []
+    live = Live(folder)
+    for row in database.connection.execute(query, clause.values):
+        entry = dict(zip(_SESSION, row, strict=True))
+        live.settle(entry, entry["path"])
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "finished": bool(entry["finished"])}
+        entry["path"] = os.path.join(folder, entry["path"])
+        if "open" in statuses_asked(wanted.statuses) and not _has_status(database, entry, wanted):
+            continue
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    if database.left:
+        return with_unfinished(found, database.left, wanted, limit, live)
+    return found
+
+
+def goals(database: Database, folder: str, wanted: Conditions, limit: int = 0) -> list[dict[str, Any]]:
+    """One mapping a goal, newest first, with `session` and `began` (microseconds); `limit` 0 for all."""
+    clause = Clause()
+    about_goals(clause, wanted)
+    columns = ", ".join(f"goals.{name}" for name in _GOAL)
+    query = (
+        f"SELECT goals.id, sessions.session, sessions.path, {columns} FROM goals "  # noqa: S608
+        f"CROSS JOIN sessions ON sessions.id = goals.session{clause.text} ORDER BY goals.id DESC"
+    )
+    found = []
+    live = Live(folder)
+    for began, session, path, *row in database.connection.execute(query, clause.values):
+        entry = {"session": session, "began": began, **dict(zip(_GOAL, row, strict=True))}
+        live.settle(entry, path)
+        if wanted.statuses and entry["status"] not in wanted.statuses:
+            continue
+        entry |= {"risk": LEVELS[entry["risk"] or 0], "private": bool(entry["private"])}
+        found.append(entry)
+        if limit and len(found) == limit:
+            break
+    return found
+
+
+def _any_goal(wanted: Conditions) -> tuple[str, list[Any]]:
+    """A session counts that has one goal with the status, and one in the folder."""
+    parts: list[str] = []
+    values: list[Any] = []
+    own = "EXISTS (SELECT 1 FROM goals WHERE goals.session = sessions.id AND "
+    if wanted.cwd:
+        opened, folders = below("sessions.cwd", wanted.cwd)
+        asked_for, _ = below("goals.cwd", wanted.cwd)
+        parts.append(f"({opened} OR {own}{asked_for}))")
+        values += [*folders, *folders]
+    if wanted.statuses:
+        asked = statuses_asked(wanted.statuses)
+        marks = ", ".join("?" * len(asked))
+        parts.append(f"(sessions.status IN ({marks}) OR {own}+goals.status IN ({marks})))")
+        values += [*asked, *asked]
+    return " AND ".join(parts), values
+
+
+def _has_status(database: Database, entry: dict[str, Any], wanted: Conditions) -> bool:
+    """For "running" and "interrupted": whether it is so now that the open goal's status is known."""
+    if entry["status"] in wanted.statuses:
+        return True
+    query = (
+        "SELECT DISTINCT goals.status FROM goals JOIN sessions ON sessions.id = goals.session WHERE sessions.path = ?"
+    )
+    rows = database.connection.execute(query, (os.path.basename(entry["path"]),))
+    return bool({row[0] for row in rows} & set(wanted.statuses))

@@ -99,13 +99,6 @@ def match_of(words: tuple[str, ...]) -> str:
     return " ".join('"{}"*'.format(word.replace('"', '""')) for word in words)
 
 
-def is_looked_up(word: str) -> bool:
-    """Tell whether the full-text index knows such words: those of scripts that do not set blanks between them it does not."""
-    return bool(re.search(r"[^\W_]", word)) and not re.search(
-        "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0eff]", word
-    )
-
-
 def like(word: str) -> str:
     """The word as a pattern of LIKE with escapes by `~`."""
     return "%" + re.sub("([~%_])", r"~\1", word) + "%"

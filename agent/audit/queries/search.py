@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from agent.recording.index.asking import Clause, Conditions, about_commands, about_goals, is_looked_up, like, match_of
+from agent.audit.queries.conditions import Clause, Conditions, about_commands, about_goals, like, match_of
+from agent.audit.queries.finder import Field, Finder, Matcher
+from agent.recording.index.access import is_looked_up
 from agent.recording.index.changes import Live
 from agent.recording.index.database import Database
-from agent.recording.index.finder import Field, Finder, Matcher
-from agent.recording.index.schema import SEPARATOR
+from agent.recording.index.rows import SEPARATOR
 from agent.recording.index.values import LEVELS
 
 MOST_WORDS = 50

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from agent.recording.index.asking import is_looked_up
+from agent.recording.index.access import is_looked_up
 
 LINE_SHOWN = 300
 

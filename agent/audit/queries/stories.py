@@ -6,23 +6,115 @@ checked: what of them is missing or is not what was branched from is said in wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import heapq
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+import msgspec
 from msgspec import structs
 
-from agent.audit.story.fold import stories
+from agent.audit.story.goal import stories
 from agent.audit.story.model import GoalStory, Item, Mark, SessionBegan
-from agent.audit.story.undone import undone_states
-from agent.protocol.events import Record, SessionFinished, Warned
+from agent.protocol.events import Record, SessionFinished, UndoFinished, Warned, decode
 from agent.recording.branching import Lineage, Part, branched_from, goals_in, lineage_beside
 from agent.recording.reader import BadLine, SessionFile, read_session
 from agent.text.sizes import counted
+
+_WORD = b'"undo.finished"'
+_CHUNK = 2 * 1024 * 1024
+_QUICK = 4 * 1024 * 1024  # bytes of each end of a long log that are looked at when somebody waits
+_AROUND = 64 * 1024  # of a match to each side: a line of this kind is short
+_OTHER_BYTES = 256 * 1024  # a log that was opened for an undo alone is small
+_MOST_OTHERS, _MOST_OTHERS_THOROUGH = 64, 4_000
+
+
+def undone_states(
+    session: SessionFile, others: Iterable[SessionFile] = (), *, thorough: bool = False
+) -> dict[str, str]:
+    """The state ("undone", "committed") of each run that is known to have been taken back, by undo id. What cannot be read counts
+    for nothing.
+
+    Looks at `session` (at both ends of a long one, at all of it where it is to be `thorough`), and at the newest of `others` that are
+    small and were written after it began.
+    """
+    states: dict[str, str] = {}
+    for path in session.files:
+        _look(path, states, thorough=thorough)
+    later = [
+        other
+        for other in others
+        if other.size <= _OTHER_BYTES and other.path != session.path and other.date >= session.date
+    ]
+    most = _MOST_OTHERS_THOROUGH if thorough else _MOST_OTHERS
+    newest = heapq.nlargest(most, later, key=lambda other: other.modified)
+    for other in reversed(newest):
+        _look(other.path, states, thorough=True)
+    return states
+
+
+def _look(path: str, states: dict[str, str], *, thorough: bool) -> None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        size = os.fstat(fd).st_size
+        if thorough or size <= 2 * _QUICK:
+            _search(fd, 0, size, states)
+        else:
+            _search(fd, 0, _QUICK, states)
+            _search(fd, size - _QUICK, size, states)
+    except OSError:
+        pass  # not readable after all: less is known
+    finally:
+        os.close(fd)
+
+
+def _search(fd: int, start: int, end: int, states: dict[str, str]) -> None:
+    while start < end:
+        data = os.pread(fd, min(_CHUNK + len(_WORD), end - start), start)
+        at = data.find(_WORD)
+        while at >= 0:
+            _take(fd, start + at, states)
+            at = data.find(_WORD, at + len(_WORD))
+        if not data:
+            return
+        start += _CHUNK
+
+
+def _take(fd: int, place: int, states: dict[str, str]) -> None:
+    before = min(place, _AROUND)
+    around = os.pread(fd, before + _AROUND, place - before)
+    begin = around.rfind(b"\n", 0, before) + 1
+    end = around.find(b"\n", before)
+    try:
+        event = decode(around[begin : end if end >= 0 else len(around)]).event
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return
+    if isinstance(event, UndoFinished):
+        states[event.undo_id] = event.state
+
 
 Undone = Callable[[SessionFile], Mapping[str, str]]
 """What is known of runs that were taken back in one session or after it, by undo id."""
 BRANCHED = "branch.begins"
 """The kind of the mark that stands where what was taken over ends."""
+
+
+def story(
+    session: SessionFile, beside: Sequence[SessionFile] | None, *, thorough: bool = False, own: bool = False
+) -> Iterator[Item]:
+    """The session's story, with the goals that it took over from those that it was branched from (`own`: without).
+
+    `beside`: the sessions of its folder, None for a log that lies elsewhere. `thorough`: all that can be known of runs that were taken
+    back. Raises IoError.
+    """
+
+    def undone(of: SessionFile) -> dict[str, str]:
+        return undone_states(of, beside or (), thorough=thorough)
+
+    return stories(read_session(session), undone=undone(session)) if own else whole_story(session, undone, beside)
 
 
 def whole_story(session: SessionFile, undone: Undone, known: Sequence[SessionFile] | None = None) -> Iterator[Item]:
