@@ -6,8 +6,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation
-from agent.risk.reader.words import Word
+from agent.risk.reader.words import UNKNOWN, Word
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern
@@ -223,10 +224,23 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
     if any("secret" in word.taint or (program not in _LOGGED_IN and confides(word.taint)) for word in words):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return
+    shown = [word for word in words if confides(word.taint)]
+    if shown:  # one may log in with it, but who gets it is not known to be who gave it
+        level = None if any(_in_host(word.text) for word in shown) else Level.MEDIUM
+        reason = "sends what looks like a key or a password along"
+        walker.add(
+            "send-secret", [], invocation.place, level=level, reason=reason, rule="secret.login", invocation=invocation
+        )
     told = [word for word in words if _tells(word)]
     if told:
         reason = "tells the network what it read here, as a part of {targets}"
         walker.add("send", told, invocation.place, reason=reason, rule="send.name", invocation=invocation)
+
+
+def _in_host(text: str) -> bool:
+    """Whether an unknown part is in the name that is looked up, which others see."""
+    host = re.match(r"\w+://([^/?#]*)", text)
+    return host is not None and UNKNOWN in host[1].rpartition("@")[2]
 
 
 def _tells(word: Word) -> bool:

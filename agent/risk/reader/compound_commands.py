@@ -161,6 +161,7 @@ class CompoundCommands(SimpleCommands):
     def coproc(self, start: int) -> Node:
         self.skip_blanks()
         word = _NAME.match(self.text, self.pos, self.limit)
+        pipes = "COPROC"
         if word is not None:  # an optional name stands before a compound command only
             after = word.end()
             while after < self.limit and self.text[after] in " \t":
@@ -169,11 +170,11 @@ class CompoundCommands(SimpleCommands):
                 self.text.startswith("{", after) and RESERVED.match(self.text, after, self.limit)
             )
             if opens and not RESERVED.match(self.text, self.pos, self.limit):
-                self.pos = after
+                self.pos, pipes = after, word.group()
         body = self.as_parser().command() or Simple(self.pos)
         group = Sequence(start)
         group.items.append(("", body, True))
-        return Group(start, group, subshell=True)
+        return Group(start, group, subshell=True, pipes=pipes)
 
     def subshell(self) -> Group:
         start = self.pos

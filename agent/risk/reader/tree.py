@@ -127,12 +127,13 @@ class Sequence(Node):
 
 
 class Group(Node):
-    """`{ … }`, or `( … )` where `subshell` is true."""
+    """`{ … }`, or `( … )` where `subshell` is true. `pipes` is the variable that `coproc NAME` puts its descriptors into."""
 
-    __slots__ = ("body", "subshell")
+    __slots__ = ("body", "pipes", "subshell")
 
-    def __init__(self, start: int, body: Sequence, *, subshell: bool) -> None:
+    def __init__(self, start: int, body: Sequence, *, subshell: bool, pipes: str = "") -> None:
         super().__init__(start)
+        self.pipes = pipes
         self.body = body
         self.subshell = subshell
 

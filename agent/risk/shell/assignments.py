@@ -30,6 +30,7 @@ def _evaluate(walker: Walker, node: Assignment, place: tuple[int, int]) -> list[
 
 def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int, int]) -> None:
     """Assignments without a command change the shell."""
+    walker.expander.place = place
     values: dict[Assignment, list[Word]] = {}
     for _, word, node in assigned:
         values.setdefault(node, []).append(word)
@@ -42,11 +43,8 @@ def keep_assignments(walker: Walker, assigned: list[Assigned], place: tuple[int,
         if node.subscript is not None:
             index = walker.expander.index(node.name, node.subscript)
             walker.state.assign_element(node.name, index, value)
-            _name_command(walker, node.name, index, words, place)
-            continue
-        walker.state.assign(node.name, value, append=node.append)
-        for word in words:
-            keep_special(walker, node.name, word, place)
+        else:
+            walker.state.assign(node.name, value, append=node.append)
 
 
 def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
@@ -66,20 +64,27 @@ def keep_array(walker: Walker, node: Assignment, words: list[Word]) -> None:
             texts.append(word.text)
     walker.state.assign(node.name, Value(texts, taint, array=True), append=node.append)
     for key, text in named:
-        _name_command(walker, node.name, key, [word for word in words if word.text.endswith(text)], (0, 0))
         walker.state.put(f"{walker.state.references.get(node.name, node.name)}[{key}]", Value([text], taint))
 
 
-def _name_command(walker: Walker, array: str, name: str, words: list[Word], place: tuple[int, int]) -> None:
-    """Elements of BASH_ALIASES are aliases, those of BASH_CMDS say which file a name stands for."""
-    for word in words:
-        text = word.text.partition("]=")[2] if word.text.startswith("[") else word.text
-        if array == "BASH_ALIASES":
-            walker.state.aliases[name] = text
-            walker.script(text, place, None)
-        elif array == "BASH_CMDS":
-            walker.state.aliases[name] = text
-            walker.add("run", [word], place, reason=f"has {name} stand for another program")
+def judge_assigned(walker: Walker, name: str, value: Value) -> None:
+    """What a variable is set to, whether by `name=…`, a loop, `read`, `printf -v` or `${name:=…}`.
+
+    Elements of BASH_ALIASES are aliases, those of BASH_CMDS say which file a name stands for.
+    """
+    place = walker.expander.place
+    array, element, key = name.partition("[")
+    words = [Word(text, *place, taint=value.taint) for text in value.texts]
+    if not element:
+        for word in words:
+            keep_special(walker, name, word, place)
+    elif array in ("BASH_ALIASES", "BASH_CMDS"):
+        for word in words:
+            walker.state.aliases[key[:-1]] = word.text
+            if array == "BASH_ALIASES":
+                walker.script(word.text, place, None)
+            else:
+                walker.add("run", [word], place, reason=f"has {key[:-1]} stand for another program")
 
 
 def keep_special(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> None:

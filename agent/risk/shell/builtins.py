@@ -12,7 +12,7 @@ from agent.risk.inline.origins import judge_code
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import HISTORY_VARIABLES, NUL, NUMBER, UNKNOWN, Word, bounded, join_taint
 from agent.risk.shell.assignments import keep_special
-from agent.risk.shell.hidden_code import judge_hidden
+from agent.risk.shell.hidden_code import assign_named, judge_hidden
 from agent.risk.shell.state import Value, elements
 from agent.risk.tables.scopes import absolute
 
@@ -68,15 +68,9 @@ def _declare(walker: Walker, invocation: Invocation) -> Output:
         if "n" in letters and equals and key.isidentifier() and value.isidentifier() and key != value:
             walker.state.references[key] = value
         elif equals and (key.isidentifier() or key.partition("[")[0].isidentifier()):
-            part = Word(value, word.start, word.end, taint=word.taint)
-            name, _, subscript = key.partition("[")
-            if subscript:
-                walker.state.assign_element(name, subscript.rstrip("]"), Value([value], word.taint))
-                continue
-            walker.state.assign(key, Value([value], word.taint))
             if exports:
                 walker.state.exported.add(key)
-            keep_special(walker, key, part, invocation.place)
+            assign_named(walker, key, Value([value], word.taint), invocation)
         elif exports and key.isidentifier():
             walker.state.exported.add(key)
             known = walker.state.variables.get(key, Value([]))
@@ -215,18 +209,25 @@ def _read(walker: Walker, invocation: Invocation) -> Output:
     taint = invocation.stdin[1] if invocation.stdin else ""
     taint = NUMBER if taint == NUMBER else join_taint("input", taint)
     known = invocation.stdin[0] if invocation.stdin else None
-    names = [w.text for w in invocation.words[1:] if w.text.isidentifier()]
+    names = [w.text for w in invocation.words[1:] if w.text.partition("[")[0].isidentifier()]
     lines = invocation.words[0].text != "read"
     end = _line_end(invocation.words[1:])
     if known and names and (lines or any(re.match(r"-[A-Za-z]*a", w.text) for w in invocation.words[1:])):
         texts = _cut(known, end) if lines else known.split()
-        walker.state.assign(names[-1], Value(elements(texts), taint, array=True))
+        assign_named(walker, names[-1], Value(elements(texts), taint, array=True), invocation)
         return "", ""
     texts = _cut(known, end) if known else [UNKNOWN]
     if len(names) > 1:
         texts = list(dict.fromkeys([*(piece for text in texts for piece in text.split()), *texts]))
     for name in names or ["REPLY"]:
-        walker.state.put(walker.state.references.get(name, name), Value(bounded(texts), taint))
+        assign_named(walker, name, Value(bounded(texts), taint), invocation)
+    return "", ""
+
+
+def _getopts(walker: Walker, invocation: Invocation) -> Output:
+    """The name gets one of the letters of the options, or a question mark."""
+    for letters, name in itertools.pairwise(invocation.words[1:3]):
+        assign_named(walker, name.text, Value(bounded(["?", *letters.text.replace(":", "")])), invocation)
     return "", ""
 
 
@@ -265,7 +266,7 @@ _BUILTINS = {
     "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
     "trap": _trap, "alias": _alias, "read": _read, "mapfile": _read, "readarray": _read,
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,
-    "logout": _nothing, "unalias": _nothing, "getopts": _nothing, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
+    "logout": _nothing, "unalias": _nothing, "getopts": _getopts, "hash": _nothing, "shopt": _nothing, "wait": _nothing, "jobs": _nothing,
     "fg": _nothing, "bg": _nothing, "disown": _nothing, "times": _nothing, "umask": _umask, "ulimit": _nothing, "let": _nothing,
     "test": _test, "[": _test, "complete": _nothing, "compgen": _nothing, "compopt": _nothing, "bind": _nothing, "caller": _nothing,
     "dirs": _nothing, "suspend": _nothing, "help": _nothing, "enable": _nothing, "fc": _nothing, "setopt": _nothing, "unsetopt": _nothing,

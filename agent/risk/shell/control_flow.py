@@ -111,7 +111,12 @@ def _round(walker: Walker, node: Loop, stdin: Output | None) -> tuple[str, bool]
     walker.work.spend(len(before) / 8)
     if node.name:
         value = _looped(walker, node)
-        walker.state.put(node.name, value)
+        if node.name in walker.state.references:  # a reference goes through the variables that are named
+            for text in value.texts:
+                walker.refer(text, value.taint)
+            walker.state.references[node.name] = value.texts[-1]
+        else:
+            walker.state.put(node.name, value)
         if value.texts != [UNKNOWN]:
             before[node.name] = value
     _, taint = walker.sequence(node.body, stdin)

@@ -48,6 +48,16 @@ def _refer(walker: Walker, invocation: Invocation, words: list[Word]) -> None:
         walker.refer(name[0] if name else "", word.taint)
 
 
+def assign_named(walker: Walker, name: str, value: Value, invocation: Invocation) -> None:
+    """Set a variable, or the element `name[key]`, as a builtin does that is given its name."""
+    walker.expander.place = invocation.place
+    name, element, key = name.partition("[")
+    if element:
+        walker.state.assign_element(name, key.rstrip("]"), value)
+    else:
+        walker.state.assign(name, value)
+
+
 def _operands(invocation: Invocation, valued: str) -> list[Word]:
     """What is no option, and no value of one of the one-letter options `valued`."""
     found: list[Word] = []
@@ -81,7 +91,7 @@ def _printf(walker: Walker, invocation: Invocation) -> None:
         _refer(walker, invocation, names)
         text, taint = formatted(invocation.words[1 + (invocation.words[1].text == "-v") + 1 :])
         if names and names[0].known:
-            walker.state.assign(names[0].text, Value([text or ""], taint))
+            assign_named(walker, names[0].text, Value([text or ""], taint), invocation)
 
 
 def _read(walker: Walker, invocation: Invocation) -> None:
@@ -97,7 +107,7 @@ def _wait(walker: Walker, invocation: Invocation) -> None:
     names = _values(invocation, "p")
     _refer(walker, invocation, names)
     for word in names:
-        walker.state.assign(word.text, Value(["1"]))
+        assign_named(walker, word.text, Value(["1"]), invocation)
 
 
 def _declare(walker: Walker, invocation: Invocation) -> None:
@@ -158,6 +168,7 @@ def _fc(walker: Walker, invocation: Invocation) -> None:
 
 _JUDGES = {
     "let": _let, "test": _test, "[": _test, "printf": _printf, "read": _read, "unset": _unset, "wait": _wait,
-    "declare": _declare, "typeset": _declare, "local": _declare, "enable": _enable, "hash": _hash, "mapfile": _callback,
-    "readarray": _callback, "complete": _complete, "compgen": _complete, "bind": _bind, "fc": _fc,
+    "declare": _declare, "typeset": _declare, "local": _declare, "export": _declare, "readonly": _declare,
+    "enable": _enable, "hash": _hash, "mapfile": _callback, "readarray": _callback, "complete": _complete,
+    "compgen": _complete, "bind": _bind, "fc": _fc,
 }  # fmt: skip

@@ -86,8 +86,7 @@ class ParameterExpander:
     def parameter(self, part: Part) -> tuple[str, str]:
         """A parameter's value; several alternatives or elements are joined by the field break."""
         _, name, operator, argument, quoted, *subscript = part
-        if subscript:
-            self.index(name, subscript[0])
+        index = self.index(name, subscript[0]) if subscript else ""
         value = self.named(name, operator)
         if operator[:1] == "!":
             if _SUBSCRIPTS.match(operator):
@@ -98,7 +97,7 @@ class ParameterExpander:
         elif operator[:1] == "#":
             return "1", ""
         if argument:
-            return self.operate(name, value, argument, quoted)
+            return self.operate(name, value, argument, quoted, index)
         if value is None:
             return UNKNOWN, origin(name)
         together = quoted and (name == "*" or operator.startswith("[*"))
@@ -174,7 +173,9 @@ class ParameterExpander:
         name = self.state.references.get(name, name)
         return self.state.variables.get(name) or known_variable(name, self.state)
 
-    def operate(self, name: str, value: Value | None, argument: list[Part], quoted: bool) -> tuple[str, str]:
+    def operate(
+        self, name: str, value: Value | None, argument: list[Part], quoted: bool, index: str = ""
+    ) -> tuple[str, str]:
         first = str(argument[0][1]) if argument[0][0] == "lit" else ""
         operator = first[:2] if first[:1] == ":" else first[:1]
         operator = operator if operator in (":-", ":=", ":+", ":?") else first[:1]
@@ -187,7 +188,9 @@ class ParameterExpander:
             if operator[-1] == "+":
                 return text, taint
             if value is None or value.texts == [""]:
-                if operator[-1] == "=":
+                if operator[-1] == "=" and index:
+                    self.state.assign_element(name, index, Value([text], taint))
+                elif operator[-1] == "=":
                     self.state.assign(name, Value([text], taint))
                 return (text, taint) if value is not None else (text, join_taint(taint, origin(name)))
             return self.shown(value), value.taint

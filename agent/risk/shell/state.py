@@ -33,6 +33,14 @@ def unjudged(text: str, taint: str) -> None:
     """The `Judge` that finds nothing."""
 
 
+Assigned = Callable[[str, "Value"], None]
+"""Looks at what a variable, or the element `name[key]`, is set to, however that is done."""
+
+
+def unwatched(name: str, value: Value) -> None:
+    """The `Assigned` that finds nothing."""
+
+
 class ProgramFile(str):
     """A file that a name stands for since `hash -p file name`: unlike an alias, also where the name is quoted."""
 
@@ -48,7 +56,7 @@ class State:
     """Variables, functions, directory: what a command finds, and changes for the next one."""
 
     __slots__ = (
-        "aliases", "arrived", "associative", "cwd", "evaluate", "exported", "exports_all", "functions", "home", "integers",
+        "aliases", "arrived", "assigned", "associative", "cwd", "evaluate", "exported", "exports_all", "functions", "home", "integers",
         "path_changed", "positional", "references", "shell_name", "variables",
     )  # fmt: skip
 
@@ -68,6 +76,7 @@ class State:
         self.associative: set[str] = {"BASH_ALIASES", "BASH_CMDS"}  # `declare -A`: subscripts are plain text
         self.integers: set[str] = set(_INTEGERS)  # `declare -i`: what is assigned is counted
         self.evaluate: Judge = unjudged  # what is assigned to an integer
+        self.assigned: Assigned = unwatched
 
     def copy(self) -> State:
         """The state of a subshell."""
@@ -85,6 +94,7 @@ class State:
         other.associative = set(self.associative)
         other.integers = set(self.integers)
         other.evaluate = self.evaluate
+        other.assigned = self.assigned
         return other
 
     def assign(self, name: str, value: Value, *, append: bool = False) -> None:
@@ -111,6 +121,7 @@ class State:
         if name in self.integers:
             for text in value.texts:
                 self.evaluate(text, value.taint)
+        self.assigned(name, value)
 
     def assign_element(self, name: str, subscript: str, value: Value) -> None:
         """Set one element, which has a name of its own beside its place in the array."""

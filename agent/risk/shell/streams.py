@@ -10,6 +10,7 @@ from agent.risk.reader.invocation import Invocation, Output, Target
 from agent.risk.reader.tree import Redirect, Sequence
 from agent.risk.reader.words import NUMBER, UNKNOWN, Word, join_taint
 from agent.risk.shell.endless import judge_endless
+from agent.risk.shell.state import Value
 from agent.risk.tables.scopes import absolute, is_secret
 
 if TYPE_CHECKING:
@@ -137,9 +138,12 @@ def redirects(
             word = walker.expander.text(redirect.target, spot, "\n")
             stdin = descriptor(walker, redirect.fd, (word.text + "\n", word.taint), stdin)
             continue
-        if redirect.fd.endswith("]}"):
+        if redirect.fd.endswith("}"):  # `{name}<file` puts the number of the descriptor into a variable
             walker.expander.place = spot
-            walker.refer(redirect.fd[1:-1], "")
+            if redirect.fd.endswith("]}"):
+                walker.refer(redirect.fd[1:-1], "")
+            else:
+                walker.state.assign(redirect.fd[1:-1], Value(["10"], NUMBER))
         sinks: list[Sequence] = []
         walker.sinks = sinks
         words = walker.expander.texts(redirect.target, spot)

@@ -64,6 +64,7 @@ class Walker:
         self.expander = Expander(self.state, self.substitute, self.work)
         self.expander.evaluate = self.state.evaluate = self.evaluate
         self.expander.refer = self.refer
+        self.state.assigned = lambda name, value: assignments.judge_assigned(self, name, value)
         self.shift: int | None = 0  # offset of the script being read in the text; None where it has none
         self.fixed = (0, len(text))
         self.depth = 0
@@ -253,7 +254,11 @@ class Walker:
         if isinstance(node, Group):
             if not node.subshell:
                 return self.sequence(node.body, stdin)
-            return self.isolated(node.body, stdin)
+            output = self.isolated(node.body, stdin)
+            if node.pipes:
+                self.expander.place = self.place(node.start, node.end)
+                self.state.assign(node.pipes, Value(["63", "60"], NUMBER, array=True))
+            return output
         if isinstance(node, Branch):
             return control_flow.branch(self, node, stdin)
         if isinstance(node, Loop):
