@@ -17,7 +17,8 @@ EVERYDAY = {
     "R": "R -e 1", "Rscript": "Rscript -e 'print(1)'", "ghci": "ghci -e 1", "iex": "iex -e 1", "clojure": "clojure -e '(+ 1 2)'",
     "bun": "bun -e 1", "composer": "composer show", "yarn": "yarn --version",
     "mvn": "mvn -v", "cargo": "cargo --version", "wp": "wp plugin list", "ansible": "ansible all --list-hosts",
-    "pytest": "pytest --version",
+    "pytest": "pytest --version", "ansible-playbook": "ansible-playbook --syntax-check x.yml", "vagrant": "vagrant --help",
+    "sbt": "sbt --version", "hg": "hg status",
     "bazel": "bazel --version", "pdm": "pdm --version", "rustc": "rustc --version",
 }  # fmt: skip
 
