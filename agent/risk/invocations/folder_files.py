@@ -39,7 +39,8 @@ _FILES: dict[str, tuple[Loaded, ...]] = {
     "bazel": _BAZEL, "bazelisk": _BAZEL, "composer": (Loaded("composer.json", "allow-plugins"),), "cargo": _RUST, "rustc": _RUST,
     "rustdoc": _RUST, "wp": (Loaded("wp-cli.yml", "require exec"),), "ansible": _ANSIBLE, "ansible-inventory": _ANSIBLE,
     "ansible-doc": _ANSIBLE, "ansible-playbook": _ANSIBLE, "vagrant": (Loaded("Vagrantfile", above=True),),
-    "sbt": (Loaded(".sbtopts"), Loaded(".jvmopts")), "hg": (Loaded(".hg/hgrc", "extensions hooks", above=True),), "pdm": (Loaded(".pdm-plugins"),),
+    "sbt": (Loaded(".sbtopts"), Loaded(".jvmopts")), "hg": (Loaded(".hg/hgrc", "extensions hooks", above=True),),
+    "pdm": (Loaded(".pdm-plugins"),),
 }  # fmt: skip
 _SPARES = {
     "R": ("--vanilla", "--no-init-file"), "Rscript": ("--vanilla", "--no-init-file"), "ghci": ("-ignore-dot-ghci",), "irb": ("-f",),
