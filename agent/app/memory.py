@@ -74,7 +74,7 @@ class ProcessMemory:
         memory = self.memory() if planner.name != "offline" else None
         if memory is None or not (self.mode == "on" or self._is_here(planner)):
             return ()
-        from agent.memory.examples import example_block
+        from agent.memory.model import example_block
 
         self._refresh(memory)
         block = example_block(memory, self.reader()(goal), cwd)
@@ -85,7 +85,7 @@ class ProcessMemory:
         memory = self.memory()
         if memory is None:
             return ""
-        from agent.memory.examples import experience_line
+        from agent.memory.model import experience_line
 
         self._refresh(memory)
         return experience_line(memory.experience(command, cwd))

@@ -131,7 +131,7 @@ class Process:
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of
-        from agent.planner.facts.project_notes import load_project_notes
+        from agent.planner.facts.regular_file import load_project_notes
 
         block = load_project_notes(workspace_of(cwd, os.path.expanduser("~")), self.redactor)
         return (block,) if block is not None else ()

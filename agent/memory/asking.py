@@ -69,16 +69,13 @@ def like_goal(
         query = "SELECT entry FROM terms WHERE term = ? ORDER BY entry DESC LIMIT ?"
         ids.update((entry, None) for (entry,) in connection.execute(query, (term, share)))
     asked = frozenset(words.terms)
-    near: list[tuple[float, int]] = []
-    for entry, terms in _terms_of(connection, list(ids)):
-        shared = likeness(asked, frozenset(terms.split(" ")))
-        if shared >= least:
-            near.append((shared, entry))
-    near.sort(reverse=True)
-    found = []
-    for shared, entry in near[: min(2 * most, _COUNTED)]:
-        row = connection.execute("SELECT id, key, goal, slots, command FROM entries WHERE id = ?", (entry,)).fetchone()
-        found.append(structs.replace(_plain(row), likeness=shared))
+    known = ((entry, frozenset(terms.split(" "))) for entry, terms in _terms_of(connection, list(ids)))
+    near = sorted(((shared, entry) for entry, its in known if (shared := likeness(asked, its)) >= least), reverse=True)
+    query = "SELECT id, key, goal, slots, command FROM entries WHERE id = ?"
+    found = [
+        structs.replace(_plain(connection.execute(query, (entry,)).fetchone()), likeness=shared)
+        for shared, entry in near[: min(2 * most, _COUNTED)]
+    ]
     return _ranked(connection, found, place)[:most]
 
 

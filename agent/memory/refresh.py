@@ -15,13 +15,14 @@ from hashlib import blake2b
 
 import msgspec
 
-from agent.memory.forgetting import Forgotten
+from agent.memory.files import Forgotten
 from agent.memory.model import GoalWords, ReadGoal, Worked
 from agent.memory.shapes import shape_of
 from agent.memory.uses import PastGoal, RanCommand, runs_of, uses_of
 from agent.recording.chained_lines import name_of
 from agent.recording.index.database import Database
 from agent.recording.integrity.heads import find_head, folder_name
+from agent.recording.private_database import transaction
 
 PIECE_SECONDS = 0.25
 _TABLES = ("sessions", "goals", "entries", "terms", "uses", "runs")
@@ -70,40 +71,32 @@ class Refresher:
 
     def take_in(self, index: Database) -> bool:
         """Take in what the index knows; whether that was all of it, and the index knew all of the logs. Raises sqlite3.Error."""
-        return self._take_in(index.connection) and not index.left
-
-    def _take_in(self, index: sqlite3.Connection) -> bool:
         connection = self._connection
         self._start_anew_where_more_was_forgotten()
         known = dict(connection.execute("SELECT path, stamp FROM sessions"))
         found: dict[str, tuple[int, str, list[str]]] = {}
-        for number, path, session, *file in index.execute(_SESSIONS):
+        for number, path, session, *file in index.connection.execute(_SESSIONS):
             found.setdefault(path, (number, session, []))[2].append(":".join(map(str, file)))
         stamps = {
             path: blake2b("\n".join(files).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
             for path, (_, _, files) in found.items()
         }
-        changed = [path for path in found if known.get(path) != stamps[path]]
-        changed.reverse()  # the newest first: they matter most
+        # the newest first: they matter most
+        changed = [path for path in reversed(found) if known.get(path) != stamps[path]]
         gone = known.keys() - found.keys()
         while changed or gone:
             if self._stop():
                 return False
             ends = time.monotonic() + PIECE_SECONDS
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(connection):
                 for path in gone:
                     self._forget_session(path)
                 gone = set()
                 while changed and time.monotonic() < ends:
                     path = changed.pop(0)
-                    self._session(index, path, found[path][0], found[path][1])
+                    self._session(index.connection, path, found[path][0], found[path][1])
                     connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?)", (path, stamps[path]))
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-        return True
+        return not index.left
 
     def _start_anew_where_more_was_forgotten(self) -> None:
         """Another process, or a person, changed the list of what was forgotten: it may cover what is here."""
@@ -111,16 +104,11 @@ class Refresher:
         row = connection.execute("SELECT value FROM meta WHERE key = 'forgotten'").fetchone()
         if row is not None and row[0] == stamp and not self._forgotten.unreadable:
             return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             if row is not None or self._forgotten.unreadable:
                 for table in _TABLES:
                     connection.execute(f"DELETE FROM {table}")  # noqa: S608
             note_forgotten(connection, stamp)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
 
     def _session(self, index: sqlite3.Connection, path: str, number: int, session: str) -> None:
         """Compare what is known of a session's goals with what there is now."""
@@ -141,9 +129,8 @@ class Refresher:
         commands: dict[int, list[RanCommand]] = {}
         for goal, *fields in index.execute(_COMMANDS, (number,)):
             commands.setdefault(goal, []).append(RanCommand(*fields))
-        for row, *about in index.execute(_GOALS, (number,)):
+        for row, text, origin, status, planner in index.execute(_GOALS, (number,)):
             if row in commands:
-                text, origin, status, planner = about
                 yield row, PastGoal(text, origin, status, planner, tuple(commands[row]))
 
     def _goal(self, row: int, goal: PastGoal) -> None:
@@ -156,16 +143,14 @@ class Refresher:
             if use in forgotten or (use.kind == "refused" and lesson_is_forgotten):
                 continue
             entry = self._entry(words, goal.text, use.command)
-            connection.execute(
-                "INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (row, entry, use.at, use.cwd, use.kind, use.edited, use.level, "" if use.chosen else goal.planner),
-            )
+            planner = "" if use.chosen else goal.planner
+            told = (row, entry, use.at, use.cwd, use.kind, use.edited, use.level, planner)
+            connection.execute("INSERT INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?)", told)
         for run in runs_of(goal.commands, self._worked):
             shape = shape_of(run.command)
             if shape and not self._forgotten.covers(words.key, run.command, run.at):
-                connection.execute(
-                    "INSERT INTO runs VALUES (?, ?, ?, ?, ?)", (row, shape_key(shape), run.at, run.cwd, run.worked)
-                )
+                counted = (row, shape_key(shape), run.at, run.cwd, run.worked)
+                connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", counted)
 
     def _entry(self, words: GoalWords, goal: str, command: str) -> int:
         """The row of this command for such a goal with these literals, made where there is none."""
@@ -180,9 +165,8 @@ class Refresher:
             (ident, words.key, goal, slots, command, " ".join(words.terms)),
         )
         assert cursor.lastrowid is not None
-        connection.executemany(
-            "INSERT OR IGNORE INTO terms VALUES (?, ?)", [(term, cursor.lastrowid) for term in words.terms]
-        )
+        terms = [(term, cursor.lastrowid) for term in words.terms]
+        connection.executemany("INSERT OR IGNORE INTO terms VALUES (?, ?)", terms)
         return cursor.lastrowid
 
     def _was_written_here(self, path: str, session: str) -> bool:
@@ -224,7 +208,6 @@ def drop_unused(connection: sqlite3.Connection, entries: list[int]) -> None:
     for entry in set(entries):
         if connection.execute("SELECT 1 FROM uses WHERE entry = ? LIMIT 1", (entry,)).fetchone() is None:
             (terms,) = connection.execute("SELECT terms FROM entries WHERE id = ?", (entry,)).fetchone() or ("",)
-            connection.executemany(
-                "DELETE FROM terms WHERE term = ? AND entry = ?", [(term, entry) for term in terms.split(" ")]
-            )
+            gone = [(term, entry) for term in terms.split(" ")]
+            connection.executemany("DELETE FROM terms WHERE term = ? AND entry = ?", gone)
             connection.execute("DELETE FROM entries WHERE id = ?", (entry,))

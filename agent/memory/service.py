@@ -16,13 +16,13 @@ from typing import TypeVar
 
 from agent.memory import asking
 from agent.memory.asking import Place
-from agent.memory.files import MemoryFile, NoMemory, open_file, remove_file
-from agent.memory.forgetting import Forgotten
+from agent.memory.files import Forgotten, MemoryFile, NoMemory, is_busy, open_file, remove_file
 from agent.memory.model import Experience, GoalWords, ReadGoal, Remembered, Worked
 from agent.memory.refresh import PIECE_SECONDS, Refresher, drop_unused, is_own_folder, note_forgotten
 from agent.memory.shapes import shape_of
 from agent.protocol.errors import InvalidState
 from agent.recording.index.access import LogIndex
+from agent.recording.private_database import transaction
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Memory:
                 self._take_in()
                 return
             except sqlite3.Error as error:
-                if "locked" in str(error) or "busy" in str(error):
+                if is_busy(error):
                     return
                 with self._lock:
                     self._close_file()
@@ -129,11 +129,9 @@ class Memory:
 
     def experience(self, command: str, cwd: str) -> Experience:
         """How commands of this shape went."""
-        shape = shape_of(command)
-        if not shape:
-            return Experience()
-        place = self._place(cwd)
-        return self._ask(lambda connection: asking.experience(connection, shape, place), Experience())
+        shape, place = shape_of(command), self._place(cwd)
+        nothing = Experience()
+        return self._ask(lambda connection: asking.experience(connection, shape, place), nothing) if shape else nothing
 
     def latest(self, cwd: str, *, words: Sequence[str] = (), since: int = 0, most: int = 50) -> list[Remembered]:
         """What was taught last; with `words`, what holds all of them."""
@@ -169,11 +167,8 @@ class Memory:
             _remove_covered(file.connection, forgotten)
         except sqlite3.Error as error:
             if not remove_file(self.path):
-                raise InvalidState(
-                    expected="a memory that can be written",
-                    found=str(error),
-                    hint="it is noted as forgotten, and is gone with the next start",
-                ) from error
+                hint = "it is noted as forgotten, and is gone with the next start"
+                raise InvalidState(expected="a memory that can be written", found=str(error), hint=hint) from error
         finally:
             file.close()
 
@@ -193,9 +188,8 @@ class Memory:
         """Stop what goes on in the background. Never raises."""
         with self._starting:
             self._stopping.set()
-        worker = self._worker
-        if worker is not None:
-            worker.join(LEAVE_SECONDS)
+        if self._worker is not None:
+            self._worker.join(LEAVE_SECONDS)
         with self._lock:
             self._close_file()
 
@@ -224,8 +218,7 @@ class Memory:
 
 
 def _remove_covered(connection: sqlite3.Connection, forgotten: Forgotten) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         query = "SELECT uses.rowid, uses.goal, uses.at, key, command, entry, kind FROM uses JOIN entries ON entries.id = entry"
         covered = [row for row in connection.execute(query) if forgotten.covers(row[3], row[4], row[2])]
         for rowid, goal, at, *_ in covered:
@@ -243,8 +236,4 @@ def _remove_covered(connection: sqlite3.Connection, forgotten: Forgotten) -> Non
             if forgotten.covers("", "", at):
                 connection.execute("DELETE FROM runs WHERE rowid = ?", (rowid,))
         note_forgotten(connection, forgotten.stamp)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what was forgotten is not left in the log of the database

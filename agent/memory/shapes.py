@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 
 _LONGEST = 2_000
 _PREFIXES = frozenset(("sudo", "doas", "env", "nohup", "time", "nice", "exec", "command", "builtin"))
@@ -13,7 +14,7 @@ _WITH_SUBCOMMAND = frozenset((
     "rustup",    "service", "snap", "systemctl", "terraform", "tmux", "uv", "vagrant", "yarn", "zypper",
 ))  # fmt: skip
 _TAKES_A_VALUE = frozenset(("-C", "-c", "-n", "-p", "--context", "--namespace", "--prefix", "--profile", "--git-dir"))
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_SUBCOMMAND = re.compile(r"\A[a-z][a-z0-9-]{0,30}\Z")
 _LONG_OPTION = re.compile(r"(--?[A-Za-z][A-Za-z0-9-]*)(?:=.*)?", re.DOTALL)
 
 
@@ -56,27 +57,19 @@ def _simple(words: list[str]) -> str:
     names = [program]
     rest = left[1:]
     if program in _WITH_SUBCOMMAND:
-        name = _subcommand(rest)
-        if _SUBCOMMAND.fullmatch(name):
-            names.append(name)
-    options = set()
-    for word in rest:
-        if word == "--":
-            break
-        options.update(_options(word))
+        names += _SUBCOMMAND.findall(_subcommand(rest))
+    options = {name for word in takewhile("--".__ne__, rest) for name in _options(word)}
     return " ".join((*names, *sorted(options)))
 
 
 def _subcommand(words: list[str]) -> str:
     """The first word that is no option and no value of one that stands before subcommands (`git -C DIR log`)."""
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif not word.startswith("-"):
+    left = iter(words)
+    for word in left:
+        if not word.startswith("-"):
             return word
-        else:
-            skip = word in _TAKES_A_VALUE
+        if word in _TAKES_A_VALUE:
+            next(left, "")
     return ""
 
 
@@ -89,23 +82,18 @@ def _options(word: str) -> list[str]:
     if word.startswith("--"):
         found = _LONG_OPTION.fullmatch(word)
         return [found[1]] if found else []
-    letters = re.match(r"-[A-Za-z]+", word)
-    if letters is None:
-        return []
     # `-name` of find is one option, `-la` of ls are two, and nothing tells them apart; written the same, it is the same shape.
-    return [letters[0]]
+    return re.findall(r"\A-[A-Za-z]+", word)
 
 
 def _without_redirections(words: list[str]) -> list[str]:
     left: list[str] = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word and set(word) <= set("<>&"):
+    rest = iter(words)
+    for word in rest:
+        if word and set(word) <= set("<>&"):
             if left and left[-1].isdigit():
                 left.pop()  # the number of the stream
-            skip = True
+            next(rest, "")
         else:
             left.append(word)
     return left

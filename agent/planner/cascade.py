@@ -126,24 +126,22 @@ def what_is_told(request: PlannerRequest) -> str:
     tools = sum(isinstance(item, ToolItem) for item in request.history)
     files = sum(len(goal.files) for goal in goals)
     context = sum(len(goal.context) for goal in goals)
-    parts = ["this goal and facts about this system"]
-    parts += [_counted(len(goals) - 1, "earlier goal")] if len(goals) > 1 else []
-    parts += [_counted(told, "command") + " with output"] if told else []
-    parts += [_counted(len(commands) - told, "command") + " that did not run"] if len(commands) > told else []
-    parts += [_counted(tools, "tool result")] if tools else []
-    parts += [_counted(files, "file")] if files else []
-    parts += [_counted(context, "note")] if context else []
-    return ", ".join(parts)
+    counts = (
+        (len(goals) - 1, "earlier goal", ""),
+        (told, "command", " with output"),
+        (len(commands) - told, "command", " that did not run"),
+        (tools, "tool result", ""),
+        (files, "file", ""),
+        (context, "note", ""),
+    )
+    parts = [f"{count} {what}{'s' * (count != 1)}{more}" for count, what, more in counts if count > 0]
+    return ", ".join(["this goal and facts about this system", *parts])
 
 
 def _asking(stage: Stage, request: PlannerRequest) -> str:
     if stage.leaves:
         return f"asks {stage.title} (leaves this machine): {what_is_told(request)}"
     return f"asks {stage.title} (stays on this machine)"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 async def _without_answer(

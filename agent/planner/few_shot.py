@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class FewShot:
         self._known: list[_Known] = []
         self._weights: dict[str, float] = {}
         self._lock = Lock()
-        self._read = _terms_of()
+        self._read = _goal_terms()
 
     def load(self) -> None:
         """Read the recipes now instead of with the first goal."""
@@ -80,22 +80,22 @@ class FewShot:
         return shared / (own + sum(self._weights[term] for term in known.terms) - shared)
 
 
-class _terms_of:  # noqa: N801  # a function that keeps its reader
-    """A goal as a set of terms: concepts, and that there is a path, a number, a text."""
+def _goal_terms() -> Callable[[str], frozenset[str]]:
+    """What reads a goal as a set of terms: concepts, and that there is a path, a number, a text."""
+    from agent.memory.comparing import GoalReader
 
-    def __init__(self) -> None:
-        from agent.memory.comparing import GoalReader
+    reader = GoalReader()
 
-        self._reader = GoalReader()
-
-    def __call__(self, goal: str) -> frozenset[str]:
-        words = self._reader(goal)
+    def terms(goal: str) -> frozenset[str]:
+        words = reader(goal)
         plain = {term for term in words.terms if not term.startswith(("~", "<"))}
         endings = {os.path.splitext(slot.text)[1].lower() for slot in words.slots if slot.kind == "path"}
         return frozenset(plain | {_PLACES[slot.kind] for slot in words.slots} | (endings - {""}))
 
+    return terms
 
-def _examples(terms: _terms_of) -> Iterable[_Known]:
+
+def _examples(terms: Callable[[str], frozenset[str]]) -> Iterable[_Known]:
     from agent.planner.offline.recipe_files import load_entries
 
     system = {"linux": "linux", "darwin": "macos"}.get(sys.platform, "")

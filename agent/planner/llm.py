@@ -1,4 +1,4 @@
-"""The planner that asks a model."""
+"""Plan by asking a model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import MAX_REPLY_CHARS
 from agent.planner.codecs.streaming import text_stream
 from agent.planner.prompt import Prompt, message_tokens
-from agent.planner.prompts_text import prompt_text
-from agent.planner.untrusted import one_line
+from agent.planner.untrusted import one_line, prompt_text
 from agent.protocol.errors import PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.ports import DeltaHandler, Provider, Redactor
@@ -89,7 +88,8 @@ class LLMPlanner:
 
     async def _plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         codec = make_codec(self._codec_name, request.tools)
-        answer_tokens = _smaller(self._max_output_tokens, request.max_output_tokens)
+        bounds = (self._max_output_tokens, request.max_output_tokens)
+        answer_tokens = min((bound for bound in bounds if bound is not None), default=None)
         shown = self._shown(request.history, codec)
         messages = self._prompt.messages(request, codec, answer_tokens=answer_tokens, examples=shown)
         usage = Usage()
@@ -105,11 +105,11 @@ class LLMPlanner:
                 temperature=self._temperature,
             )
             answer = await self._ask(call, codec, on_delta, after_text=attempt > 0)
-            usage = _sum(usage, _counted(answer, messages), first=attempt == 0)
+            counted = _counted(answer, messages)
+            usage = add_usage(usage, counted) if attempt else counted
             if answer.finish.reason == "content_filter":
-                raise PlannerError(
-                    "the provider's content filter stopped the reply", hint="put the goal in other words"
-                )
+                words = "the provider's content filter stopped the reply"
+                raise PlannerError(words, hint="put the goal in other words")
             try:
                 reply = codec.parse(answer.text, answer.calls, answer.finish)
             except PlannerError as error:
@@ -118,18 +118,14 @@ class LLMPlanner:
                 continue
             raw = codec.raw(answer.text, answer.calls)
             return PlannerReply(reply=reply, raw=raw, usage=usage, model=answer.finish.model or self._model)
-        raise PlannerError(
-            f"the model's reply could not be used, also after asking again: {one_line(why)}",
-            hint="try again, put the goal in other words, or choose another model",
-        )
+        hint = "try again, put the goal in other words, or choose another model"
+        raise PlannerError(f"the model's reply could not be used, also after asking again: {one_line(why)}", hint=hint)
 
     def _shown(self, history: tuple[HistoryItem, ...], codec: Codec) -> tuple[ChatMessage, ...]:
         """Examples for what is worked on, each as a goal and the reply to it. They are of the host alone, so nothing is redacted."""
-        if self._examples is None:
-            return ()
         tasks = (item for item in reversed(history) if isinstance(item, (GoalItem, StepItem)))
         task = next(tasks, None)
-        if task is None:
+        if self._examples is None or task is None:
             return ()
         turns: list[ChatMessage] = []
         for goal, command in self._examples(task.text if isinstance(task, GoalItem) else task.goal):
@@ -183,18 +179,5 @@ def _counted(answer: _Answer, messages: tuple[ChatMessage, ...]) -> Usage:
     if usage.input_tokens or usage.output_tokens:
         return usage
     written = answer.text + "".join(call.name + call.arguments_json for call in answer.calls)
-    return Usage(
-        input_tokens=sum(map(message_tokens, messages)),
-        output_tokens=estimate_tokens(written),
-        cost=usage.cost,
-        estimated=True,
-    )
-
-
-def _sum(total: Usage, usage: Usage, *, first: bool) -> Usage:
-    return usage if first else add_usage(total, usage)
-
-
-def _smaller(a: int | None, b: int | None) -> int | None:
-    known = [value for value in (a, b) if value is not None]
-    return min(known) if known else None
+    sent = sum(map(message_tokens, messages))
+    return Usage(input_tokens=sent, output_tokens=estimate_tokens(written), cost=usage.cost, estimated=True)

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from agent.planner.budget import Sized, estimate_tokens, weight, window
-from agent.planner.codecs.codecs import Codec
-from agent.planner.codecs.past_replies import as_reply
-from agent.planner.prompts_text import prompt_text
+from agent.planner.codecs.codecs import Codec, as_reply
 from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, Room, environment_text
-from agent.planner.untrusted import data_block, one_line
+from agent.planner.untrusted import data_block, one_line, prompt_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem
 from agent.protocol.replies import Chat
@@ -61,17 +59,13 @@ class Prompt:
             examples, shown_tokens = (), 0
         room -= shown_tokens
         if room < MIN_HISTORY_TOKENS:
-            raise PlannerError(
-                f"the instructions alone nearly fill the model's context of {self._context_tokens:,} tokens",
-                hint="raise --context-tokens if the model has more, or choose a model that has",
-            )
+            words = f"the instructions alone nearly fill the model's context of {self._context_tokens:,} tokens"
+            raise PlannerError(words, hint="raise --context-tokens if the model has more, or choose a model that has")
         body = self._history(request.history, codec, room)
         used = sum(map(message_tokens, body))
         if used > room:
-            raise PlannerError(
-                f"the goal with its files and last results needs about {used:,} tokens, and the model has room for {room:,}",
-                hint="give less context, or choose a model with a larger one",
-            )
+            words = f"the goal with its files and last results needs about {used:,} tokens, and the model has room for {room:,}"
+            raise PlannerError(words, hint="give less context, or choose a model with a larger one")
         return (system, *examples, *body)
 
     def _system(self, request: PlannerRequest, codec: Codec) -> str:
@@ -105,19 +99,16 @@ class Prompt:
                 groups[-1] += renderer.settle()  # belongs to the turn that ends here, whichever side of the cut that is
             groups.append(renderer.feed(item))
         digest_tokens = room // 8
-        sizes = [
-            Sized(_kind(item), sum(map(message_tokens, group))) for item, group in zip(history, groups, strict=True)
-        ]
+        tokens = [sum(map(message_tokens, group)) for group in groups]
+        sizes = [Sized(_kind(item), size) for item, size in zip(history, tokens, strict=True)]
         cut = window(sizes, room, digest_tokens=digest_tokens)
         shown = [message for group in groups[cut:] for message in group]
         if cut:
             told = digest(history[:cut], digest_tokens, self._redact)
             before = [ChatMessage(role="user", content=told)]
             if not isinstance(history[cut], GoalItem):
-                goals = [
-                    group for item, group in zip(history[:cut], groups, strict=False) if isinstance(item, GoalItem)
-                ]
-                before += [message for message in goals[-1] if message.role == "user"] if goals else []
+                goals = [at for at in range(cut) if isinstance(history[at], GoalItem)]
+                before += [message for at in goals[-1:] for message in groups[at] if message.role == "user"]
             shown = before + shown
         return settled((*shown, *renderer.settle()))
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.planner.codecs.codecs import Codec
-from agent.planner.codecs.past_replies import as_calls, as_text
+from agent.planner.codecs.codecs import Codec, as_calls, as_text
 from agent.planner.report import HOST, Reporter
 from agent.protocol.messages import (
     ChatMessage,
@@ -89,12 +88,6 @@ class Renderer:
     def _release(self) -> tuple[ChatMessage, ...]:
         released, self._deferred = tuple(self._deferred), []
         return released
-
-
-def render(history: Iterable[HistoryItem], codec: Codec, reporter: Reporter) -> tuple[ChatMessage, ...]:
-    """All messages of a history, one or more an item, without the system prompt."""
-    renderer = Renderer(codec, reporter)
-    return tuple(message for item in history for message in renderer.feed(item))
 
 
 def settled(messages: Iterable[ChatMessage]) -> tuple[ChatMessage, ...]:

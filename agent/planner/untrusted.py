@@ -1,11 +1,45 @@
-"""Text that somebody else wrote, made fit to stand in a prompt: cleaned, and fenced by a mark it cannot forge."""
+"""Make text fit to stand in a prompt: that of others cleaned, and fenced by a mark it cannot forge; ours read from `prompts`."""
 
 from __future__ import annotations
 
-import re
+import os
 from functools import cache
 
-from agent.planner.codecs.fields import well_formed
+from agent.text.lazy_pattern import lazily
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "prompts")
+
+
+_TERMINAL_SEQUENCE = lazily(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]"
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
+)
+_CONTROL = lazily(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_INVISIBLE = lazily(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0"
+    "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_TEMPLATE_TOKEN = lazily(
+    r"<[|\uff5c][^\s<>]{1,40}[|\uff5c]>|</?s>|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
+    r"|</?(?:think|thinking|tool_call|tool_response|data-[0-9a-f]{12})\b|\[/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]"
+    r"|(?m:^\[host\])"
+)
+
+
+@cache
+def prompt_text(name: str) -> str:
+    """The text of `prompts/NAME.md`, without surrounding newlines."""
+    with open(os.path.join(_FOLDER, f"{name}.md"), encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def clean(text: str) -> str:
@@ -17,14 +51,14 @@ def clean(text: str) -> str:
     """
     text = well_formed(text)
     if "\x1b" in text or "\x9b" in text:
-        text = _terminal_sequence().sub("", text)
+        text = _TERMINAL_SEQUENCE.sub("", text)
     if "\r" in text:
         text = "\n".join(map(_last_state, text.split("\n")))
-    if not text.isascii() or _control().search(text):
-        text = _control().sub("", text)
-        text = _invisible().sub(lambda match: f"<U+{ord(match.group()):04X}>", text)
+    if not text.isascii() or _CONTROL.search(text):
+        text = _CONTROL.sub("", text)
+        text = _INVISIBLE.sub(lambda match: f"<U+{ord(match.group()):04X}>", text)
     if "<" in text or "[" in text:
-        text = _template_token().sub(
+        text = _TEMPLATE_TOKEN.sub(
             lambda match: ("&lt;" if match.group()[0] == "<" else "&#91;") + match.group()[1:], text
         )
     return text
@@ -55,36 +89,6 @@ def _attribute(text: str) -> str:
     return one_line(text, 120).replace('"', "'").replace("<", "(").replace(">", ")")
 
 
-@cache
-def _terminal_sequence() -> re.Pattern[str]:
-    return re.compile(
-        r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]"
-        r"|\x1b[\]PX^_][^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
-    )
-
-
 def _last_state(line: str) -> str:
     """What a terminal would show of a line that goes back to its beginning."""
     return line.rstrip("\r").rsplit("\r", 1)[-1]
-
-
-@cache
-def _control() -> re.Pattern[str]:
-    return re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-
-
-@cache
-def _invisible() -> re.Pattern[str]:
-    return re.compile(
-        "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0"
-        "\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    )
-
-
-@cache
-def _template_token() -> re.Pattern[str]:
-    return re.compile(
-        r"<[|\uff5c][^\s<>]{1,40}[|\uff5c]>|</?s>|<</?SYS>>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>"
-        r"|</?(?:think|thinking|tool_call|tool_response|data-[0-9a-f]{12})\b|\[/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]"
-        r"|(?m:^\[host\])"
-    )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from msgspec import Struct
 
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.recording.naming import check_id
 from agent.recording.reader import SessionFile, list_sessions
+from agent.text.lazy_pattern import lazily
 
 LAST = ("last", "-1")
 _SHORTEST = 3
 _MOST_NAMED = 6
+
+
+# Ids that we made up, and their beginnings.
+_OWN_ID = lazily(r"[0-9]{1,6}|[0-9]{6}-[0-9a-z]{0,6}")
 
 
 class Choice(Struct, frozen=True):
@@ -27,12 +29,6 @@ class Choice(Struct, frozen=True):
     def guessed(self) -> bool:
         """Tell whether the person did not write the whole id."""
         return self.found is not None and self.said != self.session_id
-
-
-@cache
-def _own_id() -> re.Pattern[str]:
-    """Ids that we made up, and their beginnings."""
-    return re.compile(r"[0-9]{1,6}|[0-9]{6}-[0-9a-z]{0,6}")
 
 
 def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "") -> Choice:
@@ -53,13 +49,12 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
         newest = max(sessions, key=lambda session: session.by_writing)
         return Choice(newest.session_id, newest, wanted)
     check_id(wanted)
-    ours = _own_id().fullmatch(wanted) is not None
+    ours = _OWN_ID.fullmatch(wanted) is not None
     fits = sorted(
         {
             session.session_id
             for session in sessions
-            if session.session_id.startswith(wanted)
-            and (attended or (ours and _own_id().fullmatch(session.session_id)))
+            if session.session_id.startswith(wanted) and (attended or (ours and _OWN_ID.fullmatch(session.session_id)))
         }
     )
     if not fits or len(wanted) < _SHORTEST:

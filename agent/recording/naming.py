@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
 
 from agent.protocol.errors import InvalidRequest
+from agent.text.lazy_pattern import lazily
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
 _ID = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
-@cache
-def _id_pattern() -> re.Pattern[str]:
-    return re.compile(_ID)
-
-
-@cache
-def _name_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(\d{{4}}-\d\d-\d\d)-({_ID})(?:~([2-9]|[1-9]\d{{1,5}}))?\.jsonl", re.ASCII)
+_ID_RE = lazily(_ID)
+_NAME = lazily(rf"(\d{{4}}-\d\d-\d\d)-({_ID})(?:~([2-9]|[1-9]\d{{1,5}}))?\.jsonl", re.ASCII)
 
 
 def new_id(now: str) -> str:
@@ -34,7 +28,7 @@ def new_id(now: str) -> str:
 
 def check_id(session_id: str) -> str:
     """The id itself, if it can stand in a file name. Raises InvalidRequest."""
-    if _id_pattern().fullmatch(session_id):
+    if _ID_RE.fullmatch(session_id):
         return session_id
     raise InvalidRequest(
         f"{session_id[:80]!r} cannot be a session id",
@@ -49,13 +43,13 @@ def file_name(now: str, session_id: str) -> str:
 
 def parse_name(name: str) -> tuple[str, str] | None:
     """Date and id of the name of a session's first file, None for any other name."""
-    match = _name_pattern().fullmatch(name)
+    match = _NAME.fullmatch(name)
     return (match[1], match[2]) if match and match[3] is None else None
 
 
 def parse_segment(name: str) -> tuple[str, str, int] | None:
     """Date, id and number of the name of any file of a session (the first is 1), None for any other name."""
-    match = _name_pattern().fullmatch(name)
+    match = _NAME.fullmatch(name)
     return (match[1], match[2], int(match[3] or 1)) if match else None
 
 

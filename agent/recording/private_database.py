@@ -11,7 +11,8 @@ import os
 import sqlite3
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
@@ -71,6 +72,18 @@ def connect_privately(path: str, *, wait: float, cache_kib: int) -> sqlite3.Conn
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is done within, or nothing of it. Raises sqlite3.Error."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

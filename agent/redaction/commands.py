@@ -7,7 +7,8 @@ a secret is shown and logged as it runs.
 from __future__ import annotations
 
 import re
-from functools import cache
+
+from agent.text.lazy_pattern import lazily
 
 COMMAND_FIELDS = frozenset(("command", "proposed", "run", "edit"))
 _SHORTEST = 4
@@ -15,15 +16,15 @@ _SHORTEST = 4
 Span = tuple[int, int]
 
 
-@cache
-def _piece() -> re.Pattern[str]:
-    """What stands in a command, one after the other: quoted text, what the shell acts on, an escaped character, a run of plain ones."""
-    return re.compile(
-        r"(?P<single>'[^']*')"
-        r"|(?P<acts>\$[({]|\$[A-Za-z_0-9@*#?!$-]+|`|[\s;|&<>()\"'}])"
-        r"|(?P<plain>(?:\\.|[^\s;|&<>()\"'`}$\\]|\$(?![({A-Za-z_0-9@*#?!$-])|\\)+)",
-        re.DOTALL,
-    )
+# What stands in a command, one after the other: quoted text, what the shell acts on, an escaped character, a run of plain ones.
+_PIECE = lazily(
+    r"(?P<single>'[^']*')"
+    r"|(?P<acts>\$[({]|\$[A-Za-z_0-9@*#?!$-]+|`|[\s;|&<>()\"'}])"
+    r"|(?P<plain>(?:\\.|[^\s;|&<>()\"'`}$\\]|\$(?![({A-Za-z_0-9@*#?!$-])|\\)+)",
+    re.DOTALL,
+)
+_HEADER = lazily(r"[\w-]+:[ \t]*(?:[\w-]+[ \t]+)?")
+_KEY_LINE = lazily(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]+={1,2}")
 
 
 def own_characters(command: str, start: int, end: int, *, known: bool) -> list[Span]:
@@ -34,24 +35,14 @@ def own_characters(command: str, start: int, end: int, *, known: bool) -> list[S
     """
     pieces, quoted = _pieces(command)
     around = next((span for span in quoted if span[0] <= start < span[1]), None)
-    if around is not None and (around == (start, end) or _header().fullmatch(command, around[0], start)):
+    if around is not None and (around == (start, end) or _HEADER.fullmatch(command, around[0], start)):
         return [(start, min(end, around[1]))]
     inside = [(max(start, at), min(end, stop)) for at, stop in pieces if at < end and stop > start]
     if known:
         return inside
     if command.startswith("-----BEGIN", start):
-        return [(at, stop) for at, stop in inside if _key_line().fullmatch(command, at, stop)]
+        return [(at, stop) for at, stop in inside if _KEY_LINE.fullmatch(command, at, stop)]
     return inside[:1] if inside and inside[0][0] == start and inside[0][1] - start >= _SHORTEST else []
-
-
-@cache
-def _header() -> re.Pattern[str]:
-    return re.compile(r"[\w-]+:[ \t]*(?:[\w-]+[ \t]+)?")
-
-
-@cache
-def _key_line() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]+={1,2}")
 
 
 def _pieces(command: str) -> tuple[list[Span], set[Span]]:
@@ -64,7 +55,7 @@ def _pieces(command: str) -> tuple[list[Span], set[Span]]:
     opened = -1
     at = 0
     while at < len(command):
-        found = _piece().match(command, at)
+        found = _PIECE.match(command, at)
         if found is None:
             at += 1
             continue
@@ -84,4 +75,4 @@ def _pieces(command: str) -> tuple[list[Span], set[Span]]:
 
 
 def _plain_runs(command: str, start: int, end: int) -> list[Span]:
-    return [found.span() for found in _piece().finditer(command, start, end) if found["plain"] is not None]
+    return [found.span() for found in _PIECE.finditer(command, start, end) if found["plain"] is not None]

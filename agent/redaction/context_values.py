@@ -6,8 +6,9 @@ In a sentence a value counts only if it looks like one: a high-entropy word afte
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
+
+from agent.text.lazy_pattern import lazily
 
 # Words in front of "key" or "token" that make it something everybody may know.
 _OPEN = frozenset(
@@ -19,35 +20,25 @@ _AFTER = frozenset(" \t\n:=*`\"'")
 _NAMES = _STRONG | {"key", "keys", "token", "tokens", "secrets", "credential", "credentials"}
 
 
-@cache
-def _pair() -> re.Pattern[str]:
-    """After the name: the end of its quote, and a field called value, in JSON or YAML."""
-    return re.compile(
-        r"\\?[\"']?(?:\s{0,4},)?\s{1,40}-?\s{0,4}\\?[\"']?(?i:value|plaintextvalue|secretvalue)\\?[\"']?\s{0,4}:\s{0,4}"
-        r"(?:\\?[\"'](?P<quoted>[^\"'\r\n\\]{1,2000})|(?P<bare>[^\s\"',{}\[\]]{1,2000}))"
-    )
-
-
-@cache
-def _tag() -> re.Pattern[str]:
-    return re.compile(r">(?P<bare>[^<>\s]{1,500})</(?P<quoted>(?!))?")
-
-
-@cache
-def _sentence() -> re.Pattern[str]:
-    link = r"is|was|are|will be|value|base|set to|of|for|id|string|here|now|generated|[\w.@-]{1,32}(?=:)"
-    return re.compile(
-        rf"[\"'*`]{{0,2}}(?P<link>(?:[ \t]{{1,2}}(?:{link})){{0,3}}[ \t]{{0,2}}[:=]?[ \t\n]{{1,4}})"
-        r"[\"'*`]{0,2}(?P<bare>[A-Za-z0-9!#$%&()*+./<=>?@^_{|}~-]{6,500})"
-    )
+# After the name: the end of its quote, and a field called value, in JSON or YAML.
+_PAIR = lazily(
+    r"\\?[\"']?(?:\s{0,4},)?\s{1,40}-?\s{0,4}\\?[\"']?(?i:value|plaintextvalue|secretvalue)\\?[\"']?\s{0,4}:\s{0,4}"
+    r"(?:\\?[\"'](?P<quoted>[^\"'\r\n\\]{1,2000})|(?P<bare>[^\s\"',{}\[\]]{1,2000}))"
+)
+_LINK = r"is|was|are|will be|value|base|set to|of|for|id|string|here|now|generated|[\w.@-]{1,32}(?=:)"
+_SENTENCE = lazily(
+    rf"[\"'*`]{{0,2}}(?P<link>(?:[ \t]{{1,2}}(?:{_LINK})){{0,3}}[ \t]{{0,2}}[:=]?[ \t\n]{{1,4}})"
+    r"[\"'*`]{0,2}(?P<bare>[A-Za-z0-9!#$%&()*+./<=>?@^_{|}~-]{6,500})"
+)
+_TAG = lazily(r">(?P<bare>[^<>\s]{1,500})</(?P<quoted>(?!))?")
 
 
 def pair_value(text: str, end: int) -> re.Match[str] | None:
     """The value of `"name": NAME, "value": …` or `<NAME>…</`, where NAME ends at `end`."""
     after = text[end : end + 1]
     if after == ">":
-        return _tag().match(text, end)
-    return _pair().match(text, end) if after and after in "\"'\\, \n" else None
+        return _TAG.match(text, end)
+    return _PAIR.match(text, end) if after and after in "\"'\\, \n" else None
 
 
 def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
@@ -57,7 +48,7 @@ def sentence_value(text: str, start: int, end: int) -> re.Match[str] | None:
     before = text[max(0, start - 24) : start].lower().split()
     if before and before[-1].strip("'\"(") in _OPEN:
         return None
-    match = _sentence().match(text, end)
+    match = _SENTENCE.match(text, end)
     if match is None:
         return None
     value = match["bare"].rstrip(".,:;!?)")

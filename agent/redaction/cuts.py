@@ -6,16 +6,19 @@ A cut goes to the end of a line, where lines are of ordinary length, else to a b
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from msgspec import structs
 
 from agent.protocol.outcomes import CapturedStream
+from agent.text.lazy_pattern import lazily
 
 REACH = 4096
 """Characters that a cut moves at most to find the end of a line or word; longer words are no secrets."""
 
 _KEY_REACH = 8192
+
+
+_KEY_END = lazily(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 
 
 def end_of_kept(text: str) -> int:
@@ -36,7 +39,7 @@ def start_of_kept(text: str) -> int:
     if not start:
         blank = re.compile(r"\s").search(text, 0, REACH)
         start = blank.end() if blank else min(len(text), REACH)
-    ended = _key_end().search(text, 0, _KEY_REACH)
+    ended = _KEY_END.search(text, 0, _KEY_REACH)
     if ended and "-----BEGIN " not in text[: ended.start()]:
         return ended.end()
     return start
@@ -51,8 +54,3 @@ def without_halves(stream: CapturedStream) -> CapturedStream:
     kept = sum(len(text.encode("utf-8", "replace")) for text in (head, tail))
     before = sum(len(text.encode("utf-8", "replace")) for text in (stream.head, stream.tail))
     return structs.replace(stream, head=head, tail=tail, dropped_bytes=stream.dropped_bytes + before - kept)
-
-
-@cache
-def _key_end() -> re.Pattern[str]:
-    return re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from agent.redaction.detector_table import DETECTORS, Detector
+from agent.text.lazy_pattern import lazily
 
 # A token has this many word characters in a row; how far before them its anchor may begin.
 _RUN = 16
@@ -24,6 +25,10 @@ _RUN_SHAPE = b"x" * _RUN
 _HEX = b"0123456789abcdef-"
 # How seldom characters are in output of programs, roughly; only speed depends on it.
 _RARE_FIRST = '$}?"ZXQJKVYWUBGHFMPDLCNORSIATE=_:/ -.,qzjxkvwy7893645bfhg012pumdclnorsiate'
+
+
+# Before it: nothing of a word, an escaped character as in JSON (`\\n`), or the end of a colour sequence.
+_BEGINS_WORD = lazily(r"(?<![A-Za-z0-9])|(?<=\\[abefnrtv])|(?<=[0-9;\[][mK])")
 
 
 class Hit(Struct, frozen=True):
@@ -71,12 +76,6 @@ def _grouped(pairs: list[tuple[str, int]]) -> tuple[tuple[str, Anchors], ...]:
     for anchor, place in pairs:
         groups.setdefault(min(anchor, key=_RARE_FIRST.find), []).append((anchor, place))
     return tuple((rarest, tuple(group)) for rarest, group in groups.items())
-
-
-@cache
-def _begins_word() -> re.Pattern[str]:
-    # Before it: nothing of a word, an escaped character as in JSON (`\\n`), or the end of a colour sequence.
-    return re.compile(r"(?<![A-Za-z0-9])|(?<=\\[abefnrtv])|(?<=[0-9;\[][mK])")
 
 
 def find_tokens(text: str, lowered: str, raw: bytes) -> list[Hit]:
@@ -147,5 +146,5 @@ def _hits(detector: Detector, text: str) -> Iterator[Hit]:
     group = 1 if pattern.groups else 0
     for match in pattern.finditer(text):
         start, end = match.span(group)
-        if end > start and (not detector.word or _begins_word().match(text, start)):
+        if end > start and (not detector.word or _BEGINS_WORD.match(text, start)):
             yield Hit(start, end, detector.kind)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from agent.redaction.context_values import is_mixed, pair_value, sentence_value
 from agent.redaction.detectors import Hit
+from agent.text.lazy_pattern import lazily
 
 _STRONG = r"passw(?:or)?d|passwd|passphrase|pass_phrase|db_?pass|pgpass(?:word)?|smtp_?pass|mysql_?pwd|secret"
 _WEAK = (
@@ -39,28 +40,14 @@ _PLAIN = (
 _PLAIN_WORDS = frozenset(_PLAIN.split(","))
 
 
-@cache
-def _harmless() -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?:^|.*[_.-])(?:{_HARMLESS})$")
-
-
-@cache
-def _secret_name() -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?P<strong>{_STRONG})|{_WEAK}")
-
-
-@cache
-def _name_end() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9_-]{0,48}")
-
-
-@cache
-def _value() -> re.Pattern[str]:
-    """What follows a name: `= value`, `: value`, or white space and a value, as after an option."""
-    quoted = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\r\n\\]{1,2000}(?:\\[^\r\n\"'][^\"'`\r\n\\]{0,500}){0,20})"
-    bare = r"(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\-][^\s\"'`,;&|<>(){}\[\]\\]{0,2000}[({\[]?)"
-    assignment = r"\\?[\"']?(?P<sep>\s{0,8}(?:=>|:=|[:=])[ \t]{0,8})"
-    return re.compile(rf"(?:{assignment}|[ ]{{1,4}})(?:{quoted}|{bare})")
+_HARMLESS_RE = lazily(rf"(?i)(?:^|.*[_.-])(?:{_HARMLESS})$")
+_SECRET_NAME = lazily(rf"(?i)(?P<strong>{_STRONG})|{_WEAK}")
+# What follows a name: `= value`, `: value`, or white space and a value, as after an option.
+_QUOTED = r"(?P<quote>\\?[\"'`])(?P<quoted>[^\"'`\r\n\\]{1,2000}(?:\\[^\r\n\"'][^\"'`\r\n\\]{0,500}){0,20})"
+_BARE = r"(?P<bare>[^\s\"'`,;&|<>(){}\[\]\\-][^\s\"'`,;&|<>(){}\[\]\\]{0,2000}[({\[]?)"
+_ASSIGNMENT = r"\\?[\"']?(?P<sep>\s{0,8}(?:=>|:=|[:=])[ \t]{0,8})"
+_VALUE = lazily(rf"(?:{_ASSIGNMENT}|[ ]{{1,4}})(?:{_QUOTED}|{_BARE})")
+_NAME_END = lazily(r"[A-Za-z0-9_-]{0,48}")
 
 
 def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
@@ -75,7 +62,7 @@ def find_named_values(text: str, lowered: str) -> Iterator[Hit]:
         strength = _strength(name.lstrip("-."))
         hit = None
         if strength:
-            match = _value().match(text, end)
+            match = _VALUE.match(text, end)
             hit = _judge(name, strength, match) if match else None
             hit = hit or _judge_pair(text, end, strength)
         hit = hit or _judge_sentence(text, start, end)
@@ -100,7 +87,7 @@ def _places(text: str, lowered: str) -> list[int]:
 def _name_around(text: str, at: int) -> tuple[int, int]:
     before = text[max(0, at - _LONGEST_PREFIX) : at]
     start = at - len(before) + len(before.rstrip(_NAME_CHARACTERS))
-    name_end = _name_end().match(text, at)
+    name_end = _NAME_END.match(text, at)
     assert name_end is not None  # it may be empty, but it always matches
     return start, name_end.end()
 
@@ -108,9 +95,9 @@ def _name_around(text: str, at: int) -> tuple[int, int]:
 @lru_cache(maxsize=4096)
 def _strength(name: str) -> int:
     """2 for the name of a password, 1 for that of another secret, 0 for any other. Names come again and again."""
-    if _harmless().match(name):
+    if _HARMLESS_RE.match(name):
         return 0
-    keyword = _secret_name().search(name)
+    keyword = _SECRET_NAME.search(name)
     return 0 if keyword is None else 2 if keyword["strong"] is not None else 1
 
 

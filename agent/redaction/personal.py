@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-KINDS = ("email", "phone", "card", "ssn", "iban")
+from agent.text.lazy_pattern import lazily
 
 Found = tuple[int, int, str, str]
 """(start, end, kind, bare value)"""
@@ -29,25 +29,25 @@ _IBAN_LENGTHS = (
 )
 
 
+_DOMAIN = lazily(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
+_PHONE = lazily(rf"(?<![\w.,:/+-])(?:{_PHONES})(?![\w:]|[.,-]\d)")
+_CARD = lazily(
+    r"(?<![\w.-])(?:\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|3\d{3}([ -])\d{6}\2\d{5}|[2-6]\d{12,18})(?![\w-]|\.\d)"
+)
+_SSN = lazily(r"(?<![\w.-])(?!000|666|9)\d{3}([- ])(?!00)\d\d\1(?!0000)\d{4}(?![\w-]|\.\d)")
+_IBAN = lazily(r"(?<![A-Za-z0-9])[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+
+
 def find_personal(text: str) -> Iterator[Found]:
     """Personal data in `text`; hits may overlap, the surer kind comes first."""
     if "@" in text:
         yield from _emails(text)
     if not any(digit in text for digit in "0123456789"):
         return
-    for kind, pattern, bare in (
-        ("iban", _iban(), _bare_iban),
-        ("card", _card(), _bare_card),
-        ("ssn", _ssn(), _bare_ssn),
-    ):
-        yield from _checked(text, kind, pattern, bare)
-    yield from _checked(text, "phone", _phone(), _bare_phone)
-
-
-def _checked(text: str, kind: str, pattern: re.Pattern[str], bare: Callable[[re.Match[str]], str]) -> Iterator[Found]:
-    for match in pattern.finditer(text):
-        if value := bare(match):
-            yield match.start(), match.start() + len(match[0].rstrip()), kind, value
+    for kind, pattern, bare in _NUMBERS:
+        for match in pattern.finditer(text):
+            if value := bare(match[0]):
+                yield match.start(), match.start() + len(match[0].rstrip()), kind, value
 
 
 def _emails(text: str) -> Iterator[Found]:
@@ -58,14 +58,10 @@ def _emails(text: str) -> Iterator[Found]:
             start -= 1
         while start < at and text[start] in ".-%+":
             start += 1
-        domain = _domain().match(text, at + 1)
+        domain = _DOMAIN.match(text, at + 1)
         # `git@host:path` and `user@host:` of ssh and rsync name an account, `package@1.2.x` a version
-        account = (
-            domain is not None
-            and text[start:at] in ("git", "hg", "svn")
-            and text[domain.end() : domain.end() + 1] in (":", "/")
-        )
-        if domain and start < at and not account:
+        of_account = domain is not None and text[domain.end() : domain.end() + 1] in (":", "/")
+        if domain and start < at and not (of_account and text[start:at] in ("git", "hg", "svn")):
             yield start, domain.end(), "email", text[start : domain.end()].lower()
         at = text.find("@", at + 1)
 
@@ -74,17 +70,17 @@ def _digits(text: str) -> str:
     return "".join(c for c in text if c.isdigit())
 
 
-def _bare_phone(match: re.Match[str]) -> str:
-    digits = _digits(match[0])
+def _bare_phone(text: str) -> str:
+    digits = _digits(text)
     if not 8 <= len(digits) <= 15 or len(set(digits)) < 3:
         return ""
-    if match[0].startswith("+"):
+    if text.startswith("+"):
         return "+" + digits
     return "+" + digits[2:] if digits.startswith("00") else digits if len(digits) >= 9 else ""
 
 
-def _bare_card(match: re.Match[str]) -> str:
-    digits = _digits(match[0])
+def _bare_card(text: str) -> str:
+    digits = _digits(text)
     issued = digits[0] in "3456" or 2221 <= int(digits[:4]) <= 2720
     sizes = (15,) if digits[:2] in ("34", "37") else (16, 19) if digits[0] in "25" else (13, 14, 16, 18, 19)
     return digits if issued and len(digits) in sizes and len(set(digits)) > 1 and luhn(digits) else ""
@@ -96,12 +92,8 @@ def luhn(digits: str) -> bool:
     return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 
 
-def _bare_ssn(match: re.Match[str]) -> str:
-    return _digits(match[0])
-
-
-def _bare_iban(match: re.Match[str]) -> str:
-    value = match[0].replace(" ", "")
+def _bare_iban(text: str) -> str:
+    value = text.replace(" ", "")
     length = _iban_lengths().get(value[:2], 0)
     if length != len(value):
         return ""
@@ -114,28 +106,9 @@ def _iban_lengths() -> dict[str, int]:
     return {_IBAN_LENGTHS[at : at + 2]: int(_IBAN_LENGTHS[at + 2 : at + 4]) for at in range(0, len(_IBAN_LENGTHS), 4)}
 
 
-# Compiled at first use: most sessions never ask for them.
-@cache
-def _domain() -> re.Pattern[str]:
-    return re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}[^\W\d_]{2,24}(?![\w-])")
-
-
-@cache
-def _phone() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.,:/+-])(?:{_PHONES})(?![\w:]|[.,-]\d)")
-
-
-@cache
-def _card() -> re.Pattern[str]:
-    grouped = r"\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|3\d{3}([ -])\d{6}\2\d{5}"
-    return re.compile(rf"(?<![\w.-])(?:{grouped}|[2-6]\d{{12,18}})(?![\w-]|\.\d)")
-
-
-@cache
-def _ssn() -> re.Pattern[str]:
-    return re.compile(r"(?<![\w.-])(?!000|666|9)\d{3}([- ])(?!00)\d\d\1(?!0000)\d{4}(?![\w-]|\.\d)")
-
-
-@cache
-def _iban() -> re.Pattern[str]:
-    return re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_NUMBERS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("iban", _IBAN, _bare_iban),
+    ("card", _CARD, _bare_card),
+    ("ssn", _SSN, _digits),
+    ("phone", _PHONE, _bare_phone),
+)

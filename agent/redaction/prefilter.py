@@ -19,23 +19,23 @@ from agent.redaction.detector_table import DETECTORS, Detector
 from agent.redaction.detectors import run_windows, run_words
 from agent.redaction.named_values import ANCHORS
 from agent.redaction.redactor import SecretRedactor
+from agent.text.lazy_pattern import lazily
 
 _FOLDED_LETTERS = ("\u017f", "\u212a", "\u0130")  # they count as s, k and i where case does not matter
-_STEMS = (
-    b"$",
-    b"<",
-    b"*",
-    b"J",
-    b"SHA",
-    b"ldap",
-    b"smb",
-    b"config",
-    b"hook",
-    b"fm",
-    b"-u",
-)  # what several anchors share, or is rare
+# what several anchors share, or is rare
+_STEMS = (b"$", b"<", b"*", b"J", b"SHA", b"ldap", b"smb", b"config", b"hook", b"fm", b"-u")
 _COUNTED = b'"input_token', b'"output_token', b'"cached_token'
-_COUNT = rb's":[0-9]{1,12}[,}]'
+# `token`, but for the counts that stand in every event of a planner.
+_COUNTS = lazily(b"token(?:(?!%s)|%s)" % (rb's":[0-9]{1,12}[,}]', b"".join(b"(?<!%s)" % name for name in _COUNTED)))
+
+
+# How our own lines begin, where nothing in that can be a part of a secret: no word of it but hex digits is long.
+_ENVELOPE = lazily(
+    rb'\n\{"v":[0-9]{1,4},"seq":[0-9]{1,15},"time":"[0-9T:.-]{19,26}Z","session":"[0-9]{6}-[0-9a-z]{1,8}",'
+    rb'"run":"[0-9a-f]{0,32}","goal_id":"[0-9a-f]{0,32}","prev":"[0-9a-f]{64}",'
+)
+# The end of a long line of base64, as a known value may be written.
+_WRAPPED = lazily(rb"\\(?:r\\)?n(?<=[A-Za-z0-9+/=_-]{40}\\n|[A-Za-z0-9+/=_-]{38}\\r\\n)")
 
 
 @cache
@@ -43,31 +43,13 @@ def _any_line() -> tuple[re.Pattern[bytes], ...]:
     """Escapes that hide letters, and what reads as another text. Each has a literal beginning, which makes them quick."""
     word = rb"[\w\x80-\xff/+=.\\-]"
     escaped = rb'x|/|0?[01][0-7]|u(?:00[2-7]|001[bB]|017[fF]|212[aA]|0130)|"\\"(?=' + word + rb")|\\\\n|\n"
-    return tuple(
-        re.compile(pattern)
-        for pattern in (
-            rb"\\(?:" + escaped + rb")",
-            rb"''(?<=" + word + rb"'')(?=" + word + rb")",
-            rb'""(?<=' + word + rb'"")(?=' + word + rb")",
-            rb"%(?:[2-7][0-9A-Fa-f]%[2-7]|3[DdAa]|40)",
-        )
+    patterns = (
+        rb"\\(?:" + escaped + rb")",
+        rb"''(?<=" + word + rb"'')(?=" + word + rb")",
+        rb'""(?<=' + word + rb'"")(?=' + word + rb")",
+        rb"%(?:[2-7][0-9A-Fa-f]%[2-7]|3[DdAa]|40)",
     )
-
-
-@cache
-def _counts() -> re.Pattern[bytes]:
-    """`token`, but for the counts that stand in every event of a planner."""
-    known = b"".join(b"(?<!%s)" % name for name in _COUNTED)
-    return re.compile(b"token(?:(?!%s)|%s)" % (_COUNT, known))
-
-
-@cache
-def _envelope() -> re.Pattern[bytes]:
-    """How our own lines begin, where nothing in that can be a part of a secret: no word of it but hex digits is long."""
-    return re.compile(
-        rb'\n\{"v":[0-9]{1,4},"seq":[0-9]{1,15},"time":"[0-9T:.-]{19,26}Z","session":"[0-9]{6}-[0-9a-z]{1,8}",'
-        rb'"run":"[0-9a-f]{0,32}","goal_id":"[0-9a-f]{0,32}","prev":"[0-9a-f]{64}",'
-    )
+    return tuple(map(re.compile, patterns))
 
 
 _Word = tuple[bytes, tuple[bytes, ...]]
@@ -148,7 +130,7 @@ class Prefilter:
             return None
         found: set[int] = set()
         lines = b"\n" + piece  # each with the newline before it
-        body = _envelope().sub(b"\n", lines)
+        body = _ENVELOPE.sub(b"\n", lines)
         for pattern in _any_line():
             _mark(body, _matches(pattern, body), found)
         _mark(body, _finds(b"\x1b", body), found)
@@ -158,7 +140,7 @@ class Prefilter:
         lowered, loose, near = _anchors()
         small = body.lower()
         for word in ANCHORS:
-            at = _matches(_counts(), small) if word == "token" else _finds(word.encode(), small)
+            at = _matches(_COUNTS, small) if word == "token" else _finds(word.encode(), small)
             _mark(small, at, found)
         for where, groups in ((small, lowered), (body, loose)):
             for group in groups:
@@ -172,12 +154,9 @@ class Prefilter:
         return found
 
     def _mark_known(self, lines: bytes, words: bytes, found: set[int]) -> None:
-        for form in self._anywhere:
+        for form in (*self._anywhere, *(form for word, form in self._near if word in words)):
             _mark(lines, _finds(form, lines), found)
-        for word, form in self._near:
-            if word in words:
-                _mark(lines, _finds(form, lines), found)
-        _mark(lines, _matches(_wrapped(), lines), found)
+        _mark(lines, _matches(_WRAPPED, lines), found)
 
     def _mark_tokens(
         self, body: bytes, near: list[tuple[bytes, Detector]], places: list[int], windows: list[bytes], found: set[int]
@@ -202,12 +181,6 @@ def _may_fit(detector: Detector, line: bytes) -> bool:
     if not line.isascii() or b"\\u" in line or "(?<" in detector.pattern:
         return True
     return _pattern(detector).search(line) is not None
-
-
-@cache
-def _wrapped() -> re.Pattern[bytes]:
-    """The end of a long line of base64, as a known value may be written."""
-    return re.compile(rb"\\(?:r\\)?n(?<=[A-Za-z0-9+/=_-]{40}\\n|[A-Za-z0-9+/=_-]{38}\\r\\n)")
 
 
 def _finds(needle: bytes, text: bytes) -> Iterator[int]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
-from functools import cache
 
 from agent.redaction.commands import COMMAND_FIELDS, own_characters
 from agent.redaction.context_values import is_mixed, is_random_word
 from agent.redaction.detector_table import DETECTORS
-from agent.redaction.detectors import Hit, find_tokens
+from agent.redaction.detectors import find_tokens
 from agent.redaction.known_values import MIN_KNOWN, KnownValues
 from agent.redaction.named_values import find_named_values, is_secret_name, is_secret_value
 from agent.redaction.unescaped import unwrapped, views
+from agent.text.lazy_pattern import lazily
 
 _LABEL_START = "[redacted:"
 _MAX_PASSES = 16
@@ -26,9 +25,7 @@ Place = tuple[int, int, str, str]
 """(start, end, kind, secret)"""
 
 
-@cache
-def _label_pattern() -> re.Pattern[str]:
-    return re.compile(r"\[redacted:([A-Za-z0-9_.-]{1,64}):[0-9a-f]{4}\]")
+_LABEL = lazily(r"\[redacted:([A-Za-z0-9_.-]{1,64}):[0-9a-f]{4}\]")
 
 
 class SecretRedactor:
@@ -83,7 +80,7 @@ class SecretRedactor:
     def known_in(self, text: str) -> dict[str, int]:
         """How often which known values stand in `text`, in any form."""
         found: dict[str, int] = {}
-        for _, _, kind, _ in _merge(self._known.find(text, text.encode("utf-8", "surrogatepass"))):
+        for _, _, kind, _ in _merge(self._known.find(text, _encoded(text))):
             found[kind] = found.get(kind, 0) + 1
         return found
 
@@ -130,7 +127,7 @@ class SecretRedactor:
         if name in COMMAND_FIELDS:
             return self.redact_command(text)
         if is_secret_name(name) and is_secret_value(text, strong="pass" in name.lower(), assigned=True, quoted=True):
-            label = _label_pattern().fullmatch(text)
+            label = _LABEL.fullmatch(text)
             if label and label[1] in self._kinds:
                 return text
             return self._label("password" if "pass" in name.lower() else "secret-value", text)
@@ -141,48 +138,40 @@ class SecretRedactor:
             return self._redact_piece(text, find)
         out = []
         at = 0
-        for label in _label_pattern().finditer(text):
+        for label in _LABEL.finditer(text):
             if label[1] in self._kinds:  # a label of another kind may be made up, to hide a secret in
                 out += [self._redact_piece(text[at : label.start()], find), label[0]]
                 at = label.end()
         return "".join(out) + self._redact_piece(text[at:], find)
 
     def _redact_piece(self, text: str, find: Callable[[str], list[Place]]) -> str:
-        if len(text) < 4:
-            return text
-        hits = find(text)
-        if not hits:
-            return text
         out = []
         at = 0
-        for start, end, kind, secret in hits:
+        for start, end, kind, secret in find(text) if len(text) >= 4 else ():
             out += [text[at:start], self._label(kind, secret)]
             at = end
         return "".join(out) + text[at:]
 
     def find(self, text: str) -> list[Place]:
         """Secrets in a text without labels as (start, end, kind, secret), in order, not overlapping."""
-        hits = self._hits(text)
-        return _merge(hits) if hits else []
+        return _merge(self._hits(text))
 
     def _hits(self, text: str) -> list[Place]:
-        raw = text.encode("utf-8", "surrogatepass")
+        raw = _encoded(text)
         hits = self._found(text, raw)
         for view in views(text):
             # what was coloured, escaped, quoted or wrapped in the middle is read as one word, so it is looked for as one
-            hits += [
-                (*view.span(start, end), kind, secret)
-                for start, end, kind, secret in self._found(view.text, view.text.encode("utf-8", "surrogatepass"))
-            ]
+            found = self._found(view.text, _encoded(view.text))
+            hits += [(*view.span(start, end), kind, secret) for start, end, kind, secret in found]
         if self._known and (wrapped := unwrapped(text, raw)):
-            known = self._known.find(wrapped.text, wrapped.text.encode("utf-8", "surrogatepass"))
+            known = self._known.find(wrapped.text, _encoded(wrapped.text))
             hits += [(*wrapped.span(start, end), kind, secret) for start, end, kind, secret in known]
         return hits
 
     def find_in_command(self, command: str) -> list[Place]:
         """Like `find`, cut to what the shell takes for plain text."""
         hits = self._hits(command)
-        known = set(self._known.find(command, command.encode("utf-8", "surrogatepass"))) if hits else set()
+        known = set(self._known.find(command, _encoded(command))) if hits else set()
         places: list[Place] = []
         for hit in dict.fromkeys(hits):
             start, end, kind, secret = hit
@@ -193,8 +182,8 @@ class SecretRedactor:
     def _found(self, text: str, raw: bytes) -> list[Place]:
         lowered = text.lower()
         hits = self._known.find(text, raw)
-        hits += [_with_text(hit, text) for hit in find_tokens(text, lowered, raw)]
-        hits += [_with_text(hit, text) for hit in find_named_values(text, lowered)]
+        shaped = (*find_tokens(text, lowered, raw), *find_named_values(text, lowered))
+        hits += [(hit.start, hit.end, hit.kind, text[hit.start : hit.end]) for hit in shaped]
         if self._personal:
             from agent.redaction.personal import find_personal
 
@@ -206,7 +195,7 @@ class SecretRedactor:
 
         if callable(self._key):
             self._key = self._key()
-        digest = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=2, key=self._key)
+        digest = hashlib.blake2b(_encoded(secret), digest_size=2, key=self._key)
         return f"{_LABEL_START}{kind}:{digest.hexdigest()}]"
 
 
@@ -220,18 +209,15 @@ def secrets_in(environment: Mapping[str, str]) -> dict[str, str]:
         if is_secret_name(name) and is_secret_value(value, strong=strong, assigned=True, quoted=True):
             found[name] = value
         elif "://" in value and "@" in value:
-            passwords = [
-                hit
-                for hit in find_tokens(value, value.lower(), value.encode("utf-8", "surrogatepass"))
-                if hit.kind == "url-password"
-            ]
-            if passwords and passwords[0].end - passwords[0].start >= MIN_KNOWN:
-                found[name] = value[passwords[0].start : passwords[0].end]
+            hits = find_tokens(value, value.lower(), _encoded(value))
+            password = next((value[hit.start : hit.end] for hit in hits if hit.kind == "url-password"), "")
+            if len(password) >= MIN_KNOWN:
+                found[name] = password
     return found
 
 
-def _with_text(hit: Hit, text: str) -> Place:
-    return hit.start, hit.end, hit.kind, text[hit.start : hit.end]
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _merge(hits: list[Place]) -> list[Place]:

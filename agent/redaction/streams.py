@@ -1,12 +1,10 @@
-"""Redaction of text that comes in pieces: a secret cut in two by a chunk's end is still caught."""
+"""Redact text that comes in pieces: a secret cut in two by a chunk's end is still caught."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from agent.redaction.detector_table import KEY_BEGIN, KEY_END, KEY_LINES
 from agent.redaction.redactor import SecretRedactor
+from agent.text.lazy_pattern import lazily
 
 HELD = 4096
 """Characters of an unfinished line that are held back at most; longer tokens than that are no secrets."""
@@ -14,21 +12,13 @@ HELD = 4096
 _KEY_HELD = 8000
 
 
-@cache
-def _open_key() -> re.Pattern[str]:
-    """A private key that reaches to the end of the text and has not ended there, half an end marker included."""
-    unfinished = r"(?:-{1,5}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4})?|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
-    return re.compile(rf"{KEY_BEGIN}{KEY_LINES}(?:\s|\\[nr]?){{0,4}}{unfinished}\Z")
-
-
-@cache
-def _whole_key() -> re.Pattern[str]:
-    return re.compile(rf"{KEY_BEGIN}(?s:.){{0,8000}}?{KEY_END}")
-
-
-@cache
-def _key_line() -> re.Pattern[str]:
-    return re.compile(r"[ \t]*(?:[A-Za-z0-9+/=]{16,200}|[A-Za-z0-9+/]{1,15}={1,2}|-----END [A-Z0-9 ]{0,50}-----|)\r?\n")
+_WHOLE_KEY = lazily(rf"{KEY_BEGIN}(?s:.){{0,8000}}?{KEY_END}")
+# A private key that reaches to the end of the text and has not ended there, half an end marker included.
+_UNFINISHED = r"(?:-{1,5}(?:EN?|END[A-Z0-9 ]{0,50}-{0,4})?|[A-Za-z0-9+/=]{0,200}|[A-Za-z-]{1,20}:[^\n]{0,80})"
+_OPEN_KEY = lazily(rf"{KEY_BEGIN}{KEY_LINES}(?:\s|\\[nr]?){{0,4}}{_UNFINISHED}\Z")
+_KEY_LINE = lazily(r"[ \t]*(?:[A-Za-z0-9+/=]{16,200}|[A-Za-z0-9+/]{1,15}={1,2}|-----END [A-Z0-9 ]{0,50}-----|)\r?\n")
+# A line as encoders wrap them.
+_LONG_LINE = lazily(r"[ \t>+|]{0,8}[A-Za-z0-9+/=_-]{40,}\r?\n\Z")
 
 
 class StreamRedactor:
@@ -66,17 +56,13 @@ class StreamRedactor:
         if len(text) - cut > HELD:
             cut = _word_end(text, len(text) - HELD // 2)
         cut = self._before_known(self._before_seam(cut))
-        if "-----BEGIN " in text and (begun := _open_key().search(text)):
+        if "-----BEGIN " in text and (begun := _OPEN_KEY.search(text)):
             if len(text) - begun.start() < _KEY_HELD:
                 return min(cut, begun.start())
-            self._in_key = (
-                True  # no key is this long: what was seen becomes a label, what looks like more of it goes too
-            )
+            self._in_key = True  # no key is this long: what was seen becomes a label, what looks like more goes too
             return text.rfind("\n") + 1 or len(text)
         if "-----BEGIN " in text:
-            cut = min(
-                [key.start() for key in _whole_key().finditer(text) if key.start() < cut < key.end()], default=cut
-            )
+            cut = min([key.start() for key in _WHOLE_KEY.finditer(text) if key.start() < cut < key.end()], default=cut)
         return cut
 
     def _before_seam(self, cut: int) -> int:
@@ -86,7 +72,7 @@ class StreamRedactor:
         while start > 0 and cut - start <= HELD:
             line_start = text.rfind("\n", 0, start - 1) + 1
             continued = text.endswith("\\\n", 0, start)
-            if not continued and not (self._redactor.knows_values and _long_line().match(text, line_start, start)):
+            if not continued and not (self._redactor.knows_values and _LONG_LINE.match(text, line_start, start)):
                 return start
             start = line_start
         if cut - start <= HELD:
@@ -114,15 +100,9 @@ class StreamRedactor:
         return cut
 
     def _skip_key_lines(self) -> None:
-        while match := _key_line().match(self._pending):
+        while match := _KEY_LINE.match(self._pending):
             self._pending = self._pending[match.end() :]
         self._in_key = "\n" not in self._pending and len(self._pending) < HELD
-
-
-@cache
-def _long_line() -> re.Pattern[str]:
-    """A line as encoders wrap them."""
-    return re.compile(r"[ \t>+|]{0,8}[A-Za-z0-9+/=_-]{40,}\r?\n\Z")
 
 
 def _word_end(text: str, wanted: int) -> int:

@@ -8,7 +8,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import cache
+
+from agent.text.lazy_pattern import lazily
+
+# A terminal sequence.
+_SEQUENCE = lazily(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,4}[0-Z\\^-~])")
+# Empty quotes, or a continued line, in the middle of a word: the shell reads one word.
+_SEAM = lazily(r"(?:''(?<=[\w/+=.-]'')|\"\"(?<=[\w/+=.-]\"\")|\\\n(?<=[\w/+=.-]\\\n))(?=[\w/+=.-])")
+_ESCAPE = lazily(r"\\\\?(?:(?:x|u00)(?P<hex>[0-9A-Fa-f]{2})|0?(?P<octal>1[0-7]{2}|0[4-7][0-7]))")
+_CODE = r"\\\\?(?:(?:x|u00)[0-9A-Fa-f]{2}|0?(?:1[0-7]{2}|0[4-7][0-7]))"
+_ESCAPES = lazily(rf"{_CODE}[^\\\n]{{0,8}}{_CODE}[^\\\n]{{0,8}}{_CODE}")
+# A line end, with what stands around it, where a long line of one word goes on in the next.
+_LINE = "[A-Za-z0-9+/=_-]{40}"
+_WRAPPED = lazily(rf"(?:\n(?<={_LINE}\n)|\r\n(?<={_LINE}\r\n))[ \t>+|]{{0,8}}(?=[A-Za-z0-9+/=_-]{{4}})")
+_PERCENT = lazily(r"%(?P<hex>[0-9A-Fa-f]{2})")
+_PERCENTS = lazily(r"%(?:[2-7][0-9A-Fa-f]%[2-7][0-9A-Fa-f]%[2-7]|3[DdAa]|40)")
 
 
 class View:
@@ -55,21 +69,21 @@ class View:
 def views(text: str) -> Iterator[View]:
     """How else `text` may be read; nothing for ordinary text, in which almost all the cost is these few searches."""
     if "\x1b" in text:
-        yield View(text, _sequence(), _nothing)
-    if ('""' in text or "''" in text or "\\\n" in text) and _seam().search(text):
-        yield View(text, _seam(), _nothing)
-    if "\\" in text and _escapes().search(text):
-        yield View(text, _escape(), _unescaped)
-    if "%" in text and _percents().search(text):
-        yield View(text, _percent(), _unescaped)
+        yield View(text, _SEQUENCE, _nothing)
+    if ('""' in text or "''" in text or "\\\n" in text) and _SEAM.search(text):
+        yield View(text, _SEAM, _nothing)
+    if "\\" in text and _ESCAPES.search(text):
+        yield View(text, _ESCAPE, _unescaped)
+    if "%" in text and _PERCENTS.search(text):
+        yield View(text, _PERCENT, _unescaped)
 
 
 def unwrapped(text: str, raw: bytes) -> View | None:
     """`text` with long lines of base64 joined, None where there are none. Only for values that are known: anything else may be
     two words that happen to follow each other. `raw` is the text in UTF-8.
     """
-    if _LONG_LINE in raw.translate(_SHAPE) and _wrapped().search(text):
-        return View(text, _wrapped(), _nothing)
+    if _LONG_LINE in raw.translate(_SHAPE) and _WRAPPED.search(text):
+        return View(text, _WRAPPED, _nothing)
     return None
 
 
@@ -86,45 +100,3 @@ def _nothing(match: re.Match[str]) -> str:
 def _unescaped(match: re.Match[str]) -> str:
     code = int(match["octal"], 8) if "octal" in match.re.groupindex and match["octal"] else int(match["hex"], 16)
     return chr(code) if 32 <= code < 127 else match[0][-1]  # only what keys are made of matters
-
-
-@cache
-def _sequence() -> re.Pattern[str]:
-    """A terminal sequence."""
-    return re.compile(
-        r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,4}[0-Z\\^-~])"
-    )
-
-
-@cache
-def _seam() -> re.Pattern[str]:
-    """Empty quotes, or a continued line, in the middle of a word: the shell reads one word."""
-    return re.compile(r"(?:''(?<=[\w/+=.-]'')|\"\"(?<=[\w/+=.-]\"\")|\\\n(?<=[\w/+=.-]\\\n))(?=[\w/+=.-])")
-
-
-@cache
-def _escape() -> re.Pattern[str]:
-    return re.compile(r"\\\\?(?:(?:x|u00)(?P<hex>[0-9A-Fa-f]{2})|0?(?P<octal>1[0-7]{2}|0[4-7][0-7]))")
-
-
-@cache
-def _escapes() -> re.Pattern[str]:
-    one = r"\\\\?(?:(?:x|u00)[0-9A-Fa-f]{2}|0?(?:1[0-7]{2}|0[4-7][0-7]))"
-    return re.compile(rf"{one}[^\\\n]{{0,8}}{one}[^\\\n]{{0,8}}{one}")
-
-
-@cache
-def _percent() -> re.Pattern[str]:
-    return re.compile(r"%(?P<hex>[0-9A-Fa-f]{2})")
-
-
-@cache
-def _percents() -> re.Pattern[str]:
-    return re.compile(r"%(?:[2-7][0-9A-Fa-f]%[2-7][0-9A-Fa-f]%[2-7]|3[DdAa]|40)")
-
-
-@cache
-def _wrapped() -> re.Pattern[str]:
-    """A line end, with what stands around it, where a long line of one word goes on in the next."""
-    line = "[A-Za-z0-9+/=_-]{40}"
-    return re.compile(rf"(?:\n(?<={line}\n)|\r\n(?<={line}\r\n))[ \t>+|]{{0,8}}(?=[A-Za-z0-9+/=_-]{{4}})")

@@ -1,12 +1,12 @@
-"""Finding the JSON in what a model wrote: tolerant of what stands around it, strict about the JSON itself."""
+"""Find the JSON in what a model wrote: tolerant of what stands around it, strict about the JSON itself."""
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agent.protocol.errors import PlannerError
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     import json
@@ -16,13 +16,17 @@ _MAX_OBJECTS = 64
 _MAX_DEPTH = 64
 
 
+_OBJECT_START = lazily(r'\{(?=\s*")')
+_OPEN_THOUGHT = lazily(r"<(think|thinking|reasoning)>")
+
+
 def strip_thinking(text: str) -> str:
     """The text without `<think>…</think>` at its beginning; everything is thought where the end is missing.
 
     Servers that swallow the opening tag leave `…</think>` alone, which counts as well unless it stands inside JSON.
     """
     rest = text.lstrip()
-    while match := _open_thought().match(rest):
+    while match := _OPEN_THOUGHT.match(rest):
         end = rest.find(f"</{match.group(1)}>", match.end())
         if end < 0:
             return ""
@@ -44,7 +48,7 @@ def json_objects(text: str) -> list[dict[str, Any]]:
 
     found: list[dict[str, Any]] = []
     position = 0
-    while match := _object_start().search(text, position):
+    while match := _OBJECT_START.search(text, position):
         start = match.start()
         try:
             value, position = _decoder().raw_decode(text, start)
@@ -92,16 +96,6 @@ def parse_object(text: str) -> dict[str, Any]:
     if len(objects) != 1 or not stripped.endswith("}"):
         raise PlannerError("the arguments are not one JSON object")
     return objects[0]
-
-
-@cache
-def _object_start() -> re.Pattern[str]:
-    return re.compile(r'\{(?=\s*")')
-
-
-@cache
-def _open_thought() -> re.Pattern[str]:
-    return re.compile(r"<(think|thinking|reasoning)>")
 
 
 @cache

@@ -1,15 +1,16 @@
-"""Checked reading of reply fields, shared by every codec."""
+"""Read reply fields and check them, shared by every codec."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
+from agent.planner.untrusted import well_formed
 from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
 from agent.protocol.replies import Chat, Command
+from agent.text.lazy_pattern import lazily
 
 RUN_COMMAND = "run_command"
 MAX_CALLS = 64
@@ -20,11 +21,13 @@ _WARNINGS = {
 _MAX_OPINION = 300  # characters
 
 
+_FENCE = lazily(r"```[A-Za-z0-9_+-]*[ \t]*\r?\n(.*?)\r?\n?```", re.DOTALL)
+_NAME = lazily(r"[A-Za-z0-9_.:/-]{1,128}")
+
+
 def text_field(value: dict[str, Any], name: str, *, required: bool = False) -> str:
     """A string, "" where it is absent or null. Raises PlannerError for another type, or for nothing where it is required."""
-    found = value.get(name)
-    if found is None:
-        found = ""
+    found = "" if value.get(name) is None else value[name]
     if not isinstance(found, str):
         raise PlannerError(f'"{name}" must be a string, not {_type(found)}')
     if required and not found.strip():
@@ -37,10 +40,20 @@ def chat(message: str, reached: Any = None) -> Chat:
 
     `reached` counts where it is true or false; of anything else nothing can be told.
     """
-    cleaned = well_formed(message).replace("\x00", "\N{REPLACEMENT CHARACTER}").strip()
+    cleaned = words(message)
     if not cleaned:
         raise PlannerError("the message is empty")
     return Chat(message=cleaned, reached=reached if isinstance(reached, bool) else None)
+
+
+def words(text: str) -> str:
+    """Text for a person: what no terminal or file could hold is replaced."""
+    return well_formed(text).replace("\x00", "\N{REPLACEMENT CHARACTER}").strip()
+
+
+def object_schema(**properties: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema of an object that has all of `properties` and nothing else."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinion | None = None) -> Command:
@@ -55,9 +68,8 @@ def command(text: str, reason: str = "", confidence: Any = None, opinion: Opinio
         raise PlannerError("the command holds a NUL character, which no command can")
     if well_formed(cleaned) != cleaned:
         raise PlannerError("the command holds half a Unicode character")
-    return Command(
-        command=cleaned, reason=well_formed(reason).strip(), confidence=_confidence(confidence), opinion=opinion
-    )
+    reason = well_formed(reason).strip()
+    return Command(command=cleaned, reason=reason, confidence=_confidence(confidence), opinion=opinion)
 
 
 def opinion(value: dict[str, Any]) -> Opinion | None:
@@ -88,9 +100,7 @@ def tool_calls(value: Any, *, name_key: str) -> tuple[ToolCall, ...]:
     for number, entry in enumerate(value, 1):
         if not isinstance(entry, dict):
             raise PlannerError(f"tool call {number} must be an object, not {_type(entry)}")
-        arguments = entry.get("arguments")
-        if arguments is None:
-            arguments = {}
+        arguments = {} if entry.get("arguments") is None else entry["arguments"]
         if not isinstance(arguments, dict):
             raise PlannerError(f"the arguments of tool call {number} must be an object, not {_type(arguments)}")
         _check_encodable(arguments, number)
@@ -101,7 +111,7 @@ def tool_calls(value: Any, *, name_key: str) -> tuple[ToolCall, ...]:
 
 def tool_name(name: str) -> str:
     """A name as tools may have it. Raises PlannerError."""
-    if not _name_pattern().fullmatch(name):
+    if not _NAME.fullmatch(name):
         raise PlannerError(f"{name[:64]!r} is no tool name")
     return name
 
@@ -115,15 +125,6 @@ def _check_encodable(arguments: dict[str, Any], number: int) -> None:
         raise PlannerError(f"the arguments of tool call {number} hold half a Unicode character") from None
 
 
-def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced, so that it can be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _confidence(value: Any) -> float | None:
     """A number from 0 to 1. Numbers outside carry no information and are dropped; other types are errors."""
     if value is None:
@@ -134,18 +135,8 @@ def _confidence(value: Any) -> float | None:
 
 
 def _unfenced(text: str) -> str:
-    match = _fence_pattern().fullmatch(text.strip())
+    match = _FENCE.fullmatch(text.strip())
     return match.group(1) if match and "```" not in match.group(1) else text
-
-
-@cache
-def _fence_pattern() -> re.Pattern[str]:
-    return re.compile(r"```[A-Za-z0-9_+-]*[ \t]*\r?\n(.*?)\r?\n?```", re.DOTALL)
-
-
-@cache
-def _name_pattern() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
 
 
 def _type(value: Any) -> str:

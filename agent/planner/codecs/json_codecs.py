@@ -1,4 +1,4 @@
-"""Codecs of one JSON object a reply: `mode-json`, and `plan-json` with all steps at once."""
+"""Read and write replies of one JSON object: `mode-json`, `small-json`, and `plan-json` with all steps at once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from agent.planner.codecs import fields
-from agent.planner.codecs.calls import from_calls
+from agent.planner.codecs.calls import from_calls, plan_call, plan_data, plan_schema, read_plan, warned
 from agent.planner.codecs.extract import single_object
-from agent.planner.codecs.plan_fields import plan_call, plan_data, plan_schema, read_plan, warned
-from agent.planner.prompts_text import prompt_text
+from agent.planner.untrusted import prompt_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone, ToolCalls
+
+LONGEST_COMMAND = 400
+LONGEST_MESSAGE = 600
+LONGEST_REASON = 120
 
 
 class _JsonCodec(ABC):
@@ -37,9 +40,8 @@ class _JsonCodec(ABC):
             value = single_object(text, self.markers)
         except PlannerError as error:
             if finish.reason == "length":
-                raise PlannerError(
-                    f"the reply was cut at the token limit ({error.message}); answer more briefly"
-                ) from None
+                words = f"the reply was cut at the token limit ({error.message}); answer more briefly"
+                raise PlannerError(words) from None
             raise
         return self.read(value)
 
@@ -59,28 +61,30 @@ class ModeJson(_JsonCodec):
     markers = frozenset({"mode"})
 
     def instructions(self) -> str:
-        text = f"{prompt_text('codec_mode_json')}\n\n{prompt_text('codec_mode_json_plan')}"
-        return f"{text}\n\n{prompt_text('codec_mode_json_tools')}\n\n{describe(self.tools)}" if self.tools else text
+        return self._with_tools(f"{prompt_text('codec_mode_json')}\n\n{prompt_text('codec_mode_json_plan')}")
+
+    def _with_tools(self, text: str) -> str:
+        return f"{text}\n\n{prompt_text('codec_mode_json_tools')}\n\n{_described(self.tools)}" if self.tools else text
 
     def schema(self) -> dict[str, Any]:
         forms = [
-            _object(mode={"const": "chat"}, message={"type": "string"}),
-            _with_opinion(_object(mode={"const": "command"}, reason={"type": "string"}, command={"type": "string"})),
-            _object(mode={"const": "plan"}, **plan_schema()),
+            fields.object_schema(mode={"const": "chat"}, message={"type": "string"}),
+            _with_opinion(
+                fields.object_schema(mode={"const": "command"}, reason={"type": "string"}, command={"type": "string"})
+            ),
+            fields.object_schema(mode={"const": "plan"}, **plan_schema()),
         ]
         if self.tools:
-            forms.append(_object(mode={"const": "tools"}, tool_calls=_calls_schema(self.tools)))
+            forms.append(fields.object_schema(mode={"const": "tools"}, tool_calls=_calls_schema(self.tools)))
         return {"anyOf": forms}
 
     def read(self, value: dict[str, Any]) -> Reply:
-        mode = text_or_error(value)
+        mode = fields.text_field(value, "mode", required=True)
+        if mode in ("chat", "plan") and fields.text_field(value, "command").strip():
+            raise PlannerError(f'mode "{mode}" with a "command": it must be one or the other')
         if mode == "chat":
-            if fields.text_field(value, "command").strip():
-                raise PlannerError('mode "chat" with a "command": it must be one or the other')
             return fields.chat(fields.text_field(value, "message", required=True), value.get("reached"))
         if mode == "plan":
-            if fields.text_field(value, "command").strip():
-                raise PlannerError('mode "plan" with a "command": it must be one or the other')
             return warned(read_plan(value), fields.opinion(value))
         if mode == "command":
             reason = fields.text_field(value, "reason") or fields.text_field(value, "message")
@@ -104,6 +108,31 @@ class ModeJson(_JsonCodec):
         return _dump({"mode": "tools", "tool_calls": _calls_as_data(reply)})
 
 
+class SmallJson(ModeJson):
+    """`small-json`: what `mode-json` is, for models of a few billion parameters and less.
+
+    The form is told in three lines, plans are not offered, and the schema bounds every text, so that a model which rambles still ends
+    its reply as JSON. What comes back is read as leniently as `mode-json` reads it, and streamed under its name.
+    """
+
+    def instructions(self) -> str:
+        return self._with_tools(prompt_text("codec_small_json"))
+
+    def schema(self) -> dict[str, Any]:
+        """At least one character of each text: an empty command or message is an invalid reply."""
+        command = fields.object_schema(mode={"const": "command"}, command=_text(LONGEST_COMMAND))
+        command["properties"]["reason"] = _text(LONGEST_REASON)
+        forms = [command, fields.object_schema(mode={"const": "chat"}, message=_text(LONGEST_MESSAGE))]
+        if self.tools:
+            forms += super().schema()["anyOf"][-1:]
+        return {"anyOf": forms}
+
+    def write(self, reply: Reply) -> str:
+        if isinstance(reply, Command):
+            return _dump({"mode": "command", "command": reply.command})
+        return super().write(reply)
+
+
 class PlanJson(_JsonCodec):
     """`{"plan", "tool_calls": [{"tool_name", "arguments"}], "risk"?}`; no calls at all means that `plan` is the answer."""
 
@@ -111,11 +140,10 @@ class PlanJson(_JsonCodec):
     markers = frozenset({"tool_calls"})
 
     def instructions(self) -> str:
-        text = prompt_text("codec_plan_json")
-        return f"{text}\n\n{describe(self._offered())}"
+        return f"{prompt_text('codec_plan_json')}\n\n{_described(self._offered())}"
 
     def schema(self) -> dict[str, Any]:
-        return _object(plan={"type": "string"}, tool_calls=_calls_schema(self._offered()))
+        return fields.object_schema(plan={"type": "string"}, tool_calls=_calls_schema(self._offered()))
 
     def read(self, value: dict[str, Any]) -> Reply:
         plan = value.get("plan")
@@ -142,30 +170,20 @@ class PlanJson(_JsonCodec):
         return self.tools or (run_command_spec(),)
 
 
-def text_or_error(value: dict[str, Any]) -> str:
-    """The mode of a reply. Raises PlannerError."""
-    return fields.text_field(value, "mode", required=True)
-
-
 def run_command_spec() -> ToolSpec:
     """The call that stands for a `Command` where replies are made of calls."""
-    return ToolSpec(
-        name=fields.RUN_COMMAND,
-        description=prompt_text("run_command"),
-        parameters=_with_opinion(_object(reason={"type": "string"}, command={"type": "string"})),
-    )
+    form = _with_opinion(fields.object_schema(reason={"type": "string"}, command={"type": "string"}))
+    return ToolSpec(name=fields.RUN_COMMAND, description=prompt_text("run_command"), parameters=form)
 
 
-def describe(tools: tuple[ToolSpec, ...]) -> str:
+def _described(tools: tuple[ToolSpec, ...]) -> str:
     """The tools as text, one a paragraph, for codecs that tell of them in the prompt."""
-    lines = ["Tools:"]
-    for tool in tools:
-        lines.append(f"- {tool.name}: {tool.description.strip()}\n  arguments: {_dump(tool.parameters)}")
-    return "\n".join(lines)
+    told = (f"- {tool.name}: {tool.description.strip()}\n  arguments: {_dump(tool.parameters)}" for tool in tools)
+    return "\n".join(["Tools:", *told])
 
 
-def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _text(longest: int) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": longest}
 
 
 def _with_opinion(form: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +194,7 @@ def _with_opinion(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _calls_schema(tools: tuple[ToolSpec, ...]) -> dict[str, Any]:
-    call = [_object(tool_name={"const": tool.name}, arguments=tool.parameters) for tool in tools]
+    call = [fields.object_schema(tool_name={"const": tool.name}, arguments=tool.parameters) for tool in tools]
     return {"type": "array", "items": {"anyOf": call}}
 
 

@@ -1,20 +1,21 @@
-"""The `native` codec: the server's own tool calls, with `run_command` standing for a command."""
+"""Speak `native`: the server's own tool calls, with `run_command` standing for a command."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
 from agent.planner.codecs import fields
-from agent.planner.codecs.calls import from_calls
+from agent.planner.codecs.calls import from_calls, plan_call, propose_plan_spec
 from agent.planner.codecs.extract import json_objects, parse_object, strip_thinking
 from agent.planner.codecs.json_codecs import run_command_spec
-from agent.planner.codecs.plan_fields import plan_call, propose_plan_spec
-from agent.planner.prompts_text import prompt_text
+from agent.planner.untrusted import prompt_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone
+from agent.text.lazy_pattern import lazily
+
+_TOOL_CALL_TAG = lazily(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
 
 
 class Native:
@@ -39,12 +40,10 @@ class Native:
             raise PlannerError("the reply was cut at the token limit; answer more briefly")
         said = strip_thinking(text).strip()
         if not calls:
+            if not said:
+                raise PlannerError("the reply is empty: neither text nor a tool call")
             written = _written_calls(said)
-            if not written:
-                if not said:
-                    raise PlannerError("the reply is empty: neither text nor a tool call")
-                return fields.chat(said)
-            return from_calls(written, known=self.known)
+            return from_calls(written, known=self.known) if written else fields.chat(said)
         if len(calls) > fields.MAX_CALLS:
             raise PlannerError(f"{len(calls)} tool calls in one reply; at most {fields.MAX_CALLS} are allowed")
         return from_calls(_decoded(calls), text=said, known=self.known)
@@ -117,13 +116,8 @@ def _written_calls(text: str) -> tuple[ToolCall, ...]:
     """Calls that a server without a parser for them passes on as text: nothing but `<tool_call>{…}</tool_call>`."""
     if not text.startswith("<tool_call>"):
         return ()
-    bodies = _tool_call_tag().findall(text)
-    if _tool_call_tag().sub("", text).strip():
+    bodies = _TOOL_CALL_TAG.findall(text)
+    if _TOOL_CALL_TAG.sub("", text).strip():
         raise PlannerError("a tool call is written as text, and broken or with other text around it")
     values = [value for body in bodies for value in json_objects(body)]
     return fields.tool_calls(values, name_key="name")
-
-
-@cache
-def _tool_call_tag() -> re.Pattern[str]:
-    return re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)

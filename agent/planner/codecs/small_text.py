@@ -13,7 +13,7 @@ from typing import Any
 from agent.planner.codecs import fields
 from agent.planner.codecs.extract import strip_thinking
 from agent.planner.codecs.json_codecs import ModeJson
-from agent.planner.prompts_text import prompt_text
+from agent.planner.untrusted import prompt_text
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, ToolCallDone

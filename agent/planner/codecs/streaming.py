@@ -1,14 +1,17 @@
-"""Chat text out of a reply that is still being written, so that people can read along."""
+"""Take chat text out of a reply that is still being written, so that people can read along."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import cache
+
+from agent.text.lazy_pattern import lazily
 
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _THOUGHTS = ("<think>", "<thinking>", "<reasoning>")
 _MAX_HELD = 1_000_000
+
+
+_SPECIAL = lazily(r'["\\]')
 
 
 class PlainText:
@@ -29,11 +32,8 @@ class PlainText:
             if end < 0:
                 return ""
             rest = rest[end + len(tag) + 1 :].lstrip()
-        if (
-            not rest
-            or any(tag.startswith(rest) for tag in (*_THOUGHTS, "<tool_call>"))
-            or rest.startswith("<tool_call>")
-        ):
+        begun = any(tag.startswith(rest) for tag in (*_THOUGHTS, "<tool_call>"))
+        if begun or rest.startswith("<tool_call>"):
             return ""
         self._open = True
         self._held = ""
@@ -71,7 +71,7 @@ class ModeJsonText:
         position = 0
         while position < len(piece):
             if self._state == self._in_string and not self._escape:
-                end = _special().search(piece, position)
+                end = _SPECIAL.search(piece, position)
                 stop = end.start() if end else len(piece)
                 self._string_text(piece[position:stop])
                 position = stop
@@ -215,11 +215,6 @@ class ModeJsonText:
                 self._out.append(self._early)
         elif self._key == "message" and self._mode != "chat":
             self._early = self._value
-
-
-@cache
-def _special() -> re.Pattern[str]:
-    return re.compile(r'["\\]')
 
 
 def text_stream(codec: str) -> Callable[[str], str] | None:

@@ -20,20 +20,16 @@ _MAX_FILES = 64
 _KEY = os.urandom(16)
 _USED = frozenset(
     (
-        "schedule",
-        "persist",
-        "environment",
-        "remote-shell",
-        "shell-escape",
-        "container-change",
-        "container-run",
-        "container-host",
-        "cluster-change",
-        "infra-change",
-        "cloud-change",
-        "db-change",
-        "db-destroy",
-        "configure-system",
+        *("schedule", "persist", "environment", "remote-shell", "shell-escape", "configure-system", "cluster-change"),
+        *(
+            "container-change",
+            "container-run",
+            "container-host",
+            "infra-change",
+            "cloud-change",
+            "db-change",
+            "db-destroy",
+        ),
     )
 )
 _FED = frozenset(("run-opaque", "run-remote", "remote-shell", "db-change", "db-destroy"))

@@ -15,22 +15,9 @@ from agent.protocol.ports import Processes
 
 CONFIG_TIMEOUT, STATUS_TIMEOUT = 0.1, 0.2  # seconds; a goal does not wait longer for what is only nice to know
 _HARDENED = (
-    "env",
-    "LC_ALL=C",
-    "GIT_NO_LAZY_FETCH=1",
-    "GIT_ALLOW_PROTOCOL=none",
-    "GIT_TERMINAL_PROMPT=0",
-    "git",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.sshCommand=false",
-    "-c",
-    "safe.bareRepository=explicit",
-    "--no-optional-locks",
-    "--no-pager",
+    *("env", "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0"),
+    *("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.sshCommand=false"),
+    *("-c", "safe.bareRepository=explicit", "--no-optional-locks", "--no-pager"),
 )
 _STATUS = ("status", "--porcelain=v1", "-b", "--ignore-submodules=all", "--no-renames")
 _FILTERS = ("config", "--show-scope", "--name-only", "--includes", "--get-regexp", r"^filter\.")
@@ -73,10 +60,9 @@ def repository_of(cwd: str) -> str:
     for _ in range(64):
         if _is_repository(os.path.join(here, ".git")):
             return here
-        above = os.path.dirname(here)
-        if above == here:
-            return ""
-        here = above
+        below, here = here, os.path.dirname(here)
+        if here == below:
+            break
     return ""
 
 

@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from agent.planner.facts.regular_file import beginning, read_regular
+
 _MAX_INDEX = 16_000_000  # bytes
 _MAX_NAME = 4_096  # bytes, as long as a path can be
 _MAX_HASHED = 1_000_000  # bytes of a file that is compared by content
@@ -75,7 +77,7 @@ def git_folder(top: str) -> str:
     path = os.path.join(top, ".git")
     if os.path.isdir(path):
         return path
-    name, _, target = os.fsdecode(_read(path, 4096)[0]).partition(": ")
+    name, _, target = os.fsdecode(beginning(path, 4096)).partition(": ")
     folder = os.path.join(top, target.strip())
     return folder if name == "gitdir" and "\0" not in folder and os.path.isdir(folder) else ""
 
@@ -84,42 +86,24 @@ def stashes(top: str) -> int:
     """How many stashes there are."""
     folder = git_folder(top)
     path = os.path.join(_common(folder), "logs", "refs", "stash")
-    return _read(path, 1_000_000)[0].count(b"\n") if folder else 0
+    return beginning(path, 1_000_000).count(b"\n") if folder else 0
 
 
 def _index(path: str) -> tuple[bytes, int]:
     """The index and when it was written (seconds); nothing for one of a kind not known."""
-    data, written = _read(path, _MAX_INDEX)
+    data, found = read_regular(path, _MAX_INDEX)
     known = len(data) > 12 and data[:4] == b"DIRC" and int.from_bytes(data[4:8]) in (2, 3, 4)
-    return (data, written) if known else (b"", 0)
-
-
-def _read(path: str, limit: int) -> tuple[bytes, int]:
-    """The beginning of a regular file and its time; nothing for anything else, a FIFO above all."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return b"", 0
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            return b"", 0
-        with os.fdopen(os.dup(handle), "rb") as file:
-            return file.read(limit) or b"", int(found.st_mtime)  # None where it would have to be waited for
-    except OSError:
-        return b"", 0
-    finally:
-        os.close(handle)
+    return (data, int(found.st_mtime)) if known and found is not None else (b"", 0)
 
 
 def _common(folder: str) -> str:
     """Where the records are that the worktrees of a repository share."""
-    shared = os.fsdecode(_read(os.path.join(folder, "commondir"), 4096)[0]).strip()
+    shared = os.fsdecode(beginning(os.path.join(folder, "commondir"), 4096)).strip()
     return os.path.join(folder, shared) if shared and "\0" not in shared else folder
 
 
 def _is_sha256(folder: str) -> bool:
-    return b"objectformat = sha256" in _read(os.path.join(_common(folder), "config"), 65_536)[0].lower()
+    return b"objectformat = sha256" in beginning(os.path.join(_common(folder), "config"), 65_536).lower()
 
 
 def _entries(data: bytes, width: int) -> Iterator[Entry | None]:
@@ -184,14 +168,12 @@ def _differs(path: bytes, entry: Entry, written: int, width: int) -> bool:
         return True
     seconds, nanoseconds = divmod(found.st_mtime_ns, 1_000_000_000)
     same_time = seconds & 0xFFFFFFFF == entry.mtime[0] and entry.mtime[1] in (0, nanoseconds)
-    if (
-        same_size and same_time and seconds < written
-    ):  # else it may have been changed in the moment the index was written
+    if same_size and same_time and seconds < written:  # else it may have been changed as the index was written
         return False
     if found.st_size > _MAX_HASHED:
         return True
     try:
-        content = os.readlink(path) if link else _read(os.fsdecode(path), _MAX_HASHED)[0]
+        content = os.readlink(path) if link else beginning(os.fsdecode(path), _MAX_HASHED)
     except OSError:
         return True
     import hashlib

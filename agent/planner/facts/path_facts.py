@@ -12,11 +12,11 @@ import stat
 import time
 from collections.abc import Callable
 
-from agent.planner.facts import mounts as mount_table
+from agent.planner.facts import file_systems
+from agent.planner.facts.file_systems import Size, repositories_below, size_of
 from agent.planner.facts.folder_code import code_of_folder
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
-from agent.planner.facts.tree_size import Size, repositories_below, size_of
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
 
 MAX_PATHS = 64
@@ -75,7 +75,7 @@ class _Collector:
         self.context = context
         self.watch = watch
         self.facts: Facts = {}
-        self._mounted: list[mount_table.Mount] | None = None
+        self._mounted: list[file_systems.Mount] | None = None
         self._roots = _real_roots(context)
         self._dashed: dict[str, list[str]] = {}  # odd names, by folder
 
@@ -95,7 +95,8 @@ class _Collector:
                     self.facts[key] = found
         self._wildcards(named)
         self._magic(report)
-        self._folders(report)
+        for run in report.programs[:MAX_PATHS]:  # what folders have programs run
+            self._add(*code_of_folder(run))
         for text, folder in dict.fromkeys((one[0], one[1]) for one in effects if one[2].kind in _BELOW):
             if self.watch.spent():
                 return
@@ -108,13 +109,6 @@ class _Collector:
             key = self._key(text, folder)
             if key and key in self.facts:
                 self._add(key, self._losses(key, effect, deep=deep))
-
-    def _folders(self, report: RiskReport) -> None:
-        """What folders have programs run."""
-        for run in report.programs[:MAX_PATHS]:
-            folder, facts = code_of_folder(run)
-            if facts:
-                self._add(folder, facts)
 
     def _effects(self, report: RiskReport) -> list[tuple[str, str, Effect, bool]]:
         """Each target on this machine with the folder it is relative to, what happens to it, and whether to all below it."""
@@ -144,7 +138,8 @@ class _Collector:
 
     def _add(self, key: str, more: list[str]) -> None:
         known = self.facts.get(key, ())
-        self.facts[key] = known + tuple(fact for fact in more if fact not in known)
+        if more:
+            self.facts[key] = known + tuple(fact for fact in more if fact not in known)
 
     # --- quick ---
 
@@ -160,14 +155,12 @@ class _Collector:
     def _magic(self, report: RiskReport) -> None:
         """Names that a pattern given to perl matches and perl's open would run or write."""
         runs = [run for run in report.programs[:MAX_PATHS] if not run.remote and "perl" in "".join(run.words[:1])]
-        for text, folder in [(word, run.cwd) for run in runs for word in run.words[1:] if not _WILD.isdisjoint(word)][
-            :MAX_PATHS
-        ]:
+        words = [(word, run.cwd) for run in runs for word in run.words[1:] if not _WILD.isdisjoint(word)]
+        for text, folder in words[:MAX_PATHS]:
             key, (above, slash, last) = self._key(text, folder), text.rpartition("/")
             if key and _WILD.isdisjoint(above):
-                names = [
-                    above + slash + name for name in self._odd(self._key(above or ".", folder)) if _fits(name, last)
-                ]
+                odd = self._odd(self._key(above or ".", folder))
+                names = [above + slash + name for name in odd if _fits(name, last)]
                 self._add(key, [f"magic={name}" for name in names if _MAGIC.search(name)])
 
     def _odd(self, folder: str) -> list[str]:
@@ -198,13 +191,13 @@ class _Collector:
             target = self._nominal(os.path.realpath(path))
             facts.append(f"to={target}")
             if path.startswith("/dev/"):  # /dev/disk/by-id/…: what is written goes to the disk
-                facts += mount_table.device_facts(path)
+                facts += file_systems.device_facts(path)
             if trailing:
                 facts.append(f"at={target}")
         elif kind == stat.S_IFDIR and self._is_mount(path, found):
             facts.append("mount")
         elif kind == stat.S_IFBLK:
-            facts += mount_table.device_facts(path)
+            facts += file_systems.device_facts(path)
         if kind in (stat.S_IFREG, stat.S_IFDIR) and found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
             facts.append("open")
         return tuple(facts)
@@ -239,9 +232,9 @@ class _Collector:
             return True
         return any(mount.point == path for mount in self._mounts())
 
-    def _mounts(self) -> list[mount_table.Mount]:
+    def _mounts(self) -> list[file_systems.Mount]:
         if self._mounted is None:
-            self._mounted = mount_table.mounts()
+            self._mounted = file_systems.mounts()
         return self._mounted
 
     # --- what takes time ---
@@ -255,11 +248,9 @@ class _Collector:
             return ["filled"]
         if effect.kind in _GONE and not {"missing", "link"}.intersection(kinds):
             paths = _matches(key) if "pattern" in kinds or any(char in key for char in _GLOB) else [key]
-            if deep and any(
-                mount.point.startswith(f"{path.rstrip('/')}/") for mount in self._mounts() for path in paths
-            ):
-                facts.append("mount-below")
             if deep:
+                tops = tuple(f"{path.rstrip('/')}/" for path in paths)
+                facts += ["mount-below"] if any(mount.point.startswith(tops) for mount in self._mounts()) else []
                 facts += [fact for path in paths[:8] for fact in self._work(path) if fact != "repository"]
             facts += _size_words(size_of(paths, deep=deep, spent=self.watch.spent), paths)
         elif effect.kind in _REPLACED and "file" in kinds:

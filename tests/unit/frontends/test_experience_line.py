@@ -11,8 +11,7 @@ import pytest
 from agent.frontends.confirm.heading import heading
 from agent.frontends.confirm.plain_confirm import PlainConfirmer
 from agent.frontends.repl.repl import run_repl
-from agent.memory.examples import experience_line
-from agent.memory.model import Experience
+from agent.memory.model import Experience, experience_line
 from tests.support.fake_terminal import FakeTerminal, request_for
 from tests.support.fakes import FakePlanner, run, say
 from tests.support.front_services import World

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from agent.planner.codecs.codecs import make_codec
+from agent.planner.codecs.calls import MAX_STEPS, PROPOSE_PLAN
+from agent.planner.codecs.codecs import as_calls, as_reply, as_text, make_codec
 from agent.planner.codecs.json_codecs import ModeJson, PlanJson
 from agent.planner.codecs.native import Native
-from agent.planner.codecs.past_replies import as_calls, as_reply, as_text
-from agent.planner.codecs.plan_fields import MAX_STEPS, PROPOSE_PLAN
-from agent.planner.render import render
 from agent.planner.report import Reporter, Room
 from agent.protocol.decisions import Level, Opinion
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import CommandItem, GoalItem, ReplyItem, StepItem, ToolSpec
 from agent.protocol.replies import Chat, Command, Finish, Plan, PlanStep, Reply, ToolCallDone, ToolCalls
 from tests.support.each import each
+from tests.support.rendered_history import render
 
 DONE = Finish(reason="stop")
 TWO = Plan(message="two", steps=(PlanStep(goal="make it", command="mkdir -p out"), PlanStep(goal="list it")))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.planner.codecs.codecs import make_codec
 from agent.planner.prompt import Prompt, message_tokens
-from agent.planner.render import Renderer, render, settled
+from agent.planner.render import Renderer, settled
 from agent.planner.report import Reporter, Room
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import (
@@ -30,6 +30,7 @@ from agent.protocol.messages import (
 from agent.protocol.replies import ToolCallDone
 from agent.protocol.requests import PlannerRequest
 from tests.support.each import each
+from tests.support.rendered_history import render
 
 JSON = make_codec("mode-json")
 NATIVE = make_codec("native")

@@ -8,8 +8,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from agent.planner.codecs.codecs import make_codec
-from agent.planner.codecs.past_replies import as_reply, as_text
+from agent.planner.codecs.codecs import as_reply, as_text, make_codec
 from agent.planner.codecs.streaming import text_stream
 from agent.planner.few_shot import MOST, FewShot
 from agent.planner.llm import LLMPlanner

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.policy.shown_once import MOST_SHOWN, PROJECT_FILE, ShownFiles
+from agent.policy.files import MOST_SHOWN, PROJECT_FILE
+from agent.policy.shown_once import ShownFiles
 
 RULE = '[[rule]]\nname = "no-push"\naction = "deny"\nprogram = "git"\nwords = ["push"]\n'
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.planner.facts.file_systems import Size, size_of
 from agent.planner.facts.path_facts import MAX_PATHS, Watch, path_facts
-from agent.planner.facts.tree_size import Size, size_of
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.risk.classifier import classify
 from tests.support.needs import needing

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.facts.project_notes import MAX_BYTES, load_project_notes
+from agent.planner.facts.regular_file import MAX_NOTES, load_project_notes
 from agent.protocol.messages import ContextBlock
 
 
@@ -41,7 +41,7 @@ def test_a_large_file_is_cut_at_a_line_and_says_so(tmp_path: Path):
     (tmp_path / "AGENTS.md").write_text(line * 1000)
     block = load(tmp_path)
     assert block is not None
-    assert len(block.text) <= MAX_BYTES
+    assert len(block.text) <= MAX_NOTES
     assert all(len(part) == 99 for part in block.text.split("\n"))
     assert block.truncated_bytes == 100_000 - len(block.text) - 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planner.facts.mounts import Mount, device_facts, disk_use, mounts
+from agent.planner.facts.file_systems import Mount, device_facts, disk_use, mounts
 
 ROOT = "25 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw\n"
 DATA = "30 25 8:17 / /mnt/my\\040data rw - xfs /dev/sdb1 rw\n"
