@@ -8,7 +8,27 @@ from contextlib import contextmanager
 
 from agent.emitters.paint import paint
 from agent.emitters.streams import Sink, sink_of
-from agent.protocol.errors import CoreError, EmitError
+from agent.protocol.errors import CoreError, EmitError, WriteFailed
+from agent.protocol.events import Record
+from agent.protocol.ports import Emitter
+
+
+class Noticing:
+    """An emitter around another one. `lost` says what went wrong first; readers that went away (`| head`) are no fault."""
+
+    def __init__(self, inner: Emitter) -> None:
+        self.lost = ""
+        self._inner = inner
+
+    async def emit(self, record: Record) -> None:
+        try:
+            await self._inner.emit(record)
+        except WriteFailed as error:
+            self.lost = self.lost or str(error) or "unknown reason"
+            raise
+
+    def output(self, stream: str, data: bytes) -> None:
+        self._inner.output(stream, data)
 
 
 def say(text: str, out: Sink | None = None) -> None:

@@ -14,36 +14,11 @@ from agent.emitters import describe
 from agent.emitters.assistant.rich_markdown import RichRenderer
 from agent.emitters.assistant.text import AssistantText
 from agent.emitters.command_lines import OF_COMMANDS, CommandLines
-from agent.emitters.display import Display, StreamName
+from agent.emitters.display import Display, Spinner, StreamName
 from agent.emitters.paint import paint, prose, safe_line
-from agent.emitters.spinner import Spinner
 from agent.emitters.streams import sink_of
+from agent.protocol import events
 from agent.protocol.errors import ClientDisconnected, EmitError
-from agent.protocol.events import (
-    AssistantDelta,
-    AssistantMessage,
-    CompressionFinished,
-    CompressionStarted,
-    ContinueTriggered,
-    CoreCommandFinished,
-    Event,
-    Failed,
-    GoalFinished,
-    GoalStarted,
-    JobFinished,
-    LogRepaired,
-    Notice,
-    PlanFinished,
-    PlannerFinished,
-    PlannerStarted,
-    PlanProposed,
-    PlanStepped,
-    Record,
-    SessionNamed,
-    ToolFinished,
-    ToolStarted,
-    Warned,
-)
 
 if TYPE_CHECKING:
     from agent.emitters.terminal_filter import TerminalFilter
@@ -96,7 +71,7 @@ class TerminalEmitter:
         self._failure: EmitError | None = None
         self._waiting = False
 
-    async def emit(self, record: Record) -> None:
+    async def emit(self, record: events.Record) -> None:
         """Show a record. Raises EmitError, also for what went wrong in the background since the last call."""
         with self._lock:
             if self._failure is not None:
@@ -121,64 +96,64 @@ class TerminalEmitter:
 
     # --- events ---
 
-    def _show(self, event: Event) -> None:
-        if isinstance(event, AssistantDelta):
+    def _show(self, event: events.Event) -> None:
+        if isinstance(event, events.AssistantDelta):
             self._spinner.stop()
             self._words.delta(event.text)
             return
-        if isinstance(event, PlannerStarted):
+        if isinstance(event, events.PlannerStarted):
             self._words.end()
             self._thinking()
             return
         self._waiting = False
         self._spinner.stop()
-        if isinstance(event, (PlannerFinished, ToolStarted, ToolFinished)):
+        if isinstance(event, (events.PlannerFinished, events.ToolStarted, events.ToolFinished)):
             self._show_work(event)
         elif isinstance(event, OF_COMMANDS):
             self._commands.show(event)
-        elif isinstance(event, (PlanProposed, PlanStepped, PlanFinished)):
+        elif isinstance(event, (events.PlanProposed, events.PlanStepped, events.PlanFinished)):
             self._show_plan(event)
         else:
             self._show_message(event)
 
-    def _show_message(self, event: Event) -> None:
+    def _show_message(self, event: events.Event) -> None:
         color = self._display.err.color
         match event:
-            case AssistantMessage(text=text):
+            case events.AssistantMessage(text=text):
                 self._said.add(text)
                 self._words.message(text)
-            case Notice(text=text):
+            case events.Notice(text=text):
                 self._answer(prose(text))
-            case CoreCommandFinished(text=text) if text:
+            case events.CoreCommandFinished(text=text) if text:
                 self._answer(prose(text))
-            case JobFinished():
+            case events.JobFinished():
                 self._aside(describe.job_ending(event, color=color))
-            case Warned(text=text) | LogRepaired(text=text):
+            case events.Warned(text=text) | events.LogRepaired(text=text):
                 self._aside(paint(f"warning: {prose(text)}", "yellow", color=color))
-            case Failed(error=error) if error.code != "cancelled":
+            case events.Failed(error=error) if error.code != "cancelled":
                 self._said.add(error.message)
                 self._aside(describe.error_lines(error, color=color))
-            case ContinueTriggered():
+            case events.ContinueTriggered():
                 self._aside(describe.continuing(event, color=color))
-            case CompressionStarted():
+            case events.CompressionStarted():
                 self._aside("Compressing session...")
-            case CompressionFinished():
+            case events.CompressionFinished():
                 self._aside("Session compressed.")
-            case SessionNamed(name=name):
+            case events.SessionNamed(name=name):
                 self._aside(f"Session auto-named: {safe_line(name)}")
-            case GoalStarted():
+            case events.GoalStarted():
                 self._said.clear()
                 self._planning = 0.0
-            case GoalFinished():
+            case events.GoalFinished():
                 self._goal_finished(event)
 
-    def _show_plan(self, event: PlanProposed | PlanStepped | PlanFinished) -> None:
+    def _show_plan(self, event: events.PlanProposed | events.PlanStepped | events.PlanFinished) -> None:
         from agent.emitters.plan_lines import plan_ending, plan_lines, step_line  # not for the REPL's first frame
 
         color = self._display.err.color
-        if isinstance(event, PlanProposed):
+        if isinstance(event, events.PlanProposed):
             self._aside(plan_lines(event, color=color))
-        elif isinstance(event, PlanStepped):
+        elif isinstance(event, events.PlanStepped):
             self._commands.step = step_line(event, color=color) if event.state == "begun" else ""
         else:
             self._commands.step = ""
@@ -189,15 +164,15 @@ class TerminalEmitter:
                 self._fresh_lines()
                 self._aside(ending)
 
-    def _show_work(self, event: PlannerFinished | ToolStarted | ToolFinished) -> None:
-        if isinstance(event, PlannerFinished):
+    def _show_work(self, event: events.PlannerFinished | events.ToolStarted | events.ToolFinished) -> None:
+        if isinstance(event, events.PlannerFinished):
             self._planning += event.duration
         if not self._options.verbose_tool_calls:
             return
         color = self._display.err.color
-        if isinstance(event, ToolStarted):
+        if isinstance(event, events.ToolStarted):
             self._aside(paint(f"⚙ Using {safe_line(event.name, 100)}", "dim", color=color))
-        elif isinstance(event, ToolFinished):
+        elif isinstance(event, events.ToolFinished):
             self._aside(describe.tool_result(event, color=color))
 
     def _end_output(self) -> None:
@@ -206,7 +181,7 @@ class TerminalEmitter:
         self._filters.clear()
         self._fresh_lines()
 
-    def _goal_finished(self, event: GoalFinished) -> None:
+    def _goal_finished(self, event: events.GoalFinished) -> None:
         self._words.end()
         self._fresh_lines()
         if self._options.summary:

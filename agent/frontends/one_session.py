@@ -6,8 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 
-from agent.emitters.console import complain
-from agent.emitters.noticing import Noticing
+from agent.emitters.console import Noticing, complain
 from agent.frontends.confirm.tty_confirm import confirmer_for
 from agent.frontends.past_words import opening_lines
 from agent.frontends.services import Services

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from agent.emitters.console import complain_about
-from agent.emitters.noticing import Noticing
+from agent.emitters.console import Noticing, complain_about
 from agent.frontends.descriptor import read_lines
 from agent.frontends.line import FrontendLine, Goal, Leave, Nothing, OwnCommand, parse_line
 from agent.frontends.one_session import open_controller

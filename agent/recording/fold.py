@@ -8,21 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from agent.protocol.events import (
-    OF_COMMAND,
-    AssistantMessage,
-    CommandProposed,
-    CoreCommandFinished,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    PlannerFinished,
-    PlannerNoted,
-    PlanStepped,
-    Record,
-    ToolFinished,
-    ToolStarted,
-)
+from agent.protocol import events
 from agent.protocol.messages import (
     CommandItem,
     EnvironmentFacts,
@@ -39,7 +25,7 @@ from agent.protocol.replies import Usage, add_usage
 from agent.recording.lifecycle import HistoryCommand, history_command, summary_of
 
 
-def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
+def history(records: Iterable[events.Record]) -> tuple[HistoryItem, ...]:
     """What the planner is to be told when the session is continued. A command cut off by a crash counts as interrupted."""
     fold = _History()
     for record in records:
@@ -48,7 +34,7 @@ def history(records: Iterable[Record]) -> tuple[HistoryItem, ...]:
     return tuple(fold.items)
 
 
-def goals(records: Iterable[Record]) -> tuple[GoalSummary, ...]:
+def goals(records: Iterable[events.Record]) -> tuple[GoalSummary, ...]:
     """Every goal of the log, in order. One without an ending, as a crash leaves it, is `interrupted`."""
     fold = _Goals()
     for record in records:
@@ -65,41 +51,41 @@ class _History:
         self._call_had_command = False
         self._private = False
 
-    def take(self, event: Event, goal_id: str) -> None:
+    def take(self, event: events.Event, goal_id: str) -> None:
         match event:
-            case GoalStarted():
+            case events.GoalStarted():
                 self._goal(event, goal_id)
-            case PlannerFinished(reply=reply, raw=raw) if reply != "error":
+            case events.PlannerFinished(reply=reply, raw=raw) if reply != "error":
                 self._reply = len(self.items)
                 self.items.append(ReplyItem(raw=raw))
-            case AssistantMessage(text=text):
+            case events.AssistantMessage(text=text):
                 self._complete_reply(text=text)
-            case PlannerNoted(text=text):
+            case events.PlannerNoted(text=text):
                 self.items.append(NoteItem(text=text))
-            case PlanStepped(state="begun"):
+            case events.PlanStepped(state="begun"):
                 self.items.append(
                     StepItem(
                         number=event.step, total=event.total, goal=event.goal, command=event.command, cwd=event.cwd
                     )
                 )
-            case ToolStarted(call_id=call_id, name=name, args=args):
+            case events.ToolStarted(call_id=call_id, name=name, args=args):
                 self._call, self._call_had_command = call_id, False
                 self._complete_reply(call=ToolCall(id=call_id, name=name, arguments=args))
-            case ToolFinished() if not self._call_had_command:
+            case events.ToolFinished() if not self._call_had_command:
                 self.items.append(
                     ToolItem(call_id=event.call_id, name=event.name, content=event.result, is_error=event.is_error)
                 )
                 self._call = ""
-            case ToolFinished():
+            case events.ToolFinished():
                 self._call = ""
-            case CommandProposed() if event.origin != "tool":
+            case events.CommandProposed() if event.origin != "tool":
                 self._call_had_command = True
                 self._command = history_command(event, self._call)
-            case _ if isinstance(event, OF_COMMAND):
+            case _ if isinstance(event, events.OF_COMMAND):
                 self._command_event(event)
-            case GoalFinished():
+            case events.GoalFinished():
                 self.settle()
-            case CoreCommandFinished(command="EmptySession"):
+            case events.CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 
     def settle(self) -> None:
@@ -110,7 +96,7 @@ class _History:
         self._reply = None
         self._call = ""
 
-    def _goal(self, event: GoalStarted, goal_id: str) -> None:
+    def _goal(self, event: events.GoalStarted, goal_id: str) -> None:
         self.settle()
         self._private = event.private
         if event.origin == "shell":
@@ -153,9 +139,9 @@ class _Goals:
         self.summaries: dict[str, GoalSummary] = {}
         self._commands: dict[str, HistoryCommand] = {}
 
-    def take(self, record: Record) -> None:
+    def take(self, record: events.Record) -> None:
         goal_id, event = record.goal_id, record.event
-        if isinstance(event, GoalStarted):
+        if isinstance(event, events.GoalStarted):
             self._commands = {}
             self.summaries[goal_id] = GoalSummary(
                 goal_id=goal_id,
@@ -168,17 +154,17 @@ class _Goals:
         elif goal_id in self.summaries:
             self.summaries[goal_id] = self._next(self.summaries[goal_id], event)
 
-    def _next(self, so_far: GoalSummary, event: Event) -> GoalSummary:
+    def _next(self, so_far: GoalSummary, event: events.Event) -> GoalSummary:
         match event:
-            case GoalFinished():
+            case events.GoalFinished():
                 return _summary(event, so_far)
-            case AssistantMessage(text=text):
+            case events.AssistantMessage(text=text):
                 return structs.replace(so_far, messages=(*so_far.messages, text), message=text)
-            case PlannerFinished(usage=usage, step=step):
+            case events.PlannerFinished(usage=usage, step=step):
                 return structs.replace(so_far, usage=add_usage(so_far.usage, usage), steps=max(step, so_far.steps))
-            case CommandProposed():
+            case events.CommandProposed():
                 self._commands[event.command_id] = history_command(event)
-            case _ if isinstance(event, OF_COMMAND):
+            case _ if isinstance(event, events.OF_COMMAND):
                 if command := self._commands.get(event.command_id):
                     command.apply(event)
             case _:
@@ -186,7 +172,7 @@ class _Goals:
         return structs.replace(so_far, commands=tuple(summary_of(command.item) for command in self._commands.values()))
 
 
-def _summary(event: GoalFinished, so_far: GoalSummary) -> GoalSummary:
+def _summary(event: events.GoalFinished, so_far: GoalSummary) -> GoalSummary:
     """The goal as its own ending tells it; what cannot be read there stays as the events before it told it."""
     try:
         commands = msgspec.convert(event.commands, tuple[CommandSummary, ...])

@@ -11,7 +11,7 @@ COMMANDS = 150
 
 def answers() -> dict[str, object]:
     """Of the own corpora, and of texts that must not leave their place in a script."""
-    from agent.emitters.export.script_text import statement
+    from agent.emitters.export.script import statement
     from agent.redaction.redactor import SecretRedactor
     from agent.risk.classifier import classify
 

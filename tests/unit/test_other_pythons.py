@@ -19,7 +19,7 @@ from re import _parser  # type: ignore[attr-defined]
 
 import pytest
 
-from agent.emitters.export.script_text import statement
+from agent.emitters.export.script import statement
 from tests.support.core_answers import answers
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct, structs
 
@@ -128,7 +129,7 @@ class _Candidate(Struct):
     command: str
     output: str
     seq: int
-    commands: list[tuple[object, ...]]
+    commands: list[tuple[Any, ...]]
 
 
 def _candidates(database: Database, words: tuple[str, ...], wanted: Conditions) -> Iterator[_Candidate]:
@@ -176,19 +177,14 @@ def _hit(candidate: _Candidate, finder: Finder, wanted: Conditions) -> Hit | Non
     """The candidate as a hit, if what is searched for is where the conditions allow it."""
     texts = candidate.command.split(SEPARATOR)
     outputs = candidate.output.split(SEPARATOR)
-    scope: list[tuple[Field, str]] = [("goal", candidate.goal)]
-    commands = []
+    commands: list[tuple[tuple[Any, ...], list[tuple[Field, str]]]] = []
     for place, row in enumerate(candidate.commands):
-        if not row[-1]:
-            continue
-        own: list[tuple[Field, str]] = []
-        own.append(("command", texts[place] if place < len(texts) else ""))
-        own.append(("output", outputs[place] if place < len(outputs) else ""))
-        commands.append((row, own))
-    for _, own in commands:
-        scope.append(own[0])
-    for _, own in commands:
-        scope.append(own[1])
+        if row[-1]:
+            command = texts[place] if place < len(texts) else ""
+            output = outputs[place] if place < len(outputs) else ""
+            commands.append((row, [("command", command), ("output", output)]))
+    scope: list[tuple[Field, str]] = [("goal", candidate.goal)]
+    scope += [own[of] for of in (0, 1) for _, own in commands]
     scope.append(("message", candidate.message))
     best = finder.find(scope, strict=wanted.of_commands)
     if best is None:
@@ -201,10 +197,8 @@ def _hit(candidate: _Candidate, finder: Finder, wanted: Conditions) -> Hit | Non
     )  # fmt: skip
 
 
-def _command(row: tuple[object, ...], *, matched: bool) -> HitCommand:
-    command_id, proposed, run, origin, cwd, risk, outcome, by, exit_code, edited, _ = row
+def _command(row: tuple[Any, ...], *, matched: bool) -> HitCommand:
+    found = dict(zip(HitCommand.__struct_fields__, row, strict=False))
     return HitCommand(
-        command_id=str(command_id), proposed=str(proposed), run=str(run), origin=str(origin), cwd=str(cwd),
-        risk=LEVELS[risk if isinstance(risk, int) else 0], outcome=str(outcome), by=str(by),
-        exit_code=exit_code if isinstance(exit_code, int) else None, edited=bool(edited), matched=matched,
-    )  # fmt: skip
+        **found | {"risk": LEVELS[found["risk"] or 0], "edited": bool(found["edited"]), "matched": matched}
+    )

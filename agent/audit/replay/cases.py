@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.protocol.events import (
     FORMAT_VERSION,
@@ -117,13 +117,7 @@ class _Taker:
             return  # only a core command
         self._number += 1
         self._before = case.goal.goal
-        yield Case(
-            number=case.number,
-            session=case.session,
-            records=case.records,
-            before=case.before,
-            obstacle=obstacle or _obstacle(case),
-        )
+        yield structs.replace(case, obstacle=obstacle or _obstacle(case))
 
 
 def _obstacle(case: Case) -> str:

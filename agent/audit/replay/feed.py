@@ -67,16 +67,7 @@ class RecordedFacts:
 
 def context_of(known: Known) -> RiskContext:
     """What a rating was held against, as the classifier takes it."""
-    return RiskContext(
-        cwd=known.cwd,
-        home=known.home,
-        workspace=known.workspace,
-        is_root=known.is_root,
-        facts=known.facts,
-        functions=known.functions,
-        aliases=known.aliases,
-        exports=known.exports,
-    )
+    return RiskContext(**{name: value for name, value in structs.asdict(known).items() if name != "partial"})
 
 
 class RecordedClock:

@@ -7,21 +7,11 @@ import re
 from msgspec import structs
 
 from agent.audit.replay.tape import Tape
+from agent.protocol import events
 from agent.protocol.approvals import CANNOT, ApprovedCommand, ApprovedRehearsal
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.decisions import Confinement, Confining, RiskReport
 from agent.protocol.errors import CoreError, IoError, RehearsalConflict, RehearsalUnavailable
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandFinished,
-    CommandOutput,
-    CommandRated,
-    CommandStarted,
-    Event,
-    Known,
-    RehearsalFinished,
-    RehearsalStarted,
-)
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.ports import Checkpoint, OutputSink
 from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
@@ -59,16 +49,16 @@ class Player:
         return self._known.exports
 
     @property
-    def _known(self) -> Known:
+    def _known(self) -> events.Known:
         rated = self._tape.rating_ahead()
-        return rated.known if rated is not None and rated.known is not None else Known()
+        return rated.known if rated is not None and rated.known is not None else events.Known()
 
     async def execute(
         self, command: ApprovedCommand, sink: OutputSink | None, cancel: CancellationToken
     ) -> ExecutionResult:
         """The recorded result, with its output."""
         ahead = self._tape.ahead(command.command_id)
-        finished = next((event for event in ahead if isinstance(event, CommandFinished)), None)
+        finished = next((event for event in ahead if isinstance(event, events.CommandFinished)), None)
         if finished is None:
             raise self._tape.lacks(
                 "a command would run now that did not run then, so nothing is known of what it would do"
@@ -88,7 +78,7 @@ class Player:
         if rated.verdict.rule == "confine" and (told := _KEPT_OUT.match(rated.verdict.reason)):
             return Confining(mode=told[2], workspace=told[1] or "")  # type: ignore[arg-type]  # as recorded
         ahead = self._tape.ahead(self._tape.current)
-        started = next((event for event in ahead if isinstance(event, CommandStarted)), None)
+        started = next((event for event in ahead if isinstance(event, events.CommandStarted)), None)
         if started is None or started.confine == "off":
             return Confining()
         return Confining(mode=started.confine, workspace=self._cwd)  # type: ignore[arg-type]  # as recorded
@@ -109,7 +99,7 @@ class Player:
     ) -> Rehearsal:
         """What was shown then."""
         ahead = self._tape.ahead(command.command_id)
-        told = next((event for event in ahead if isinstance(event, RehearsalFinished)), None)
+        told = next((event for event in ahead if isinstance(event, events.RehearsalFinished)), None)
         if told is None:
             raise self._tape.lacks("a command would be rehearsed now that was not rehearsed then")
         output = _output(ahead)
@@ -142,7 +132,7 @@ class Player:
     async def commit(self, rehearsal: Rehearsal, command: ApprovedCommand, *, session: str = "") -> Committed:
         """What making it real came to."""
         ahead = self._tape.ahead(command.command_id)
-        told = next((event for event in ahead if isinstance(event, CommandFinished)), None)
+        told = next((event for event in ahead if isinstance(event, events.CommandFinished)), None)
         if told is None:
             raise self._tape.lacks("a rehearsal would be made real now that was not made real then")
         if told.conflict:
@@ -171,40 +161,40 @@ class Player:
         if self._tape.current in self._failed:
             return ""
         ahead = self._tape.ahead(self._tape.current)
-        confirmed = next((event for event in ahead if isinstance(event, CommandConfirmed)), None)
+        confirmed = next((event for event in ahead if isinstance(event, events.CommandConfirmed)), None)
         if confirmed is None:
             return ""
         if confirmed.by == "nobody" and (told := _NOT_KEPT.match(confirmed.remark)):
             return told[1]
         verdict = self._rated_then()
         asked_all_the_same = verdict is not None and verdict.verdict.action == "allow" and confirmed.by == "person"
-        rehearsed = any(isinstance(event, RehearsalStarted) for event in ahead)
+        rehearsed = any(isinstance(event, events.RehearsalStarted) for event in ahead)
         return "it could not be kept" if asked_all_the_same and not rehearsed and confirmed.remark == "" else ""
 
-    def _rated_then(self) -> CommandRated | None:
+    def _rated_then(self) -> events.CommandRated | None:
         return self._tape.rated_before(self._tape.current)
 
 
-def _output(ahead: list[Event]) -> list[CommandOutput]:
+def _output(ahead: list[events.Event]) -> list[events.CommandOutput]:
     """What was printed before the next ending."""
-    found: list[CommandOutput] = []
+    found: list[events.CommandOutput] = []
     for event in ahead:
-        if isinstance(event, CommandOutput):
+        if isinstance(event, events.CommandOutput):
             found.append(event)
-        elif isinstance(event, (CommandFinished, RehearsalFinished)):
+        elif isinstance(event, (events.CommandFinished, events.RehearsalFinished)):
             break
     return found
 
 
-def _commit_of(ahead: list[Event]) -> CommandFinished | None:
+def _commit_of(ahead: list[events.Event]) -> events.CommandFinished | None:
     """The ending of the commit, where the rehearsal that is ahead was made real and nothing came between."""
-    after = [event for event in ahead if not isinstance(event, CommandOutput)][1:]
+    after = [event for event in ahead if not isinstance(event, events.CommandOutput)][1:]
     for event in after:
-        if isinstance(event, (RehearsalStarted, CommandRated)):
+        if isinstance(event, (events.RehearsalStarted, events.CommandRated)):
             return None
-        if isinstance(event, CommandStarted) and event.via != "rehearsal":
+        if isinstance(event, events.CommandStarted) and event.via != "rehearsal":
             return None
-        if isinstance(event, CommandFinished):
+        if isinstance(event, events.CommandFinished):
             return event
     return None
 
@@ -220,7 +210,9 @@ def _without_error(stream: CapturedStream) -> CapturedStream:
     )
 
 
-def _with_output(result: ExecutionResult, output: list[CommandOutput], sink: OutputSink | None) -> ExecutionResult:
+def _with_output(
+    result: ExecutionResult, output: list[events.CommandOutput], sink: OutputSink | None
+) -> ExecutionResult:
     """The result with its heads put together again, and all of it passed on."""
     heads = {"stdout": "", "stderr": ""}
     for event in output:

@@ -10,35 +10,20 @@ from agent.audit.story.command import CommandFold, command_fold
 from agent.audit.story.marks import bad_line, mark_of, stray
 from agent.audit.story.model import GoalStory, Item, PlannerStep, Said, SessionBegan, SessionEnded, Step, ToolStory
 from agent.audit.story.objects import as_json
-from agent.protocol.events import (
-    OF_COMMAND,
-    AssistantMessage,
-    CommandProposed,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    PlannerFinished,
-    PlannerStarted,
-    Record,
-    SessionFinished,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    UndoFinished,
-)
+from agent.protocol import events
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, GoalStatus
 from agent.protocol.replies import Usage, add_usage
 from agent.recording.reader import BadLine
 
 
-def stories(records: Iterable[Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
+def stories(records: Iterable[events.Record | BadLine], *, undone: Mapping[str, str] | None = None) -> Iterator[Item]:
     """What `records` tell, in order. A goal comes when it is over; one without an end, as a crash leaves it, is "interrupted".
 
     `undone`: the state of runs that were taken back, by undo id, for what the records themselves tell only later.
     """
     fold = _Fold(dict(undone or {}))
     for record in records:
-        yield from fold.take(record) if isinstance(record, Record) else fold.bad(record)
+        yield from fold.take(record) if isinstance(record, events.Record) else fold.bad(record)
     yield from fold.close()
 
 
@@ -50,19 +35,19 @@ class _Fold:
         self._goal: GoalFold | None = None
         self._time = ""
 
-    def take(self, record: Record) -> Iterator[Item]:
+    def take(self, record: events.Record) -> Iterator[Item]:
         self._time, event, goal = record.time, record.event, self._goal
-        if isinstance(event, UndoFinished):
+        if isinstance(event, events.UndoFinished):
             self._undone[event.undo_id] = event.state
-        if isinstance(event, GoalStarted):
+        if isinstance(event, events.GoalStarted):
             yield from self.close()
             self._goal = GoalFold(record, event, self._undone)
-        elif isinstance(event, (SessionStarted, SessionFinished)):
+        elif isinstance(event, (events.SessionStarted, events.SessionFinished)):
             yield from self.close()
             yield _session(record, event)
         elif goal is None or (record.goal_id and record.goal_id != goal.goal_id):
             yield from _between(record)
-        elif isinstance(event, GoalFinished):
+        elif isinstance(event, events.GoalFinished):
             self._goal = None
             yield goal.story(event, record.time)
         else:
@@ -84,29 +69,21 @@ class _Fold:
         self._goal = None
 
 
-def _between(record: Record) -> Iterator[Item]:
+def _between(record: events.Record) -> Iterator[Item]:
     mark = mark_of(record)
     if mark is not None:
         yield mark
-    elif record.goal_id and isinstance(record.event, (*OF_COMMAND, GoalFinished, ToolStarted, PlannerFinished)):
+    elif record.goal_id and isinstance(
+        record.event, (*events.OF_COMMAND, events.GoalFinished, events.ToolStarted, events.PlannerFinished)
+    ):
         yield stray(record)
 
 
-def _session(record: Record, event: SessionStarted | SessionFinished) -> Item:
-    if isinstance(event, SessionFinished):
+def _session(record: events.Record, event: events.SessionStarted | events.SessionFinished) -> Item:
+    if isinstance(event, events.SessionFinished):
         return SessionEnded(time=record.time, reason=event.reason, goals=event.goals)
-    return SessionBegan(
-        time=record.time,
-        session_id=event.session_id or record.session,
-        program=event.program,
-        frontend=event.frontend,
-        cwd=event.cwd,
-        pid=event.pid,
-        is_root=event.is_root,
-        safety_off=event.safety_off,
-        resumed=event.resumed,
-        origin=event.origin,
-    )
+    began = structs.asdict(event) | {"session_id": event.session_id or record.session}
+    return SessionBegan(time=record.time, **began)
 
 
 MOST_STEPS = 1_000
@@ -119,7 +96,7 @@ MOST_TEXT = 4 * 1024 * 1024
 class GoalFold:
     """The goal that is open while its events are read."""
 
-    def __init__(self, record: Record, event: GoalStarted, undone: Mapping[str, str]) -> None:
+    def __init__(self, record: events.Record, event: events.GoalStarted, undone: Mapping[str, str]) -> None:
         self.goal_id = record.goal_id
         self._undone = undone
         self._ended = record.time
@@ -158,25 +135,25 @@ class GoalFold:
         self._steps.append(step)
         self._weight += weight
 
-    def take(self, record: Record) -> None:
+    def take(self, record: events.Record) -> None:
         """The goal's next event."""
         time, event = record.time, record.event
         self._ended = time
-        if isinstance(event, OF_COMMAND):
+        if isinstance(event, events.OF_COMMAND):
             self._command(event, time)
             return
         match event:
-            case PlannerStarted():
+            case events.PlannerStarted():
                 pass
-            case PlannerFinished():
+            case events.PlannerFinished():
                 self._planned(event, time)
-            case AssistantMessage(text=text):
+            case events.AssistantMessage(text=text):
                 self._said(text, time)
-            case ToolStarted(call_id=call_id, name=name, args=args):
+            case events.ToolStarted(call_id=call_id, name=name, args=args):
                 self._call_id = call_id
                 weight = len(as_json(args))
                 self.add(ToolStory(time=time, call_id=call_id, name=name, args=args), weight)
-            case ToolFinished():
+            case events.ToolFinished():
                 self._tool_finished(event, time)
             case _:
                 mark = mark_of(record)
@@ -198,7 +175,7 @@ class GoalFold:
         self._part += 1
         return story
 
-    def story(self, event: GoalFinished | None, time: str = "") -> GoalStory:
+    def story(self, event: events.GoalFinished | None, time: str = "") -> GoalStory:
         """The goal, or its last part; `event` is its ending, if there is one."""
         head = structs.replace(
             self._head,
@@ -232,9 +209,9 @@ class GoalFold:
             for step in steps
         )
 
-    def _command(self, event: Event, time: str) -> None:
+    def _command(self, event: events.Event, time: str) -> None:
         key: str = event.command_id  # type: ignore[union-attr]  # all of OF_COMMAND have one
-        if isinstance(event, CommandProposed):
+        if isinstance(event, events.CommandProposed):
             # A tool that runs a command proposes it first on its own account; the command itself has the call's id.
             fold = command_fold(event, time, self._call_id)
             self._open[key] = fold
@@ -242,7 +219,7 @@ class GoalFold:
             return
         known = self._open.get(key)
         if known is None:  # its proposal is missing: a log that was cut or put together
-            known = command_fold(CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
+            known = command_fold(events.CommandProposed(command_id=key, command=getattr(event, "command", "")), time)
             self._open[key] = known
             self.add(known, known.weight)
         before = known.weight
@@ -251,20 +228,10 @@ class GoalFold:
         if known.settled:
             del self._open[key]
 
-    def _planned(self, event: PlannerFinished, time: str) -> None:
+    def _planned(self, event: events.PlannerFinished, time: str) -> None:
         self._usage = add_usage(self._usage, event.usage)
         self._calls = max(self._calls + 1, min(event.step, self._calls + 1))
-        step = PlannerStep(
-            time=time,
-            step=event.step,
-            reply=event.reply,
-            raw=event.raw,
-            model=event.model,
-            usage=event.usage,
-            duration=event.duration,
-            error=event.error,
-        )
-        self.add(step, len(event.raw))
+        self.add(PlannerStep(time=time, **structs.asdict(event)), len(event.raw))
 
     def _said(self, text: str, time: str) -> None:
         last = self._steps[-1] if self._steps else None
@@ -274,17 +241,9 @@ class GoalFold:
         else:
             self.add(Said(time=time, text=text))
 
-    def _tool_finished(self, event: ToolFinished, time: str) -> None:
+    def _tool_finished(self, event: events.ToolFinished, time: str) -> None:
         self._call_id = ""
-        ended = ToolStory(
-            time=time,
-            call_id=event.call_id,
-            name=event.name,
-            result=event.result,
-            is_error=event.is_error,
-            files_written=event.files_written,
-            finished=True,
-        )
+        ended = ToolStory(time=time, finished=True, **structs.asdict(event))
         self._weight += len(event.result)
         for place in range(len(self._steps) - 1, -1, -1):
             begun = self._steps[place]

@@ -15,6 +15,7 @@ from agent.protocol.errors import ErrorInfo
 from agent.protocol.events import Origin
 from agent.protocol.rehearsals import Change, Totals
 from agent.protocol.replies import Usage
+from agent.recording.lifecycle import Lifecycle
 
 
 class SessionBegan(Struct, frozen=True, kw_only=True):
@@ -133,62 +134,32 @@ class OutputPiece(Struct, frozen=True):
     offset: float
 
 
-class CommandStory(Struct, frozen=True, kw_only=True):
-    """One command, from its proposal to what became of it.
+class CommandStory(Lifecycle, eq=False):
+    """One command, from its proposal to what became of it: its life, and what was said and printed meanwhile.
 
-    `outcome`: ran, skipped, declined, refused, remark, regenerate, cancelled (also: nobody decided). `run` is the text that was run, or
-    that was confirmed and not met; "" where it came to neither. `began` is when it was proposed, `started` when it ran ("" if it did not).
     Output is `outputs`, then for each stream `dropped` bytes that are not in the log, then its tail. `left_out`: recorded
     characters that this story leaves out, because there are too many.
     `reading` and `unused`: how the goal was understood, and which of its words the command does nothing about.
     `undo_state`: "undone" or "committed" (done again) where the run was taken back and that is known.
     """
 
-    command_id: str
-    began: str
-    proposed: str
-    origin: str = "planner"
-    reason: str = ""
     reading: str = ""
     unused: tuple[str, ...] = ()
-    call_id: str = ""
     ratings: tuple[Rating, ...] = ()
     decisions: tuple[Decision, ...] = ()
     rehearsals: tuple[RehearsalStory, ...] = ()
-    outcome: str = "cancelled"
-    run: str = ""
-    remark: str = ""
-    started: str = ""
-    cwd: str = ""
-    cwd_after: str = ""
-    via: str = ""
-    confine: str = "off"
-    timeout: float | None = None
     outputs: tuple[OutputPiece, ...] = ()
     stdout_tail: str = ""
     stderr_tail: str = ""
     stdout_dropped: int = 0
     stderr_dropped: int = 0
     left_out: int = 0
-    exit_code: int | None = None
-    signal: int | None = None
-    duration: float = 0.0
-    timed_out: bool = False
-    interrupted: bool = False
-    notes: tuple[str, ...] = ()
-    job: int = 0
-    undo_id: str = ""
     undo_state: str = ""
 
     @property
     def is_write(self) -> bool:
         """Tell whether it is no command, but a tool that asked to write a file (`write_file PATH`); allowed if `outcome` is "ran"."""
         return self.origin == "tool"
-
-    @property
-    def edited(self) -> bool:
-        """Tell whether a person changed the text before it was decided."""
-        return bool(self.run) and self.run != self.proposed
 
     @property
     def ran(self) -> bool:
@@ -201,18 +172,12 @@ class CommandStory(Struct, frozen=True, kw_only=True):
         return self.ratings[-1] if self.ratings else None
 
     @property
-    def level(self) -> str:
-        """low, medium or high; "" where it was never rated."""
-        return self.ratings[-1].report.level.value if self.ratings else ""
-
-    @property
     def findings(self) -> tuple[Finding, ...]:
         """Why it has its level, worst first."""
         return self.ratings[-1].report.findings if self.ratings else ()
 
     @property
-    def decision(self) -> Decision | None:
-        """The last one."""
+    def last_decision(self) -> Decision | None:
         return self.decisions[-1] if self.decisions else None
 
     @property

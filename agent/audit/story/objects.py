@@ -48,22 +48,17 @@ def goal_object(goal: GoalStory, number: int) -> dict[str, Any]:
     return {"kind": "goal", "number": number, **plain, "commands": commands, "steps": steps}
 
 
+_OF_COMMAND = (
+    "command_id", "began", "proposed", "origin", "reason", "reading", "unused", "call_id", "ratings", "decisions", "rehearsals",
+    "outcome", "run", "remark", "started", "cwd", "cwd_after", "via", "confine", "timeout", "stdout_tail", "stderr_tail",
+    "stdout_dropped", "stderr_dropped", "left_out", "exit_code", "signal", "duration", "timed_out", "interrupted", "notes",
+    "job", "undo_id", "undo_state", "edited", "ran", "level", "decision", "by", "stdout", "stderr", "outputs",
+)  # fmt: skip
+
+
 def command_object(command: CommandStory) -> dict[str, Any]:
-    """One command: the fields of its story, and what follows from them."""
-    plain: dict[str, Any] = msgspec.to_builtins(command)
-    outputs = plain.pop("outputs")
-    decision = command.decision
-    return {
-        **plain,
-        "edited": command.edited,
-        "ran": command.ran,
-        "level": command.level,
-        "decision": decision.decision if decision else "",
-        "by": decision.by if decision else "",
-        "stdout": command.stdout,
-        "stderr": command.stderr,
-        "outputs": outputs,
-    }
+    """One command: of the fields of its story those that are told, and what follows from them."""
+    return {name: msgspec.to_builtins(getattr(command, name)) for name in _OF_COMMAND}
 
 
 def as_json(value: Any) -> bytes:

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import json
 
-from agent.emitters.export.frames import Frame, Look
+from agent.emitters.export.frames import Frame, Look, wall_seconds
 from agent.emitters.export.screen_script import screen_script
-from agent.emitters.export.timeline import wall_seconds
 from agent.emitters.paint import safe_line
 from agent.protocol.events import Record
 from agent.text.inert_json import inert_json

@@ -5,19 +5,74 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from agent.emitters import describe
-from agent.emitters.export.frames import Frame, Look
-from agent.emitters.export.prompts import ARROW, badge, fits, heading, typed, word_prompt
-from agent.emitters.export.typing import edits, keystrokes
-from agent.emitters.paint import paint, safe_line
-from agent.protocol.decisions import RiskReport
-from agent.protocol.events import (
-    CommandConfirmed,
-    CommandProposed,
-    CommandRated,
-    Event,
-    RehearsalFinished,
-    RehearsalStarted,
-)
+from agent.emitters.export.frames import Frame, Look, edits, keystrokes
+from agent.emitters.paint import paint, safe, safe_line
+from agent.emitters.report import cell_width
+from agent.protocol import events
+from agent.protocol.decisions import Level, RiskReport
+
+MARKS = {Level.LOW: "●", Level.MEDIUM: "▲", Level.HIGH: "■"}
+_STYLES = {Level.LOW: "green", Level.MEDIUM: "yellow", Level.HIGH: "red"}
+_SHOWN_FINDINGS = 4
+_SHOWN_CHARS = 4_000
+_SHOWN_LINES = 40
+ARROW = "❯"
+
+
+def goal_prompt(*, is_root: bool, safety_off: bool, color: bool) -> str:
+    """What stands before a goal: `root SAFETY OFF ❯ `."""
+    marks = [word for word, given in (("root", is_root), ("SAFETY OFF", safety_off)) if given]
+    said = paint(" ".join(marks), "red", color=color) + " " if marks else ""
+    return f"{said}{paint(ARROW, 'bold', color=color)} "
+
+
+def heading(report: RiskReport | None, reason: str, *, color: bool) -> str:
+    """The lines above a confirmation: the planner's reason, the level and the findings; "" where there is none of it."""
+    lines = []
+    if reason:
+        lines.append(paint("why: ", "dim", color=color) + safe_line(reason, 300))
+    if report is not None:
+        style = _STYLES[report.level]
+        first = paint(f"{MARKS[report.level]} {report.level.value} risk", style, color=color)
+        findings = report.findings
+        lines.append(f"{first}: {safe_line(findings[0].reason, 300)}" if findings else first)
+        if findings and findings[0].safer:
+            lines.append(paint(f"  safer: {safe_line(findings[0].safer, 300)}", "dim", color=color))
+        for finding in findings[1:_SHOWN_FINDINGS]:
+            level = paint(f"  {finding.level.value}: ", _STYLES[finding.level], color=color)
+            lines.append(level + safe_line(finding.reason, 300))
+        if len(findings) > _SHOWN_FINDINGS:
+            lines.append(paint(f"  … {len(findings) - _SHOWN_FINDINGS} more", "dim", color=color))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def badge(report: RiskReport | None, *, edited: bool, color: bool) -> str:
+    """What stands before the editable command: `▲ medium edited ❯ `."""
+    level = "? not rated" if report is None else f"{MARKS[report.level]} {report.level.value}"
+    said = paint(level, "dim" if report is None else _STYLES[report.level], color=color)
+    if edited:
+        said += paint(" edited", "cyan", color=color)
+    return f"{said} {paint(ARROW, 'bold', color=color)} "
+
+
+def word_prompt(*, color: bool) -> str:
+    """What stands before the word that a high-risk command needs."""
+    return paint(f"{MARKS[Level.HIGH]} word ", "red", color=color) + paint(ARROW, "bold", color=color) + " "
+
+
+def typed(text: str) -> str:
+    """A goal or a command as it stands in a prompt: made visible, its further lines indented, its length bounded."""
+    shown = safe(text[:_SHOWN_CHARS])
+    lines = shown.split("\n")
+    cut = len(text) > _SHOWN_CHARS or len(lines) > _SHOWN_LINES
+    kept = "\n  · ".join(lines[:_SHOWN_LINES])
+    return f"{kept} [… {len(text):,} characters]" if cut else kept
+
+
+def fits(prefix_width: int, text: str, columns: int) -> bool:
+    """Tell whether `text` behind a prefix takes one row, so that it can be drawn again in place."""
+    return "\n" not in text and "\t" not in text and prefix_width + cell_width(text) < columns
+
 
 _ASKING = ("ask", "type")
 _BADGE = 20  # columns that the badge before a command takes at most
@@ -33,7 +88,7 @@ class Confirming:
     def __init__(self, look: Look, delay: Callable[[float], float]) -> None:
         self._look = look
         self._delay = delay
-        self._proposed: CommandProposed | None = None
+        self._proposed: events.CommandProposed | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -42,7 +97,7 @@ class Confirming:
         self._rated_at = 0.0
         self._decided = False
         self._prompted = False
-        self._rehearsal: RehearsalFinished | None = None
+        self._rehearsal: events.RehearsalFinished | None = None
         self._rehearsed_at = 0.0
         self._folder = ""
 
@@ -51,14 +106,14 @@ class Confirming:
         """Tell whether a prompt may be on the screen: what is said meanwhile comes below it."""
         return self._proposed is not None and self._asks and not self._decided and self._rehearsal is None
 
-    def take(self, event: Event, at: float) -> Iterator[Frame]:
+    def take(self, event: events.Event, at: float) -> Iterator[Frame]:
         """What the next event of a command adds to the dialogue."""
         match event:
-            case CommandProposed():
+            case events.CommandProposed():
                 self._proposed = event
                 self._clear()
                 self._rated_at = at
-            case CommandRated():
+            case events.CommandRated():
                 stage = event.stage
                 if stage == "again":  # the text that stands there, as it is rated now
                     stage = "edited" if "edited" in self._reports else "proposed"
@@ -66,14 +121,14 @@ class Confirming:
                 self._asks = self._asks or event.verdict.action in _ASKING
                 if event.stage == "proposed":
                     self._rated_at = at
-            case RehearsalStarted():
+            case events.RehearsalStarted():
                 if self.waits and not self._prompted:
                     yield from self._prompt(event.command, at)
                     self._prompted = True
                 self._folder = event.cwd
-            case RehearsalFinished():
+            case events.RehearsalFinished():
                 self._rehearsal, self._rehearsed_at = event, at
-            case CommandConfirmed():
+            case events.CommandConfirmed():
                 if event.by == "person":
                     yield from self._answer(event, at)
                 self._decided = True
@@ -87,7 +142,7 @@ class Confirming:
             yield Frame(delay=0.0, text=self._badge() + typed(self._proposed.command) + "\n")
         self._proposed = None
 
-    def _answer(self, event: CommandConfirmed, at: float) -> Iterator[Frame]:
+    def _answer(self, event: events.CommandConfirmed, at: float) -> Iterator[Frame]:
         color = self._look.color
         if self._rehearsal is not None and self._rehearsal.exit_code is not None:
             shown = describe.rehearsed(self._rehearsal, self._folder, color=color)
@@ -123,7 +178,7 @@ class Confirming:
         answer = {"approved": "y", "cancelled": "^C"}.get(decision, "n")
         yield Frame(delay=self._delay(at), text=f"{answer}\n")
 
-    def _afterwards(self, event: CommandConfirmed) -> Iterator[Frame]:
+    def _afterwards(self, event: events.CommandConfirmed) -> Iterator[Frame]:
         color = self._look.color
         if event.word_typed or (event.decision == "declined" and event.command):
             yield Frame(delay=0.1, text=word_prompt(color=color), stop=True)

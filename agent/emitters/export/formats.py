@@ -4,11 +4,68 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec import Struct
 
-from agent.emitters.export.source import Source
+from agent.audit.story.model import Item
+from agent.protocol.events import Record
+from agent.recording.reader import BadLine, SessionFile
+
+if TYPE_CHECKING:
+    from agent.recording.integrity.verify import Checked
+
+
+from collections import deque
+from typing import Any
+
+from agent.audit.story.model import GoalStory
+from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
+from agent.text.inert_json import inert_json
+
+FORMAT = "agent-shell-session"
+_MOST_OTHERS = 10_000  # what stands between goals is kept until they are told
+
+
+def json_document(source: Source) -> Iterator[bytes]:
+    """`{"format", "version", "session", "goals": […], "others": […], "totals"}`; goals are in order, one a line."""
+    session = source.session
+    head = {"id": session.session_id, "date": session.date, "paths": list(session.files)}
+    yield (f'{{"format":"{FORMAT}","version":{VERSION},"session":{_text(head)},"goals":[').encode()
+    others: deque[dict[str, Any]] = deque(maxlen=_MOST_OTHERS)
+    goals = commands = left_out = 0
+    separator = "\n"
+    for item in source.items():
+        if isinstance(item, GoalStory):
+            goals += item.part == 1
+            commands += len(item.commands)
+            yield f"{separator}{_text(goal_object(item, goals))}".encode()
+            separator = ",\n"
+        else:
+            left_out += len(others) == _MOST_OTHERS
+            others.append({"after_goal": goals, **item_object(item)})
+    totals = {"goals": goals, "commands": commands, "others_left_out": left_out}
+    yield b'\n],"others":['
+    for number, other in enumerate(others):
+        yield f"{',' if number else ''}\n{_text(other)}".encode()
+    yield f'\n],"totals":{_text(totals)}}}\n'.encode()
+
+
+def _text(value: Any) -> str:
+    return inert_json(as_json(value).decode())
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """One session. `items` (its story) and `lines` (its records) read it from the beginning each time they are called.
+
+    `outside`: the log is not one of the session folder. `verify` checks the log, where that can be done. Reading raises IoError.
+    """
+
+    session: SessionFile
+    items: Callable[[], Iterator[Item]]
+    lines: Callable[[], Iterator[Record | BadLine]]
+    outside: bool = False
+    verify: Callable[[], Checked] | None = None
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -42,7 +99,7 @@ FORMATS: dict[str, Format] = {
         about="a report for issues and wikis (GitHub's kind)",
     ),
     "json": Format(
-        module="agent.emitters.export.json_document", function="json_document", about="one document, for programs"
+        module="agent.emitters.export.formats", function="json_document", about="one document, for programs"
     ),
     "sh": Format(
         module="agent.emitters.export.script",
@@ -58,5 +115,5 @@ def export(name: str, source: Source) -> Iterator[bytes]:
     chosen = FORMATS[name]
     function = getattr(importlib.import_module(chosen.module), chosen.function)
     if chosen.takes == "records":
-        return cast(Callable[[object], Iterator[bytes]], function)(source.lines())
-    return cast(Callable[[Source], Iterator[bytes]], function)(source)
+        return cast("Callable[[object], Iterator[bytes]]", function)(source.lines())
+    return cast("Callable[[Source], Iterator[bytes]]", function)(source)

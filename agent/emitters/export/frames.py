@@ -1,8 +1,122 @@
-"""Frames of an exported session, as a player shows them piece by piece."""
+"""Frames of a session as a player shows them, and what they are drawn with: screen, typing, the times between them."""
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Coroutine, Iterator
+from datetime import datetime
+from functools import cache
+from typing import Any
+
 from msgspec import Struct
+
+from agent.emitters.paint import safe, safe_line
+from agent.emitters.story.words import wrapped
+from agent.emitters.streams import MemorySink
+from agent.protocol.events import (
+    CommandFinished,
+    CommandOutput,
+    CommandStarted,
+    LogRepaired,
+    LogScrubbed,
+    Record,
+    RehearsalStarted,
+    SessionPruned,
+    SessionStarted,
+)
+
+_KEY = 0.045  # seconds between two keys
+_LONGEST = 1.2  # seconds that a text takes at most
+_STEPS = 24
+
+
+def keystrokes(text: str) -> Iterator[tuple[float, str]]:
+    """Pieces of `text` with the seconds before each; a long text comes in longer pieces."""
+    size = max(1, -(-len(text) // _STEPS))
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    pause = min(_KEY * size, _LONGEST / max(len(pieces), 1))
+    for piece in pieces:
+        yield pause, piece
+
+
+def edits(before: str, after: str) -> Iterator[tuple[float, str]]:
+    """What stands in an editor on the way from `before` to `after`: what differs is taken out, then typed."""
+    head = _same(before, after)
+    tail = _same(before[head:][::-1], after[head:][::-1])
+    end = after[len(after) - tail :] if tail else ""
+    start = after[:head]
+    if len(before) > head + tail:
+        yield 0.5, start + end
+    so_far = ""
+    for pause, piece in keystrokes(after[head : len(after) - tail]):
+        so_far += piece
+        yield pause, start + so_far + end
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count
+
+
+def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
+    """The first lines of a session that began at `time` (as in its record), for a screen of so many columns."""
+    words = "goes on" if event.resumed else f"session {safe_line(event.session_id, 80)}"
+    when = safe_line(time[:19]).replace("T", " ")
+    parts = ["agent-shell", words, f"{when} UTC", safe(event.cwd[:200]).replace("\n", " ")]
+    if event.origin is not None:
+        parts.append(f"{safe_line(event.origin.how, 20)} of {safe_line(event.origin.session, 80)}")
+    return list(wrapped(" · ".join(part for part in parts if part), columns))
+
+
+def log_line(event: LogRepaired | LogScrubbed | SessionPruned) -> str:
+    """What happened to the log afterwards."""
+    match event:
+        case LogRepaired():
+            said = "a crash tore a line of the log here"
+        case LogScrubbed():
+            said = "secrets were taken out of this log afterwards"
+        case SessionPruned():
+            said = "this session was pruned; nothing else is left of it"
+    return f"[{said}]"
+
+
+class DrawnScreen(MemorySink):
+    """A terminal in memory. Never a mere file, which would be given raw output."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__(is_tty=look.animate, color=look.color, columns=look.columns, rows=look.rows)
+        self.is_screen = True
+
+    def take(self) -> str:
+        """What was written since the last time."""
+        text = self.text
+        self._parts.clear()
+        return text
+
+
+def at_once(emitting: Coroutine[Any, Any, None]) -> None:
+    """Run what waits for nothing: the planner's waiting, which would want a loop, is drawn here."""
+    try:
+        emitting.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("the emitter waited for something")
+
+
+@cache
+def _trailing_controls() -> re.Pattern[str]:
+    return re.compile(r"(?:\x1b\[[0-9;]*[mJK])+\Z")
+
+
+def ends_line(text: str) -> bool:
+    """Tell whether the cursor stands at the start of a line after `text`."""
+    return _trailing_controls().sub("", text[-64:]).endswith("\n")
 
 
 class Frame(Struct, frozen=True, kw_only=True):
@@ -29,3 +143,47 @@ class Look(Struct, frozen=True, kw_only=True):
     color: bool = True
     animate: bool = True
     idle: float | None = None
+
+
+_LONGEST_GAP = 366 * 86_400.0  # seconds; beyond that, somebody set the clock or edited the log
+
+
+class Timeline:
+    """Feed it the records in order. Wall clocks go back and forth; what comes out never goes back."""
+
+    def __init__(self) -> None:
+        self._wall: float | None = None
+        self._at = 0.0
+        self._begun: dict[str, float] = {}
+
+    def position(self, record: Record) -> float:
+        """Seconds since the first record. Output counts from the start of its command, by the clock that measured it."""
+        wall = wall_seconds(record.time)
+        if wall is not None:
+            if self._wall is not None:
+                gap = wall - self._wall
+                self._at += gap if 0.0 <= gap <= _LONGEST_GAP else 0.0
+            self._wall = wall
+        event = record.event
+        match event:
+            case CommandStarted() | RehearsalStarted():
+                self._begun = {event.command_id: self._at}  # one command runs at a time
+            case CommandOutput():
+                return self._since_start(event.command_id, event.offset)
+            case CommandFinished():
+                return max(self._at, self._since_start(event.command_id, event.result.duration))
+        return self._at
+
+    def _since_start(self, command_id: str, offset: float) -> float:
+        begun = self._begun.get(command_id)
+        if begun is None or not math.isfinite(offset) or not 0 <= offset <= _LONGEST_GAP:
+            return self._at
+        return begun + offset
+
+
+def wall_seconds(time: str) -> float | None:
+    """Seconds since 1970 of a record's time, None where that is no time."""
+    try:
+        return datetime.fromisoformat(time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

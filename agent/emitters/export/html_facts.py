@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from agent.audit.story.model import CommandStory, GoalStory, Item, SessionBegan, SessionEnded
-from agent.emitters.export.timeline import wall_seconds
+from agent.emitters.export.frames import wall_seconds
 from agent.protocol.replies import Usage, add_usage
 from agent.text.sizes import counted
 

@@ -17,10 +17,10 @@ from importlib import resources
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from agent.audit.story.model import CommandStory, GoalStory, Item, Mark, PlannerStep, Said, SessionBegan, ToolStory
+from agent.emitters.export.confirming import MARKS
+from agent.emitters.export.formats import Source
 from agent.emitters.export.html_facts import Checked, Facts, is_failed, verdict
 from agent.emitters.export.html_filters import FILTERS
-from agent.emitters.export.prompts import MARKS
-from agent.emitters.export.source import Source
 from agent.version import __version__
 
 FULL_BYTES = 16 * 1024 * 1024

@@ -10,37 +10,21 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from agent.emitters.export.confirming import Confirming
-from agent.emitters.export.drawn_screen import DrawnScreen, at_once, ends_line
-from agent.emitters.export.frames import Frame, Look
-from agent.emitters.export.prompts import goal_prompt, typed
-from agent.emitters.export.screen_words import log_line, session_lines
-from agent.emitters.export.timeline import Timeline
-from agent.emitters.export.typing import keystrokes
+from agent.emitters.export.confirming import Confirming, goal_prompt, typed
+from agent.emitters.export.frames import (
+    DrawnScreen,
+    Frame,
+    Look,
+    Timeline,
+    at_once,
+    ends_line,
+    keystrokes,
+    log_line,
+    session_lines,
+)
 from agent.emitters.paint import paint, safe_line
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
-from agent.protocol.events import (
-    OF_COMMAND,
-    CommandFinished,
-    CommandOutput,
-    CommandStarted,
-    Event,
-    GoalFinished,
-    GoalStarted,
-    LogRepaired,
-    LogScrubbed,
-    Notice,
-    PlannerStarted,
-    Record,
-    RehearsalStarted,
-    RunFinished,
-    RunStarted,
-    SessionFinished,
-    SessionPruned,
-    SessionStarted,
-    Warned,
-    event_type,
-)
+from agent.protocol import events
 from agent.protocol.outcomes import CapturedStream
 
 MOST_OUTPUT = 1024 * 1024
@@ -58,9 +42,9 @@ def screen_script(records: Iterable[object], look: Look | None = None, *, goal: 
     script = _Script(look or Look())
     number, begun = 0, False
     for record in records:
-        if not isinstance(record, Record):
+        if not isinstance(record, events.Record):
             continue
-        if isinstance(record.event, GoalStarted):
+        if isinstance(record.event, events.GoalStarted):
             number += 1
         for frame in script.take(record):
             if not goal:
@@ -81,20 +65,20 @@ class _Script:
         self._shown_at: float | None = None
         self._frames: list[Frame] = []
         self._confirming = Confirming(look, self._delay)
-        self._started = SessionStarted(session_id="")
+        self._started = events.SessionStarted(session_id="")
         self._thinking = False
         self._fresh = True  # whether the cursor stands at the start of a line
         self._output: dict[str, int] = {}  # characters that the running command has printed, by stream
         self._exit_code = 0
-        self._held: list[Record] = []  # said while a prompt stands on the screen
+        self._held: list[events.Record] = []  # said while a prompt stands on the screen
 
-    def take(self, record: Record) -> list[Frame]:
+    def take(self, record: events.Record) -> list[Frame]:
         """The frames of the next record."""
         at = self._timeline.position(record)
         if self._shown_at is None:
             self._shown_at = at
         event = record.event
-        if isinstance(event, OF_COMMAND):
+        if isinstance(event, events.OF_COMMAND):
             self._command(event, record, at)
         else:
             self._other(event, record, at)
@@ -108,41 +92,41 @@ class _Script:
 
     # --- what is shown ---
 
-    def _command(self, event: Event, record: Record, at: float) -> None:
+    def _command(self, event: events.Event, record: events.Record, at: float) -> None:
         match event:
-            case CommandStarted():
+            case events.CommandStarted():
                 self._output = {}
                 self._emit(record, at)
-            case CommandOutput():
+            case events.CommandOutput():
                 self._print(event.stream, event.data, at)
-            case CommandFinished():
+            case events.CommandFinished():
                 self._command_ended(event, record, at)
             case _:
                 self._decision(event, record, at)
 
-    def _other(self, event: Event, record: Record, at: float) -> None:
+    def _other(self, event: events.Event, record: events.Record, at: float) -> None:
         match event:
-            case SessionStarted():
+            case events.SessionStarted():
                 self._session(event, record, at)
-            case SessionFinished():
+            case events.SessionFinished():
                 self._session_ended(at)
-            case GoalStarted():
+            case events.GoalStarted():
                 self._goal(event, at)
                 self._emit(record, at)
-            case GoalFinished():
+            case events.GoalFinished():
                 self._exit_code = event.exit_code
                 self._leave_open()
                 self._emit(record, at)
-            case PlannerStarted():
+            case events.PlannerStarted():
                 self._think(at)
-            case LogRepaired(text="") | LogScrubbed() | SessionPruned():
+            case events.LogRepaired(text="") | events.LogScrubbed() | events.SessionPruned():
                 self._line(log_line(event), at)
-            case Warned() | Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
+            case events.Warned() | events.Notice() if self._confirming.waits and len(self._held) < _MOST_HELD:
                 self._held.append(record)
-            case _ if not isinstance(event, (RunStarted, RunFinished)):
+            case _ if not isinstance(event, (events.RunStarted, events.RunFinished)):
                 self._emit(record, at)
 
-    def _session(self, event: SessionStarted, record: Record, at: float) -> None:
+    def _session(self, event: events.SessionStarted, record: events.Record, at: float) -> None:
         self._started = event
         self._emitter = self._new_emitter(event.frontend)
         for line in session_lines(event, record.time, self._look.columns):
@@ -155,7 +139,7 @@ class _Script:
         )
         return TerminalEmitter(options, out=self._screen, err=self._screen)
 
-    def _goal(self, event: GoalStarted, at: float) -> None:
+    def _goal(self, event: events.GoalStarted, at: float) -> None:
         self._leave_open()
         goal = f"!{event.goal}" if event.origin == "shell" and not event.goal.startswith("!") else event.goal
         marker = safe_line(goal, 200)
@@ -188,9 +172,9 @@ class _Script:
             self._write("\r\x1b[K", self._shown_at or 0.0 if at is None else at)
             self._fresh = True
 
-    def _decision(self, event: Event, record: Record, at: float) -> None:
+    def _decision(self, event: events.Event, record: events.Record, at: float) -> None:
         self._stop_thinking(at)
-        if isinstance(event, RehearsalStarted):
+        if isinstance(event, events.RehearsalStarted):
             self._output = {}
         self._all(self._confirming.take(event, at))
         if not self._confirming.waits:
@@ -209,7 +193,7 @@ class _Script:
         if so_far + len(data) > MOST_OUTPUT:
             self._line(paint("[… more than is shown here]", "dim", color=self._look.color), at)
 
-    def _command_ended(self, event: CommandFinished, record: Record, at: float) -> None:
+    def _command_ended(self, event: events.CommandFinished, record: events.Record, at: float) -> None:
         result = event.result
         for name, stream in (("stdout", result.stdout), ("stderr", result.stderr)):
             if not self._output.get(name) and stream.head:
@@ -234,13 +218,15 @@ class _Script:
 
     # --- plumbing ---
 
-    def _emit(self, record: Record, at: float) -> None:
+    def _emit(self, record: events.Record, at: float) -> None:
         self._stop_thinking(at)
         try:
             at_once(self._emitter.emit(record))
         except (ValueError, TypeError, ArithmeticError, LookupError):  # what no emitter is handed by the engine
             self._write(self._screen.take(), at)
-            self._line(paint(f"[{event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at)
+            self._line(
+                paint(f"[{events.event_type(record.event)}: cannot be shown]", "dim", color=self._look.color), at
+            )
             return
         self._write(self._screen.take(), at)
 

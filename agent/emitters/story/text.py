@@ -18,7 +18,7 @@ from agent.audit.story.model import (
     ToolStory,
 )
 from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe, safe_line
-from agent.emitters.story.command import SHOWN_TEXT, CommandText, cut, painted
+from agent.emitters.story.output import SHOWN_TEXT, CommandText, cut, painted
 from agent.emitters.story.words import (
     began_words,
     clock,

@@ -111,7 +111,7 @@ def usage_words(usage: Usage) -> list[str]:
 
 def decided_words(command: CommandStory, approve: str = "") -> str:
     """Who decided what: `approved by a person, the word was typed`. `approve`: the approve mode of the goal."""
-    decision = command.decision
+    decision = command.last_decision
     if decision is None:
         return "nobody decided"
     words = _decision(decision, command, approve)

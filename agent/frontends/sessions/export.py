@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.audit.queries.stories import story, whole_records
 from agent.config.paths import state_dir
-from agent.emitters.export.formats import FORMATS, export
-from agent.emitters.export.source import Source
+from agent.emitters.export.formats import FORMATS, Source, export
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import HELP, OWN_HELP, find_session, is_outside, session_folder
 from agent.frontends.shown import shown_line

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.audit.reclassify.judgements import Judgement
 from agent.text.sizes import counted
@@ -30,7 +30,7 @@ def is_wanted(judgement: Judgement, only: str | None) -> bool:
 
 def row_of(judgement: Judgement) -> dict[str, Any]:
     """The JSON shape of a judgement; keys are a contract."""
-    text, now, then = judgement.text, judgement.now, judgement.text.then
+    text = judgement.text
     return {
         "session": text.session,
         "time": text.time,
@@ -44,22 +44,8 @@ def row_of(judgement: Judgement) -> dict[str, Any]:
         "refused_now": judgement.refused_now,
         "unasked_now": judgement.unasked_now,
         "redacted": judgement.redacted,
-        "then": {
-            "level": then.level,
-            "verdict": then.verdict,
-            "rule": then.rule,
-            "decision": then.decision,
-            "by": then.by,
-            "ran": then.ran,
-        },
-        "now": {
-            "level": now.level,
-            "verdict": now.verdict,
-            "rule": now.rule,
-            "reason": now.reason,
-            "parse": now.parse,
-            "facts": now.facts,
-        },
+        "then": structs.asdict(text.then),
+        "now": structs.asdict(judgement.now),
     }
 
 

@@ -130,5 +130,5 @@ def test_what_is_run_again_and_what_is_judged(folder: Path) -> None:
         each for goal in stories(read_records(session)) if isinstance(goal, GoalStory) for each in goal.commands
     ]
     for command in commands:
-        assert (isinstance(command, CommandStory) and command.decision is None) or judged[command.command_id].by
+        assert (isinstance(command, CommandStory) and command.last_decision is None) or judged[command.command_id].by
         assert judged[command.command_id].ran == (command.ran or command.proposed == "touch False")

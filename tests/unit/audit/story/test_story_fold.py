@@ -67,8 +67,8 @@ def test_what_became_of_each_command() -> None:
     assert (rehearsed.via, len(rehearsed.rehearsals), rehearsed.rehearsals[0].totals.deleted) == ("rehearsal", 1, 1)
     assert failed.stdout.endswith("[… 70,123 bytes not kept …]\n1 failed, 14 passed\n")
     assert failed.stderr == "make: *** [Makefile:12: test] Error 1\n"
-    assert commands[5].decision is not None
-    assert commands[5].decision.word_typed
+    assert commands[5].last_decision is not None
+    assert commands[5].last_decision.word_typed
 
 
 def test_output_keeps_its_order_and_its_time() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from agent.audit.queries.stories import undone_states
 from agent.audit.story.goal import stories
-from agent.emitters.export.formats import export
-from agent.emitters.export.source import Source
+from agent.emitters.export.formats import Source, export
 from agent.emitters.story.text import StoryText
 from agent.protocol.events import encode
 from agent.recording.reader import SessionFile, read_session

@@ -11,11 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.audit.story.goal import stories
-from agent.emitters.export.formats import FORMATS, export
-from agent.emitters.export.json_document import json_document
-from agent.emitters.export.markdown import markdown
-from agent.emitters.export.markdown_words import block, code, inline, table
-from agent.emitters.export.source import Source
+from agent.emitters.export.formats import FORMATS, Source, export, json_document
+from agent.emitters.export.markdown import block, code, inline, markdown, table
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
 from tests.support.pictured_session import Session, hostile, many, pictured

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.audit.story.goal import stories
-from agent.emitters.export.script import script, why_not
-from agent.emitters.export.script_text import comment, note, quoted, statement
-from agent.emitters.export.source import Source
+from agent.emitters.export.formats import Source
+from agent.emitters.export.script import comment, note, quoted, script, statement, why_not
 from agent.protocol.events import Record
 from agent.recording.reader import SessionFile
 from tests.support.each import each

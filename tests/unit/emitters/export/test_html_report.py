@@ -292,7 +292,7 @@ STEPS: list[Any] = [
 def test_no_text_of_a_story_is_markup_or_moves_the_cursor(step: Any) -> None:
     changed = [step]
     for field in structs.fields(step):
-        if field.type is str and field.name != "weight":
+        if field.type is str and field.name not in ("weight", "level"):  # closed words
             changed.append(structs.replace(step, **{field.name: EVIL}))
     for each_step in changed:
         steps: Any = each_step
