@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agent.lexicon.about_last import asks_about_last
+from agent.lexicon.exit_answers import asks_about_last
 from agent.memory.model import Worked
 
 LONGEST_GOAL = 400

@@ -21,8 +21,7 @@ from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
 from agent.frontends.screen import Fragments, Screen
 from agent.frontends.services import RuleController
-from agent.frontends.shown import shown, shown_line
-from agent.frontends.wrapping import wrapped
+from agent.frontends.shown import shown, shown_line, wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
 from agent.protocol.decisions import ConfirmationRequest, RiskReport

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from agent.lexicon.about_last import asks_about_last
-from agent.lexicon.exit_answers import succeeded
+from agent.lexicon.exit_answers import asks_about_last, succeeded
 from agent.planner.offline.goals import command_before, last_goal, split_pasted, strip_remark, unusable
 from agent.planner.offline.matching import Matcher
 from agent.planner.offline.offers import Offer, Offers, is_best

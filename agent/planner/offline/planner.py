@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.lexicon.about_last import asks_about_last
+from agent.lexicon.exit_answers import asks_about_last
 from agent.planner.facts.regular_file import beginning
 from agent.planner.offline.answers import Answerer
 from agent.planner.offline.goals import last_goal, split_pasted
