@@ -12,6 +12,7 @@ import re
 from msgspec import Struct
 
 from agent.risk.reader.words import UNKNOWN
+from agent.risk.tables.names import names
 
 _TOKEN = re.compile(
     r"""(?P<blank>(?:[ \t\r]|\\\r?\n|\#[^\n]*)+)
@@ -26,13 +27,8 @@ _TOKEN = re.compile(
 )
 _REGEX = re.compile(r"/((?:\\[^\n]|\[\^?\]?(?:\[:\w+:\]|[^\]\n])*\]|[^/\\\n\[])*|(?:\\[^\n]|[^/\\\n])*)/")
 _OPERAND_ENDS = frozenset(("string", "regex", "number", "name"))
-_KEYWORD_NAMES = """if else while for do switch case default func function return in delete exit next nextfile break continue
-print printf getline BEGIN END BEGINFILE ENDFILE"""
-_FUNCTION_NAMES = """length substr index split sub gsub gensub match sprintf tolower toupper sin cos atan2 exp log sqrt int rand srand
-close fflush and or xor lshift rshift compl strtonum systime strftime mktime asort asorti patsplit isarray typeof mkbool
-bindtextdomain dcgettext dcngettext system"""
-_KEYWORDS = frozenset(_KEYWORD_NAMES.split())
-_FUNCTIONS = _KEYWORDS | frozenset(_FUNCTION_NAMES.split())
+_KEYWORDS = names("awk.keywords")
+_FUNCTIONS = names("awk.functions")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _EXPRESSION_ENDS = frozenset(
     (";", "{", "}", "\n", ",", "&&", "||", "!", "?", ":", "print", "printf", "return", "in", "=")

@@ -7,53 +7,26 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.invocation import Invocation, Output
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_READS = re.compile(
-    r"^(?:describe|list|get|ls|show|head|search|query|scan|lookup|view|check|test|validate|estimate|info|about|"
-    r"preview|wait|help|print|detect|filter|batch-get|select|generate|version|browse|tail|read|stats|metrics|"
-    r"simulate|decode|count|history|status|whoami|diff|presign|export-table|dump|logs|ps|top)(?:$|-)"
-    r"|-(?:list|show|describe|view)$"
+_READS = pattern("cloud.reads", form=r"^(?:{})(?:$|-)|-(?:list|show|describe|view)$")
+_DESTROYS = pattern(
+    "cloud.destroys",
+    form=r"^(?:{})(?:$|-)|^(?:stop-logging|schedule-key-deletion|force-\w+)|-(?:delete|destroy|remove|purge|rm|reset|revoke)$",
 )
-_DESTROYS = re.compile(
-    r"^(?:delete|destroy|terminate|remove|purge|rb|rm|deregister|disable|revoke|reset|release|detach|cancel|abort|drop|wipe|clear|"
-    r"unsubscribe|batch-delete|forget|deprovision|reject|empty|kill|expire|decommission|discard|withdraw|del|unset|undeploy|unpublish|"
-    r"poweroff|power-off|shutdown|rebuild|failover|flush|truncate|prune|unassign|unbind|invalidate|uninstall|records-delete|deletebypath)(?:$|-)"
-    r"|^(?:stop-logging|schedule-key-deletion|force-\w+)|-(?:delete|destroy|remove|purge|rm|reset|revoke)$"
-)
-_CHANGES = re.compile(
-    r"^(?:create|add|update|set|put|start|stop|restart|reboot|resize|scale|deploy|apply|import|export|attach|enable|run|submit|invoke|call|"
-    r"rename|upload|download|cp|copy|mv|move|sync|rsync|mb|mk|make|new|init|edit|modify|patch|replace|grant|assign|bind|link|clone|restore|"
-    r"rollback|promote|publish|push|pull|send|subscribe|register|associate|activate|execute|connect|login|logout|configure|tag|label|migrate|"
-    r"upgrade|install|suspend|resume|pause|open|undelete|rotate|renew|approve|accept|order|launch|boot|change|provision|allocate|mkdir)(?:$|-)"
-)
-_SECRETS = re.compile(
-    r"get-secret-value|get-parameters?(?:-by-path)?$|decrypt|get-session-token|get-login-password|print-access-token|print-identity-token|"
-    r"get-access-token|get-credentials|create-access-key|get-authorization-token|list-keys|show-connection-string|export-credentials|get-password-data|"
-    r"access$|show-secret|list-credentials|get-federation-token|get-role-credentials|get-temporary|kubeconfig|generate-sas|"
-    r"password-show|create-token|generate-token|get-pull-secret|^print-settings|get-connection-string|show-credentials"
-)
-_SECRET_CHANGES = re.compile(
-    r"^(?:put-secret-value|update-secret|rotate-secret|put-key-policy|put-resource-policy|restore-secret)"
-)
-_POLICY = re.compile(
-    r"^(?:put-bucket-policy|put-bucket-acl|put-public-access-block|delete-public-access-block|"
-    r"attach-(?:user|role|group)-policy|put-(?:user|role|group)-policy|add-iam-policy-binding|"
-    r"set-iam-policy|create-login-profile|add-user-to-group|authorize-security-group)"
-)
+_CHANGES = pattern("cloud.changes", form=r"^(?:{})(?:$|-)")
+_SECRETS = pattern("cloud.secrets")
+_SECRET_CHANGES = pattern("cloud.secret_changes")
+_POLICY = pattern("cloud.policy")
 
-_ALONE = frozenset(("help", "version", "topic", "find", "interactive-help", "completion", "feedback", "cheat-sheet"))
-_KEYS = re.compile(
-    r"^(?:access-)?keys? (?:list|show|list-keys|renew)$|^credentials? (?:list|show|reset)$|"
-    r"^connection-string list$|^token (?:issue|create)$|^(?:secret|key|certificate) (?:show|download|backup)$"
-)
-_NOUNS = re.compile(
-    r"^(?:logs|metrics|stats|info|about|history|version|test|query|filter|search|scan|check|top|ps|dump)$"
-)
+_ALONE = names("cloud.alone")
+_KEYS = pattern("cloud.keys")
+_NOUNS = pattern("cloud.nouns", form=r"^(?:{})$")
 _SHELLS = re.compile(r"^(?:compute ssh|ssh vm|server ssh|vm run-command invoke)\b")
 
 
@@ -177,9 +150,7 @@ def _bigquery(walker: Walker, invocation: Invocation, args: Args, verb: str) -> 
         judge_sql(walker, invocation, word.text, word.taint)
 
 
-_ANSIBLE_ASKS = frozenset(
-    ("ping", "setup", "debug", "gather_facts", "stat", "find", "win_ping", "package_facts", "service_facts", "getent")
-)
+_ANSIBLE_ASKS = names("ansible.asks")
 _ANSIBLE_RUNS = frozenset(("command", "shell", "raw"))
 
 
@@ -199,11 +170,7 @@ def ansible(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None, ""
 
 
-_SALT_ASKS = re.compile(
-    r"^(?:test\.(?!arg)\w+|grains\.(?:items|item|get|ls)|pillar\.(?:items|item|get|ls)|sys\.\w+|status\.\w+|disk\.(?:usage|inodeusage|percent)|"
-    r"network\.(?:ping|ip_addrs\w*|interfaces|netstat|arp|dig)|pkg\.(?:list_\w+|version|latest_version|available_version)|"
-    r"service\.(?:status|get_all|available)|state\.show_\w+|manage\.(?:up|down|status|versions)|jobs\.(?:list_\w+|lookup_jid|active))$"
-)
+_SALT_ASKS = pattern("salt.asks")
 
 
 def salt(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -9,6 +9,7 @@ from agent.risk.inline.texts import joined
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, unseen
+from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern
@@ -16,44 +17,18 @@ from agent.text.lazy_pattern import LazyPattern
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_SQL_DESTROY = re.compile(
-    r"\b(?:DROP\s+(?:TABLE|DATABASE|SCHEMA|USER|ROLE|INDEX|VIEW|COLLECTION|KEYSPACE|EXTENSION|OWNED|COLUMN|PARTITION|TABLESPACE|TRIGGER|FUNCTION|SEQUENCE|TYPE|POLICY|PUBLICATION|SUBSCRIPTION|"
-    r"MEASUREMENT|SERIES|RETENTION\s+POLICY|SHARD|MATERIALIZED|CONSTRAINT|GRAPH|WAREHOUSE|STAGE|STREAM|TASK|DICTIONARY|NODE|CATALOG|SERVER)"
-    r"|TRUNCATE\b|ALTER\s+TABLE\s+.*\bDROP\b|VACUUM\s+FULL|RESET\s+MASTER|PURGE\s+BINARY|DETACH\s+DELETE)", re.I | re.S
-)  # fmt: skip
-_SQL_EXPLAINED = re.compile(r"(?:(?<=;)|\A)\s*EXPLAIN\b[^;\\]*", re.I)  # the plan of a statement, which is not run
-_SQL_DELETE = re.compile(r"\b(?:DELETE\s+FROM|UPDATE\s+\S+\s+SET)\b(?P<rest>[^;]*)", re.I | re.S)
-_SQL_CHANGE = re.compile(
-    r"\b(?:INSERT|UPDATE|DELETE|CREATE|ALTER|GRANT|REVOKE|MERGE|REPLACE\s+INTO|COPY|LOAD|CALL|EXEC|REINDEX|VACUUM|ATTACH|DETACH|IMPORT)\b",
-    re.I,
-)
-_SQL_SHELL = re.compile(
-    r"\\!\s*([^\n]+)|(?:^|[\n;])\s*\.(?:she?l?l?|sys?t?e?m?)\s+([^\n]+)|(?:^|[\n;])\s*(?:system|host|!!)\s+([^\n]+)"
-    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\"\|\s*((?:\\.|[^\"\\\n])+)\"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?'\|\s*([^'\n]+)'"
-    r"|(?:^|[\n;])\s*[.\\][A-Za-z]\w*[^\n|\"']*?\|\s*([^\s|'\"][^\n|]*)|[^\n|;]\\(?:o|out|gx?|w|write)\s*\|\s*([^\n]+)"
-    r"|(?:^|[\n;])\s*\\[A-Za-z]\w*[^\n`]*`([^`\n]*)`|(?:^|[\n;])\s*(?:pager|\\P)\s+([^\n;]+)", re.I
-)  # fmt: skip
-_SQL_PROGRAM = re.compile(
-    r"\bCOPY\b.*\b(?:FROM|TO)\s+PROGRAM\s+'([^']*)'|into\s+(?:outfile|dumpfile)|xp_cmdshell|load_extension|sys_exec",
-    re.I | re.S,
-)
-_SQL_EDIT = re.compile(r"\bedit\s*\((?:[^()']|'[^']*'){0,300},\s*'([^']+)'\s*\)", re.I)
-_SQL_WRITES = re.compile(r"\b(?:writefile\s*\(|lo_export\s*\([^,')]*,|COPY\b[^;\n]*\bTO)\s*'([^']+)'", re.I)
-_SQL_FILE = re.compile(
-    r"(?:^|[\n;])\s*(?:source|\\ir?|\\include(?:_relative)?|\\\.|\.read|\.restore|\.import|:r|@@?)\s+([^\s|]+)", re.I
-)
-_SQL_OUTPUT = re.compile(
-    r"(?:(?:^|[\n;])\s*(?:\.(?:out(?:put)?|once|backup|save|clone|log|trace|open)(?:\s+-\w+)*|tee|\\T|spool|:out)|\\(?:o|out|gx?|w|write|s))"
-    r"[ \t]+(?!-|off\b|on\b|stdout\b|stderr\b)([^\s;|]+)",
-    re.I,
-)
-_MONGO_DESTROY = re.compile(
-    r"\.(?:drop|dropDatabase|dropIndexes|dropUser|shutdownServer)\s*\(|\.(?:deleteMany|remove)\s*\(\s*(?:\{\s*\})?\s*[,)]|"
-    r"dropDatabase|dropAllUsers|rs\.(?:remove|stepDown|reconfig)\s*\("
-)
-_MONGO_CHANGE = re.compile(
-    r"\.(?:remove|findOneAnd\w+|bulkWrite|insert\w*|update\w*|delete\w*|replace\w*|create\w*|save|rename\w*)\s*\("
-)
+_SQL_DESTROY = pattern("sql.destroy", re.I | re.S)
+_SQL_EXPLAINED = pattern("sql.explained", re.I)
+_SQL_DELETE = pattern("sql.delete", re.I | re.S)
+_SQL_CHANGE = pattern("sql.change", re.I)
+_SQL_SHELL = pattern("sql.shell", re.I)
+_SQL_PROGRAM = pattern("sql.program", re.I | re.S)
+_SQL_EDIT = pattern("sql.edit", re.I)
+_SQL_WRITES = pattern("sql.writes", re.I)
+_SQL_FILE = pattern("sql.file", re.I)
+_SQL_OUTPUT = pattern("sql.output", re.I)
+_MONGO_DESTROY = pattern("mongo.destroy")
+_MONGO_CHANGE = pattern("mongo.change")
 
 
 _KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dump holds, packed or not
@@ -182,7 +157,7 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     return None, ""
 
 
-_LUA_CALL = re.compile(r"\b(?:redis|server)\.p?call\s*\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"])?")
+_LUA_CALL = pattern("redis.call")
 
 _LUA_COMPUTED = LazyPattern(
     r"\b(?:redis|server)\.p?call\s*\(\s*(?!['\"]\w+['\"]\s*[,)])|\b(?:redis|server)\s*\[|\b(?:redis|server)\.p?call\b(?!\s*\()"

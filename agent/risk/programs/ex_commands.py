@@ -10,6 +10,8 @@ import re
 
 from msgspec import Struct
 
+from agent.risk.tables.names import names
+
 _LANGUAGES = {"py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python", "pythonx": "python",
               "lua": "lua", "perl": "perl", "ruby": "ruby", "rub": "ruby", "tcl": "tclsh", "mz": "racket"}  # fmt: skip
 _CALLS = re.compile(
@@ -25,24 +27,13 @@ _DEEDS = {
     "filecopy": "cp",
 }
 _DONE = re.compile(rf"\b({'|'.join(_DEEDS)})\s*\(((?:[^()]|\([^()]*\))*)\)")
-# As vim's manual writes them: what is in brackets may be left out.
-_PLAIN = """q[uit] qa[ll] quita[ll] cq[uit] p[rint] P[rint] nu[mber] l[ist] d[elete] j[oin] m[ove] t co[py] y[ank] pu[t] u[ndo]
-red[o] ma[rk] k noh[lsearch] sy[ntax] colo[rscheme] hi[ghlight] n[ext] prev[ious] fir[st] la[st] b[uffer] bn[ext] bp[revious] ls
-files ju[mps] marks reg[isters] ve[rsion] h[elp] filet[ype] ret[ab] sor[t] fo[ld] foldo[pen] foldc[lose] le[ft] ri[ght] ce[nter]
-star[tinsert] stopi[nsert] res[ize] on[ly] clo[se] difft[his] diffo[ff] diffu[pdate] tabn[ext] tabp[revious] tabo[nly] winc[md] H z"""
-_OPENS = "e[dit] ex vi[sual] vie[w] f[ile] sp[lit] vs[plit] new vne[w] tabe[dit] tabnew E r[ead] bad[d] arga[dd] ar[gs] fin[d]"
-_WRITES = "w[rite] wq x[it] exi[t] wa[ll] wqa[ll] xa[ll] up[date] wn[ext] sav[eas] W"
-_SHELLS = "sh[ell] ter[minal]"
-_LOADS = "so[urce] ru[ntime] luaf[ile] pyf[ile] py3f[ile] pyxf[ile] rubyf[ile] tclf[ile] mzf[ile] lo[adview] pa[ckadd]"
-_MODIFIERS = """sil[ent] keepa[lt] kee[pmarks] keepj[umps] keepp[atterns] noa[utocmd] nos[wapfile] vert[ical] bo[tright] to[pleft]
-tab conf[irm] lockm[arks]"""
-_SETTINGS = """nu number rnu relativenumber wrap list ic ignorecase scs smartcase hls hlsearch is incsearch paste ro readonly ma
-modifiable syn syntax ft filetype ff fileformat fenc fileencoding enc encoding bin binary eol endofline fixeol bomb tw textwidth ts
-tabstop sw shiftwidth sts softtabstop et expandtab ai autoindent si smartindent cc colorcolumn cul cursorline cuc cursorcolumn so
-scrolloff ls laststatus ru ruler sc showcmd smd showmode bg background mouse cp compatible tgc termguicolors spell scb scrollbind fdm
-foldmethod fdl foldlevel fen foldenable swf swapfile vb visualbell magic gd gdefault ws wrapscan more lz lazyredraw lbr linebreak"""
-_FUNCTIONS = """line col getline len strlen cursor search match matchstr toupper tolower printf string split join range abs min max
-empty exists has strftime localtime fnamemodify expand bufname setline append substitute repeat trim nr2char char2nr get type"""
+_PLAIN = names("ex.plain")
+_OPENS = names("ex.opens")
+_WRITES = names("ex.writes")
+_LOADS = names("ex.loads")
+_MODIFIERS = names("ex.modifiers")
+_SETTINGS = names("ex.settings")
+_FUNCTIONS = names("ex.functions")
 _SETTING = re.compile(r"(?:no|inv)?([a-z]+)[!?&]?(?:[-+^]?[=:](?:\\.|\S)*)?")
 _CALLED = re.compile(r"([\w.#:&@>-]*[\w\])])\s*\(")
 _RANGE = re.compile(r"(?:[%*\s:]|\d+|[.$,;+-]|'[\w<>\[\]]|\\[/?&]|[/?](?:\\.|[^\\/?\n])*(?:[/?]|$))*")
@@ -63,13 +54,10 @@ class ExScript(Struct):
     opened: str = ""
 
 
-def _is(name: str, group: str) -> bool:
+def _is(name: str, *commands: str) -> bool:
     """Whether `name` is one of the commands, or may stand for it."""
-    for entry in group.split():
-        short, _, rest = entry.partition("[")
-        if name.startswith(short) and (short + rest.rstrip("]")).startswith(name):
-            return True
-    return False
+    parts = (entry.partition("[") for entry in commands)
+    return any(name.startswith(short) and (short + rest.rstrip("]")).startswith(name) for short, _, rest in parts)
 
 
 def read_script(text: str) -> ExScript:
@@ -115,7 +103,7 @@ def _command(name: str, text: str, found: ExScript, depth: int) -> str:
     if name in _LANGUAGES:
         found.code.append((_LANGUAGES[name], argument))
         return ""
-    if _is(name, _MODIFIERS):
+    if _is(name, *_MODIFIERS):
         return argument
     if _is(name, "exe[cute]") and (quoted := re.fullmatch(r"(['\"])((?:(?!\1).)*)\1", argument)):
         read_ex(quoted[2], found, depth + 1)
@@ -123,7 +111,7 @@ def _command(name: str, text: str, found: ExScript, depth: int) -> str:
     if _is(name, "norm[al]"):
         found.unread = argument[:40] if _NORMAL_RUNS.search(argument) else ""
         return ""
-    if _is(name, "g[lobal]") or _is(name, "v[global]"):
+    if _is(name, "g[lobal]", "v[global]"):
         inside = re.match(r"([^\w\s|\"])(?:\\.|(?!\1).)*(?:\1|$)", behind, re.S)
         if inside is None:
             found.unread = text[:40]
@@ -136,31 +124,31 @@ def _command(name: str, text: str, found: ExScript, depth: int) -> str:
 
 def _simple(name: str, behind: str, found: ExScript) -> str:
     """A command whose argument ends at `|`."""
-    if (_is(name, "r[ead]") or _is(name, "w[rite]") or name in ("e", "E")) and re.match(r"\s*!", behind):
+    if (_is(name, "r[ead]", "w[rite]") or name in ("e", "E")) and re.match(r"\s*!", behind):
         found.commands.append(behind.strip()[1:].strip())
         return ""
     argument, _, rest = behind.partition("|")
     argument = argument.strip()
-    if "`" in argument and not _is(name, _PLAIN):
+    if "`" in argument and not _is(name, *_PLAIN):
         found.unread = argument[:40]
-    elif _is(name, _WRITES):
+    elif _is(name, *_WRITES):
         file = argument.removeprefix(">>").strip()
         found.writes.append(file or found.opened)
-    elif _is(name, _SHELLS):
+    elif _is(name, "sh[ell]", "ter[minal]"):
         found.shell = True
         if argument:
             found.commands.append(argument)
-    elif _is(name, _LOADS):
+    elif _is(name, *_LOADS):
         found.files.append(argument)
-    elif _is(name, _OPENS):
+    elif _is(name, *_OPENS):
         if not _is(name, "r[ead]") and argument and argument[0] not in "#%+":
             found.opened = argument
-    elif _is(name, "se[t]") or _is(name, "setl[ocal]"):
-        if not all((one := _SETTING.fullmatch(word)) and one[1] in _SETTINGS.split() for word in argument.split()):
+    elif _is(name, "se[t]", "setl[ocal]"):
+        if not all((one := _SETTING.fullmatch(word)) and one[1] in _SETTINGS for word in argument.split()):
             found.unread = f"set {argument[:40]}"
     elif name in ("ec", "echo", "echom", "echomsg", "let", "call", "cal", "eval", "if", "else", "endif", "en"):
         _expression(argument, found)
-    elif not _is(name, _PLAIN):
+    elif not _is(name, *_PLAIN):
         found.unread = f"{name} {argument}"[:40]
     return rest
 
@@ -183,9 +171,7 @@ def _expression(text: str, found: ExScript) -> None:
         found.deeds.append(_as_command(done[1], [part.strip() for part in done[2].split(",")]))
     bare = re.sub(r"'(?:[^']|'')*'|\"(?:\\.|[^\"\\])*\"", "''", text)
     unknown = [
-        name
-        for name in _CALLED.findall(bare)
-        if name not in _FUNCTIONS.split() and (name not in _DEEDS or not found.deeds)
+        name for name in _CALLED.findall(bare) if name not in _FUNCTIONS and (name not in _DEEDS or not found.deeds)
     ]
     if unknown:
         found.unread = f"{unknown[0]}()"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.risk.programs.find_expressions import Expression, Reach
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint, one_word
+from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import is_secret
 from agent.risk.tables.store import Program
@@ -141,25 +142,9 @@ def _fd_apart(word: Word) -> list[Word]:
     return [word.part(option), *([word.part(value)] if value else [])]
 
 
-_FD_VALUES = frozenset(
-    (
-        "-d",
-        "--max-depth",
-        "--min-depth",
-        "--exact-depth",
-        "-t",
-        "--type",
-        "-c",
-        "--color",
-        "-j",
-        "--threads",
-        "--max-results",
-    )
-)
-_FD_NARROWS = frozenset(
-    ("-e", "--extension", "-E", "--exclude", "-S", "--size", "--changed-within", "--changed-before", "-o", "--owner")
-)
-_FD_ROOTS = frozenset(("--search-path", "--base-directory", "-C"))
+_FD_VALUES = names("fd.values")
+_FD_NARROWS = names("fd.narrows")
+_FD_ROOTS = names("fd.roots")
 _FD_ALL = frozenset((".", "", "*", ".*", "^", "$"))
 
 

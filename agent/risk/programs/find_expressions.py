@@ -14,6 +14,7 @@ from types import EllipsisType
 from typing import NamedTuple
 
 from agent.risk.reader.words import UNKNOWN
+from agent.risk.tables.names import names
 
 STORES = (".git", ".hg", ".svn", ".jj")
 _INSIDE = {
@@ -35,34 +36,11 @@ _MAX_DEPTH = 40
 _MAX_WORDS = 200
 EXECUTES = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _GLOBAL = frozenset(("-maxdepth", "-mindepth"))
-_ALWAYS = frozenset((
-    "-true", "-follow", "-mount", "-xdev", "-x", "-noleaf", "-daystart", "-warn", "-nowarn", "-ignore_readdir_race",
-    "-readable", "-writable", "-depth", "-d", "-print", "-print0", "-ls", "-delete", "-prune", "-quit", "-a", "-and",
-))  # fmt: skip
-WITHOUT_VALUE = frozenset(
-    (
-        *_ALWAYS,
-        "-empty",
-        "-executable",
-        "-nouser",
-        "-nogroup",
-        "-false",
-        "-o",
-        "-or",
-        "-not",
-        "-L",
-        "-H",
-        "-P",
-        "-E",
-        "-X",
-    )
-)
-_VALUED = frozenset((
-    "-mtime", "-atime", "-ctime", "-mmin", "-amin", "-cmin", "-size", "-newer", "-anewer", "-cnewer", "-user", "-group", "-uid", "-gid",
-    "-perm", "-links", "-used", "-fstype", "-context", "-Bmin", "-Btime", "-flags",
-))  # fmt: skip
+_ALWAYS = names("find.always")
+WITHOUT_VALUE = _ALWAYS | names("find.without_value")
+_VALUED = names("find.valued")
 _ONE = frozenset(("-inum", "-samefile", "-lname", "-ilname"))  # true of links, or of one file
-_TOLD = frozenset(("-fprint", "-fprint0", "-fls", "-regextype", "-files0-from", *_GLOBAL))
+_TOLD = names("find.told")
 _LITERAL_END = re.compile(r"\\?(\.\w+)\$?\Z")
 
 

@@ -9,6 +9,7 @@ from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, runs_only
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
@@ -16,31 +17,9 @@ from agent.risk.tables.store import Program
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-RUNS_A_PROGRAM = re.compile(
-    r"(?:alias|filter|uploadpack|receivepack|pager|hook)\.|protocol\.ext|includeif\.|include\.path|init\.templatedir|(?:credential\..*)?helper$"
-    r"|credential\.(?:.*\.)?helper|(?:core|sequence)\.(?:pager|editor|sshcommand|fsmonitor|hookspath|gitproxy|askpass|alternaterefscommand)"
-    r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|(?:diff|merge)tool\..*\.(?:cmd|path)|interactive\.difffilter"
-    r"|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|remote\..*\.(?:uploadpack|receivepack|vcs)|(?:man|browser)\..*\.(?:cmd|path)"
-    r"|submodule\..*\.update|trailer\..*\.(?:command|cmd)|sendemail\..*cmd|tar\..*\.command|imap\.tunnel|instaweb\.httpd"
-)
-_PRINTS = frozenset(("log", "shortlog", "diff", "show", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files", "format-patch",
-                     "range-diff", "stash", "archive"))  # fmt: skip
-_COMMAND_NAMES = (
-    "add am annotate apply archimport archive backfill bisect blame branch bugreport bundle cat-file check-attr check-ignore "
-    "check-mailmap check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph "
-    "commit-tree config count-objects credential credential-cache credential-store cvsexportcommit cvsimport cvsserver daemon "
-    "describe diagnose diff diff-files diff-index diff-pairs diff-tree difftool fast-export fast-import fetch fetch-pack "
-    "filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc get-tar-commit-id grep gui hash-object help hook "
-    "http-backend http-fetch http-push imap-send index-pack init init-db instaweb interpret-trailers last-modified log ls-files "
-    "ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-one-file merge-tree mergetool "
-    "mktag mktree multi-pack-index mv name-rev notes p4 pack-objects pack-redundant pack-refs patch-id prune prune-packed pull "
-    "push quiltimport range-diff read-tree rebase receive-pack reflog refs remote repack replace replay repo request-pull rerere "
-    "reset restore rev-list rev-parse revert rm scalar send-email send-pack shell shortlog show show-branch show-index show-ref "
-    "sparse-checkout stage stash status stripspace submodule subtree survey svn switch symbolic-ref tag unpack-file unpack-objects "
-    "update-index update-ref update-server-info upload-archive upload-pack var verify-commit verify-pack verify-tag version "
-    "web--browse whatchanged worktree write-tree lfs gitk"
-)
-_COMMANDS = frozenset(_COMMAND_NAMES.split())
+RUNS_A_PROGRAM = pattern("git.runs")
+_PRINTS = names("git.prints")
+_COMMANDS = names("git.commands")
 _REFSPEC = re.compile(r"(\+?)[^:+]*:(.+)", re.S)
 _FETCHES = re.compile(r"remote\..*\.fetch=", re.I | re.S)
 _SAFE_PAGERS = ("cat", "less", "more", "delta", "", "false", "true", "store", "cache", "osxkeychain", "manager")

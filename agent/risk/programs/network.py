@@ -10,6 +10,7 @@ from agent.risk.invocations.leaks import confides, is_kept, metadata
 from agent.risk.programs.server_requests import judge_requests, method_effect, quoted_effect
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word, join_taint
+from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
 from agent.risk.tables.scopes import absolute
 from agent.risk.tables.store import Program
@@ -30,12 +31,9 @@ _READS_BY_POST = re.compile(r"/_search|/_count|/graphql|/query|/token|/introspec
 
 
 _KEPT = ("secrets", "account-secret", "history")
-_CURL_DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json", "--data-ascii", "--form-string",
-              "--expand-data", "--expand-data-binary", "--expand-data-urlencode", "--expand-form", "--expand-json")  # fmt: skip
-_CURL_TOLD = ("-H", "--header", "--proxy-header", "-b", "--cookie", "-A", "--etag-compare", "--expand-header", "--expand-url",
-              "--url-query", "--expand-url-query")  # fmt: skip
-_CURL_WRITES = ("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
-                "--hsts", "--alt-svc")  # fmt: skip
+_CURL_DATA = names("curl.data")
+_CURL_TOLD = names("curl.told")
+_CURL_WRITES = names("curl.writes")
 
 
 def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -162,10 +160,8 @@ def wget(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None, "net"
 
 
-_WGETRC_WRITES = frozenset(
-    ("outputdocument", "logfile", "savecookies", "rejectedlog", "warcfile", "warccdxfile", "hstsfile")
-)
-_WGETRC_SENDS = frozenset(("postfile", "bodyfile", "postdata", "bodydata"))
+_WGETRC_WRITES = names("wget.writes")
+_WGETRC_SENDS = names("wget.sends")
 
 
 def _wgetrc(walker: Walker, invocation: Invocation, word: Word) -> None:

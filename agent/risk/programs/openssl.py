@@ -7,28 +7,18 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import Word
+from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_KEYS = frozenset(("rsa", "pkey", "ec", "dsa", "pkcs8", "pkcs12", "storeutl"))
-_DATA = frozenset((*_KEYS, "base64", "enc", "asn1parse", "cms", "smime", "pkcs7", "rsautl", "pkeyutl", "zlib", "spkac"))
-_PUBLIC = (
-    "-pubin",
-    "-pubout",
-    "-RSAPublicKey_in",
-    "-RSAPublicKey_out",
-    "-nokeys",
-    "-certs",
-    "-crls",
-    "-export",
-    "-text_pub",
-)
+_KEYS = names("openssl.keys")
+_DATA = names("openssl.data")
+_PUBLIC = names("openssl.public")
 _ENDS = frozenset(("", "Q"))  # what is typed at the other end, only to leave it
-_WRITTEN = ("-out", "-o", "-keyout", "-signer", "-sigfile", "-CAserial", "-crl_out", "-rspout", "-respout", "-reqout", "-psk_out",
-            "-early_data_out", "-macsaltout", "-certsout", "-cacertsout", "-extracertsout", "-crlout", "-tokenout")  # fmt: skip
+_WRITTEN = names("openssl.written")
 
 
 def openssl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -82,13 +72,7 @@ def _writes_unasked(walker: Walker, invocation: Invocation, args: Args, verb: st
         )
 
 
-_GPG_TELLS = frozenset(
-    ("-k", "-K", "--list-keys", "--list-public-keys", "--list-secret-keys", "--list-sigs", "--list-signatures", "--check-sigs",
-     "--check-signatures", "--list-packets", "--list-config", "--list-options", "--list-trustdb", "--list-gcrypt-config", "--fingerprint",
-     "--verify", "--verify-files", "--export", "--export-ssh-key", "--export-ownertrust", "--card-status", "--print-md", "--print-mds",
-     "--gen-random", "--locate-keys", "--show-keys", "--search-keys", "--check-trustdb", "--version", "--help", "-h",
-     "--dump-options", "--gpgconf-list")
-)  # fmt: skip
+_GPG_TELLS = names("gpg.tells")
 
 
 def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:

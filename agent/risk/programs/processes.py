@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, runs_only
+from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
@@ -43,10 +44,7 @@ def kill(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     return None, ""
 
 
-_GUARDS = re.compile(
-    r"auditd|falcon|crowdstrike|wazuh|ossec|osqueryd|clamd|clamav|freshclam|sysmon|rsyslogd|syslog-ng|journald|fail2ban|suricata|snort|"
-    r"sentinel(?:one|d|agent)|carbonblack|cbagent|mdatp|wdavdaemon|tanium|elastic-agent|auditbeat|filebeat|falco\b|aide\b|apparmor|ufw|firewalld"
-)
+_GUARDS = pattern("processes.guards")
 
 
 _NAMES = (

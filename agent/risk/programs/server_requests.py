@@ -9,28 +9,19 @@ from urllib.parse import unquote
 from agent.protocol.decisions import Level
 from agent.risk.reader.invocation import Invocation, Output
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_ASKS = frozenset(
-    ("", "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY", "LIST", "NLST", "MLSD", "FETCH", "EXAMINE",
-     "CAPABILITY", "NOOP", "STAT", "UIDL", "TOP", "HELP", "DESCRIBE", "VRFY")
-)  # fmt: skip
-_DELETES = frozenset(("DELETE", "DELE", "RMD", "XRMD", "EXPUNGE", "RM", "RMDIR"))
-_QUOTED_ASKS = frozenset(
-    ("PWD", "CWD", "CDUP", "TYPE", "STAT", "SYST", "FEAT", "NOOP", "HELP", "LIST", "NLST", "MLSD", "MLST", "MDTM", "SIZE", "OPTS",
-     "EPSV", "PASV", "PBSZ", "PROT", "REST", "MODE", "STRU", "XPWD", "STATVFS")
-)  # fmt: skip
+_ASKS = names("requests.asks") | {""}
+_DELETES = names("requests.deletes")
+_QUOTED_ASKS = names("requests.quoted_asks")
 _COMMANDS = re.compile(r"(gopher|gophers|dict|telnet|redis|memcached|tcp)://[^/]*/?(.*)", re.I | re.S)
 _DEFINES = re.compile(r"(?:d|define|m|match|find|lookup|show)(?::.*)?|", re.I | re.S)
-_WIRE_DESTROYS = re.compile(
-    r"\b(?:flush_?all|flushdb|shutdown|slaveof|replicaof|config[\s:]+set|script[\s:]+flush|debug[\s:]+segfault|drop\s+\w+|truncate\s+\w+"
-    r"|delete\s+from|purge|unlink|del)\b|(?:^|[\r\n_])delete[\s:/]",
-    re.I,
-)
+_WIRE_DESTROYS = pattern("requests.wire_destroys", re.I)
 _ITEM = re.compile(r"(?:[^=:@\\]|\\.)+(?::=@?|=@|=(?!=)|@)", re.S)
 _METHOD = re.compile(r"[A-Za-z]+")
 _HTTPIE = frozenset(("http", "https", "httpie", "xh", "xhs", "curlie"))

@@ -40,6 +40,13 @@ def pattern(key: str, flags: int = 0, form: str = "{}") -> re.Pattern[str]:
     return re.compile(form.replace("{}", text), flags)
 
 
+def patterns(key: str, flags: int = 0) -> dict[str, re.Pattern[str]]:
+    """The patterns of a table by name, in its order."""
+    row = _row(key)
+    assert isinstance(row, dict), key
+    return {name: re.compile(text, flags) for name, text in row.items()}
+
+
 def _words(key: str) -> str:
     row = _row(key)
     assert isinstance(row, str), key
@@ -68,8 +75,7 @@ def build_names() -> bytes:
     sections: dict[str, bytes] = {}
     for name, rows in load_names().items():
         for key, row in rows.items():
-            for words in row.values() if isinstance(row, dict) else (row,) if isinstance(row, str) else ():
-                given = words.split()
+            for given in [words.split() for words in ([row] if isinstance(row, str) else row)]:
                 if twice := {word for word in given if given.count(word) > 1}:
                     raise ValueError(f"{name}.{key}: {', '.join(sorted(twice))} is named twice")
         sections[name] = encoder.encode({key: row for key, row in rows.items() if key != "examples"})
