@@ -70,7 +70,7 @@ def _width(text: str) -> int:
     return get_cwidth(text)
 
 
-_PREFIX, _INDENT = 20, 4  # columns before the first row of the editor, and before every other one
+_PREFIX, _HANGING = 20, 4  # columns before the first row of the editor, and before every other one
 
 
 def shown(text: str) -> str:
@@ -113,7 +113,7 @@ def rows_of(text: str, columns: int) -> int:
         # A control character takes two columns (^X), and nothing takes fewer than one.
         plain = line.isascii() and line.isprintable()
         width = len(line) if plain else sum(max(get_cwidth(char), 1) for char in shown(line)) + len(line)
-        rows += 1 + (width + _PREFIX) // max(columns - _INDENT, 1)
+        rows += 1 + (width + _PREFIX) // max(columns - _HANGING, 1)
     return rows
 
 
