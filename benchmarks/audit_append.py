@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.protocol.events import CommandOutput, SessionStarted
-from agent.recording.clock import SystemClock
 from agent.recording.disk import Disk
+from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session
 from agent.redaction.redactor import SecretRedactor
 from benchmarks.figures import Figure

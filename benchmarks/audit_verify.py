@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agent.protocol.events import CommandOutput, SessionStarted
 from agent.recording.chained_lines import Link, line_hash
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.integrity.heads import HeadWriter
 from agent.recording.integrity.verify import verify_folder
 from agent.recording.jsonl import open_session

@@ -93,7 +93,7 @@ class ProcessLogs:
             origin=origin,
         )
         if not self._settings.persist:
-            from agent.recording.null import NullRecorder
+            from agent.recording.envelope import NullRecorder
 
             return NullRecorder(
                 clock=self._clock, redactor=self._redactor, session_id=session_id, started=started

@@ -32,7 +32,7 @@ class Process:
     def __init__(self, loaded: Loaded) -> None:
         from agent.app.planners import PlannerChoice
         from agent.planner.facts.facts import SystemFacts
-        from agent.recording.clock import SystemClock
+        from agent.recording.envelope import SystemClock
 
         self._loaded = loaded
         self._settings = loaded.settings

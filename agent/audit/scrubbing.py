@@ -14,9 +14,8 @@ from msgspec import Struct, structs
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import LogContinued, LogRepaired, LogRotated, LogScrubbed, Record, SessionPruned
-from agent.recording.bounds import MAX_LINE
+from agent.recording.bounds import CLOSED_FIELDS, MAX_LINE, map_text
 from agent.recording.chained_lines import raw_lines, raw_pieces
-from agent.recording.event_text import CLOSED_FIELDS, map_text
 from agent.recording.integrity.heads import belongs_elsewhere
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session

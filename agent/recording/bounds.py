@@ -1,12 +1,73 @@
-"""Limits on the size of a record."""
+"""Walk over every piece of free text in an event, and bound the size of a record."""
 
 from __future__ import annotations
 
-from msgspec import structs
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
 
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Event, Record, encode
-from agent.recording.event_text import TextChange, map_text
+
+TextChange = Callable[[str, str], str]
+"""`(name, text) -> text`: `name` is the field or mapping key that the text stands under."""
+
+T = TypeVar("T")
+
+# Fields that hold words of ours from a closed list, never text of a person, a model or a program.
+CLOSED_FIELDS = frozenset(
+    {
+        "action", "by", "command_id", "decision", "frontend", "kind", "level", "origin", "outcome", "parse", "program",
+        "request_id", "reply", "risk", "rule", "scope", "session_id", "stage", "status", "stream", "approve",
+    }
+)  # fmt: skip
+
+
+def map_text(value: T, change: TextChange) -> T:
+    """`value` with `change` applied to all its text; the same object where nothing changed."""
+    return _map(value, change, "")  # type: ignore[no-any-return]
+
+
+def _map(value: Any, change: TextChange, name: str) -> Any:
+    if type(value) is str:
+        return change(name, value)
+    if isinstance(value, Struct):
+        return _map_struct(value, change)
+    if isinstance(value, dict):
+        return _map_dict(value, change)
+    if isinstance(value, (list, tuple)):
+        items = [_map(item, change, name) for item in value]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else type(value)(items)
+    return value
+
+
+def _map_struct(value: Struct, change: TextChange) -> Struct:
+    changed: dict[str, Any] = {}
+    for field in value.__struct_fields__:
+        old = getattr(value, field)
+        if field in CLOSED_FIELDS and isinstance(old, str):
+            continue
+        new = _map(old, change, field)
+        if new is not old:
+            changed[field] = new
+    return structs.replace(value, **changed) if changed else value
+
+
+def _map_dict(value: dict[Any, Any], change: TextChange) -> dict[Any, Any]:
+    # Keys of free mappings (tool arguments) are text too; two keys that become equal keep both values.
+    out: dict[Any, Any] = {}
+    same = True
+    for old_key, old in value.items():
+        key = change("", old_key) if type(old_key) is str else old_key
+        new = _map(old, change, old_key if type(old_key) is str else "")
+        same = same and new is old and key is old_key
+        while key in out:
+            key = f"{key}'"
+        out[key] = new
+    return value if same else out
+
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of one line in the log; readers rely on it too."""
@@ -25,9 +86,8 @@ def bounded_line(record: Record) -> tuple[Record, bytes]:
         line = encode(record)
         if len(line) <= MAX_LINE:
             return record, line
-    raise RecordingError(
-        f"an event of {len(line):,} bytes is too large to be recorded", hint="nothing runs unrecorded; make it smaller"
-    )
+    hint = "nothing runs unrecorded; make it smaller"
+    raise RecordingError(f"an event of {len(line):,} bytes is too large to be recorded", hint=hint)
 
 
 def shorten(text: str, limit: int) -> str:
@@ -45,10 +105,8 @@ def _shortener(limit: int) -> TextChange:
         if name in _NEVER_SHORTENED:
             if len(text) <= _TEXT_LIMITS[0]:
                 return text
-            raise RecordingError(
-                f"a command of {len(text):,} characters is too long to be recorded",
-                hint="nothing runs unrecorded; put it into a script and run that",
-            )
+            hint = "nothing runs unrecorded; put it into a script and run that"
+            raise RecordingError(f"a command of {len(text):,} characters is too long to be recorded", hint=hint)
         return shorten(text, limit)
 
     return change

@@ -1,4 +1,4 @@
-"""Sessions that were branched from others: where they came from, and the records that they are made of.
+"""Follow sessions that were branched from others: where they came from, and the records that they are made of.
 
 A branch's own log holds only what came after; its history is the fold over its origin's records up to the branching point, and then over
 its own. Origins may be branches, too. The log is hostile input: chains are bounded, cycles end, and what is not what was branched from
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct, structs
@@ -32,9 +31,8 @@ from agent.protocol.events import (
 from agent.recording.bounds import MAX_LINE
 from agent.recording.chained_lines import line_hash, read_line
 from agent.recording.disk import open_log
-from agent.recording.finding_record import last_keys, line_in
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, list_sessions
+from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")
 """Kinds of origins whose records are part of the session; others only say where it comes from."""
@@ -230,10 +228,8 @@ class _Turns:
         for part, line, record in steps:
             self._take(part, line, record)
             self._last = (part, line, record)
-        return Turns(
-            tuple(structs.replace(turn, undo_ids=self._undo.get(key, ())) for key, turn in self._found.items()),
-            self._place(),
-        )
+        found = (structs.replace(turn, undo_ids=self._undo.get(key, ())) for key, turn in self._found.items())
+        return Turns(tuple(found), self._place())
 
     def _take(self, part: Part, line: bytes, record: Record) -> None:
         match record.event:
@@ -241,9 +237,8 @@ class _Turns:
                 self._before = {record.run: self._place()}
             case GoalStarted() as goal:
                 before = self._before.get(record.run) or self._place()
-                self._found[record.goal_id] = Turn(
-                    goal_id=record.goal_id, goal=goal, before=before, after=_origin(part, line, record)
-                )
+                after = _origin(part, line, record)
+                self._found[record.goal_id] = Turn(goal_id=record.goal_id, goal=goal, before=before, after=after)
             case CommandStarted() if record.goal_id in self._found:
                 self._found[record.goal_id] = structs.replace(self._found[record.goal_id], ran=True)
             case CommandFinished(undo_id=undo_id) if undo_id and record.goal_id in self._found:
@@ -287,13 +282,8 @@ def _raw(paths: Iterable[str]) -> Iterator[bytes]:
     """The lines of a session's files, without those that are too long to be a record."""
     for path in paths:
         with open_log(path) as file:
-            yield from _lines(file)
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) <= MAX_LINE or line.endswith(b"\n"):
-            yield line
-            continue
-        while line and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE)
+            while line := file.readline(MAX_LINE + 1):
+                if len(line) <= MAX_LINE or line.endswith(b"\n"):
+                    yield line
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(MAX_LINE)

@@ -6,7 +6,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
@@ -52,20 +54,24 @@ def is_object(line: bytes) -> bool:
         return False
 
 
+def _regular(path: str) -> BinaryIO:
+    file = open(path, "rb", opener=without_waiting)  # noqa: SIM115 - whoever asked closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return file
+
+
 def raw_lines(path: str, limit: int) -> Iterator[bytes]:
     """The lines of a file without their newlines; one longer than `limit` comes in pieces of that size. Raises OSError."""
-    with open(path, "rb", opener=without_waiting) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
+    with _regular(path) as file:
         while line := file.readline(limit):
             yield line[:-1] if line.endswith(b"\n") else line
 
 
 def raw_pieces(path: str, limit: int) -> Iterator[bytes]:
     """The same lines, many at a time, with their newlines: only a piece's last one can lack it. Raises OSError."""
-    with open(path, "rb", opener=without_waiting) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
+    with _regular(path) as file:
         while piece := file.read(min(_PIECE, limit)):
             begun = len(piece) - (piece.rfind(b"\n") + 1)
             if begun and begun < limit:
@@ -75,25 +81,21 @@ def raw_pieces(path: str, limit: int) -> Iterator[bytes]:
 
 def name_of(path: str) -> str:
     """What names a log for good: the hash of the first record in its first file; "" where there is none or it cannot be read."""
-    try:
+    with suppress(OSError):
         for line in raw_lines(path, MAX_LINE):
             if read_line(line):
                 return line_hash(line)
-    except OSError:
-        pass
     return ""
 
 
 def hash_of_record(paths: Sequence[str], seq: int) -> str | None:
     """The hash of record `seq` in the files of a session, None where it is not there or cannot be read."""
     needle = b'"seq":%d,' % seq
-    try:
+    with suppress(OSError):
         for path in paths:
             for line in raw_lines(path, MAX_LINE):
                 if needle in line and (found := read_line(line)) and found.seq == seq:
                     return line_hash(line)
-    except OSError:
-        return None
     return None
 
 

@@ -50,19 +50,13 @@ def choose_session(folder: str, wanted: str, *, attended: bool, besides: str = "
         return Choice(newest.session_id, newest, wanted)
     check_id(wanted)
     ours = _OWN_ID.fullmatch(wanted) is not None
-    fits = sorted(
-        {
-            session.session_id
-            for session in sessions
-            if session.session_id.startswith(wanted) and (attended or (ours and _OWN_ID.fullmatch(session.session_id)))
-        }
-    )
+    begins = {session.session_id for session in sessions if session.session_id.startswith(wanted)}
+    fits = sorted(each for each in begins if attended or (ours and _OWN_ID.fullmatch(each)))
     if not fits or len(wanted) < _SHORTEST:
         return Choice(wanted, None, wanted)
     if len(fits) > 1:
         more = f" and {len(fits) - _MOST_NAMED:,} more" if len(fits) > _MOST_NAMED else ""
-        raise InvalidRequest(
-            f"{len(fits):,} sessions begin with {wanted}", hint=f"say which one: {', '.join(fits[-_MOST_NAMED:])}{more}"
-        )
+        hint = f"say which one: {', '.join(fits[-_MOST_NAMED:])}{more}"
+        raise InvalidRequest(f"{len(fits):,} sessions begin with {wanted}", hint=hint)
     (found,) = fits
     return Choice(found, [session for session in sessions if session.session_id == found][-1], wanted)

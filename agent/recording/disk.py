@@ -1,14 +1,44 @@
-"""The calls of the operating system that keep logs and their heads: one small layer, so that tests can put faults into each."""
+"""Keep logs and their heads on the disk: one small layer over the operating system, so that tests can put faults into each call."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from agent.protocol.errors import IoError
+from agent.config.private_folder import PRIVATE_FOLDER, make_folder
+from agent.protocol.errors import IoError, RecordingError
+from agent.recording.naming import parse_segment
+
+PRIVATE_FILE = 0o600
+
+
+def prepare_folder(folder: str) -> str:
+    """Make `folder` with mode 0700, parents too, whatever the umask; the absolute path. Raises RecordingError."""
+    path = os.path.abspath(folder)
+    try:
+        make_folder(path)
+        _tighten(path)
+    except (FileExistsError, NotADirectoryError):
+        hint = "move that file away, or choose another --session-dir"
+        words = f"the session folder {path} cannot be used: there is a file in its place"
+        raise RecordingError(words, hint=hint) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RecordingError(f"the session folder {path} cannot be made: {reason}") from error
+    return path
+
+
+def _tighten(path: str) -> None:
+    """Take others' rights from an existing folder, if it is ours and holds logs only: `--session-dir /tmp` must stay /tmp."""
+    info = os.stat(path)
+    if not stat.S_IMODE(info.st_mode) & 0o077 or info.st_uid != os.geteuid():
+        return
+    with os.scandir(path) as entries:
+        if all(parse_segment(entry.name) or entry.name.startswith((".", "README")) for entry in entries):
+            os.chmod(path, stat.S_IMODE(info.st_mode) & PRIVATE_FOLDER)  # one that nobody may write to stays so
 
 
 class Disk:
@@ -41,16 +71,12 @@ REAL_DISK = Disk()
 
 def sync_folder(folder: str, disk: Disk = REAL_DISK) -> None:
     """Make a new or changed name itself survive a power cut, where the file system can. Never raises."""
-    try:
+    with suppress(OSError):  # not every file system syncs folders
         fd = disk.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        disk.fsync(fd)
-    except OSError:
-        pass  # not every file system syncs folders
-    finally:
-        os.close(fd)
+        try:
+            disk.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def without_waiting(path: str, flags: int) -> int:

@@ -1,8 +1,8 @@
-"""The endings that a crash left out of a log: every `X.started` gets its `X.finished`, and the goal its status."""
+"""Find the endings that a crash left out of a log: every `X.started` gets its `X.finished`, and the goal its status."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec import Struct, structs
 
@@ -13,7 +13,6 @@ from agent.protocol.events import (
     CompressionFinished,
     CompressionStarted,
     Event,
-    GoalFinished,
     GoalStarted,
     PlannerFinished,
     PlannerStarted,
@@ -62,19 +61,12 @@ def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
                 | CompressionStarted()
             ):
                 opened.append(record)
-            case (
-                RunFinished()
-                | GoalFinished()
-                | PlannerFinished()
-                | ToolFinished()
-                | CommandFinished()
-                | RehearsalFinished()
-                | CompressionFinished()
-            ):
-                _close(opened, record.event)
+            case event:
+                _close(opened, event)
         if since_goal and record is not since_goal[0]:
             since_goal.append(record)
-    return tuple(_endings(opened, since_goal))
+    endings = ((_ending_of(record, since_goal), record) for record in reversed(opened))
+    return tuple(Ending(event, record.run, record.goal_id) for event, record in endings if event is not None)
 
 
 def _close(opened: list[Record], event: Event) -> None:
@@ -88,13 +80,6 @@ def _close(opened: list[Record], event: Event) -> None:
 
 def _kind(event: Event) -> str:
     return type(event).__name__.removesuffix("Started").removesuffix("Finished")
-
-
-def _endings(opened: list[Record], since_goal: list[Record]) -> Iterator[Ending]:
-    for record in reversed(opened):
-        event = _ending_of(record, since_goal)
-        if event is not None:
-            yield Ending(event, record.run, record.goal_id)
 
 
 def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
@@ -116,7 +101,6 @@ def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
                 return None
             return goal_finished(structs.replace(summaries[-1], message=summaries[-1].message or CRASHED))
         case RunStarted(request_id=request_id, session_id=session_id):
-            return RunFinished(
-                outcome=RunOutcome(request_id=request_id, session_id=session_id, exit_code=ExitCode.CANCELLED)
-            )
+            outcome = RunOutcome(request_id=request_id, session_id=session_id, exit_code=ExitCode.CANCELLED)
+            return RunFinished(outcome=outcome)
     return None

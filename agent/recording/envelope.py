@@ -1,8 +1,12 @@
-"""Numbers, stamps and redaction: what every recorder does with an event before it is written or shown."""
+"""Number, stamp and redact events before they are written or shown, as every recorder does; the one that keeps nothing; the clock."""
 
 from __future__ import annotations
 
 import os
+import threading
+import time
+
+from msgspec import structs
 
 from agent.protocol.events import (
     FORMAT_VERSION,
@@ -13,10 +17,13 @@ from agent.protocol.events import (
     LogRotated,
     LogScrubbed,
     Record,
+    SessionFinished,
     SessionPruned,
+    SessionStarted,
 )
 from agent.protocol.ports import Clock, Redactor
-from agent.recording.event_text import map_text
+from agent.recording.bounds import map_text
+from agent.recording.naming import check_id, new_id
 
 # Nothing but our own words, hashes and names: a hash must not be taken for a secret.
 _OURS = (LogRepaired, LogRotated, LogContinued, LogScrubbed, SessionPruned)
@@ -76,3 +83,68 @@ class Envelope:
             return self._redactor.redact(text)
         by_name = getattr(self._redactor, "redact_field", None)
         return by_name(name, text) if by_name else self._redactor.redact(text)
+
+
+class NullRecorder:
+    """ports.Recorder without a file."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        redactor: Redactor | None = None,
+        session_id: str | None = None,
+        started: SessionStarted | None = None,
+    ) -> None:
+        self._envelope = Envelope(check_id(session_id) if session_id else new_id(clock.now()), clock, redactor)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._opening: tuple[Record, ...] = ()
+        if started is not None:
+            self._opening = (self.append(structs.replace(started, session_id=self.session_id)),)
+
+    @property
+    def session_id(self) -> str:
+        return self._envelope.session_id
+
+    @property
+    def path(self) -> str | None:
+        return None
+
+    def append(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        with self._lock:
+            self._envelope.seq += 1
+            return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
+
+    def stamp(self, event: Event, *, run: str = "", goal_id: str = "") -> Record:
+        return self._envelope.seal(event, seq=self._envelope.seq, run=run, goal_id=goal_id)
+
+    def take_opening(self) -> tuple[Record, ...]:
+        """`session.started`, once, if it was given."""
+        taken, self._opening = self._opening, ()
+        return taken
+
+    def close(self, reason: str = "closed") -> Record | None:
+        if self._closed:
+            return None
+        self._closed = True
+        return self.append(SessionFinished(reason=reason))
+
+
+class SystemClock:
+    """Wall time for people, monotonic time for durations (ports.Clock)."""
+
+    def __init__(self) -> None:
+        self._second = (0, "1970-01-01T00:00:00")
+
+    def now(self) -> str:
+        """UTC, ISO 8601, microseconds, `Z`. Built from the integer clock: `datetime` is not needed for that."""
+        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+        known, text = self._second
+        if known != seconds:
+            text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+            self._second = (seconds, text)  # one object, so that threads never see the halves of two
+        return f"{text}.{nanoseconds // 1000:06d}Z"
+
+    def monotonic(self) -> float:
+        return time.monotonic()

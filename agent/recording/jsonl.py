@@ -28,10 +28,9 @@ from agent.protocol.events import (
 from agent.protocol.ports import Clock, Redactor
 from agent.recording.bounds import bounded_line
 from agent.recording.chained_lines import Link, line_hash
-from agent.recording.disk import REAL_DISK, Disk
+from agent.recording.disk import REAL_DISK, Disk, prepare_folder
 from agent.recording.envelope import Envelope
-from agent.recording.folder import prepare_folder
-from agent.recording.integrity.log_proof import Keep, LogProof, Signer
+from agent.recording.integrity.log_proof import LogProof, Signer
 from agent.recording.logfile import reason_of
 from agent.recording.naming import check_id, file_name, find_log, new_id, segment_paths, staged_path
 from agent.recording.segments import End, SessionLog
@@ -109,16 +108,13 @@ class JsonlRecorder:
         record, line = bounded_line(sealed)
         link = Link(seq, line_hash(line))
         synced = isinstance(event, SYNCED)
+        ended = isinstance(event, SessionFinished)
         self._proof.before(link)
         self._log.append(before + line, sync=synced)
         self._link = link
         self._envelope.seq = seq
-        lasting = isinstance(event, (GoalFinished, SessionFinished))
-        self._proof.after(
-            link,
-            Keep(synced=synced, lasting=lasting, closed=isinstance(event, SessionFinished) and self._closed),
-            record.time,
-        )
+        lasting = ended or isinstance(event, GoalFinished)
+        self._proof.after(link, record.time, synced=synced, lasting=lasting, closed=ended and self._closed)
         return record
 
     def _rotate(self) -> None:
@@ -139,10 +135,8 @@ class JsonlRecorder:
         end = self._log.find_end()
         last = end.last
         if last and last.v > FORMAT_VERSION:
-            raise RecordingError(
-                f"the session log {self._log.path} was written by a newer version",
-                hint="upgrade agent-shell, or choose another --session-id",
-            )
+            hint = "upgrade agent-shell, or choose another --session-id"
+            raise RecordingError(f"the session log {self._log.path} was written by a newer version", hint=hint)
         self._link = end.link
         self._envelope.seq = end.link.seq
         crash, problem = self._adopt(end)
@@ -153,8 +147,9 @@ class JsonlRecorder:
         if crash:
             self._mended(LogRepaired(line=0, bytes=0, hash="", text=crash))
         if problem:
-            text = f"this log was touched by something else, and will not verify any more: {problem}"
-            self._mended(Warned(text=text))
+            self._mended(
+                Warned(text=f"this log was touched by something else, and will not verify any more: {problem}")
+            )
         if last and not self._was_closed(last.type):
             self._end_what_crashed()
             self._opening.append(self.append(SessionFinished(reason="crashed")))
@@ -182,13 +177,12 @@ class JsonlRecorder:
 
     def _close_off(self, end: End) -> None:
         """The torn bytes stay; a record behind them says so, and holds their hash."""
-        torn = end.torn or b""
-        digest, size = sha256(torn).hexdigest(), len(torn)
         if end.torn is None:  # a record that lacks nothing but its end
-            digest, size = end.link.hash, 0
-        text = f"the last line of the log was cut short after {size} bytes and has been closed off"
-        if end.torn is None:
-            text = "the last line of the log lacked its end and has been closed off"
+            digest, size, what = end.link.hash, 0, "lacked its end"
+        else:
+            digest, size = sha256(end.torn).hexdigest(), len(end.torn)
+            what = f"was cut short after {size} bytes"
+        text = f"the last line of the log {what} and has been closed off"
         self._mended(LogRepaired(line=end.line, bytes=size, hash=digest, text=text), b"\n" if end.open_end else b"")
 
     def _end_what_crashed(self) -> None:
@@ -237,10 +231,8 @@ def open_session(
     except OSError as error:
         raise RecordingError(f"the session folder {place} cannot be read: {reason_of(error)}") from error
     if session_id and redactor is not None and not os.path.lexists(path) and redactor.redact(name) != name:
-        raise InvalidRequest(
-            "that session id looks like a secret, and it would stand in every line and in file names",
-            hint="choose another one",
-        )
+        words = "that session id looks like a secret, and it would stand in every line and in file names"
+        raise InvalidRequest(words, hint="choose another one")
     log = _open_log(path, name, heads, disk)
     proof = LogProof(heads, name, place, disk=disk, signer=signer)
     recorder = JsonlRecorder(log, Envelope(name, clock, redactor), proof, rotate_bytes=rotate_bytes)

@@ -7,13 +7,13 @@ import fcntl
 import os
 import stat
 import time
+from contextlib import suppress
 
 from msgspec import Struct
 
 from agent.protocol.errors import RecordingError
 from agent.recording.chained_lines import BEFORE_FIRST, Line, Link, line_hash, read_line
-from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.folder import PRIVATE_FILE
+from agent.recording.disk import PRIVATE_FILE, REAL_DISK, Disk, sync_folder
 
 _TAIL_WINDOW = 64 * 1024
 _TAIL_LIMIT = 64 * 1024 * 1024
@@ -21,6 +21,7 @@ _COUNT_WINDOW = 8 * 1024 * 1024
 _NEWLINE = 10
 _LOCK_PAUSES = (0.01, 0.02, 0.04, 0.08, 0.16)  # seconds: a scrub of a small log is done within them
 _OPEN_TRIES = 10
+_ANOTHER = "choose another --session-id"
 # Some file systems cannot sync; that is not a fault of the disk.
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
 _REASONS = {
@@ -77,19 +78,13 @@ class LogFile:
                 if begin == 0 and start > 0:
                     break  # this line may have lost its beginning
                 if last := read_line(data[begin:stop]):
-                    after = data[end:]
-                    rest = after[:-1] if after.endswith(b"\n") else after
-                    return Tail(last, data[begin:stop], rest if after else None, not data.endswith(b"\n"))
+                    after = data[end:].removesuffix(b"\n") if end < len(data) else None
+                    return Tail(last, data[begin:stop], after, not data.endswith(b"\n"))
                 end = begin
             if start == 0:
-                closed = data.endswith(b"\n")
-                return Tail(
-                    broken=(data[:-1] if closed else data) if data else None, open_end=bool(data) and not closed
-                )
+                return Tail(broken=data.removesuffix(b"\n") if data else None, open_end=data[-1:] not in (b"", b"\n"))
             if window >= _TAIL_LIMIT:
-                raise RecordingError(
-                    f"the end of the session log {self.path} cannot be understood", hint="choose another --session-id"
-                )
+                raise RecordingError(f"the end of the session log {self.path} cannot be understood", hint=_ANOTHER)
             window *= 8
 
     def first_line(self) -> bytes | None:
@@ -110,10 +105,8 @@ class LogFile:
 
     def lines_before(self, position: int) -> int:
         """How many lines end before byte `position`."""
-        count = 0
-        for start in range(0, position, _COUNT_WINDOW):
-            count += self._read(start, min(position, start + _COUNT_WINDOW)).count(b"\n")
-        return count
+        starts = range(0, position, _COUNT_WINDOW)
+        return sum(self._read(start, min(position, start + _COUNT_WINDOW)).count(b"\n") for start in starts)
 
     def _read(self, start: int, end: int) -> bytes:
         try:
@@ -153,11 +146,9 @@ class LogFile:
 
     def _take_back(self, length: int) -> None:
         """Cut a partial line off, but never more than what we may just have written."""
-        try:
+        with suppress(OSError):  # the torn line stays; the next opening closes it off
             if self.size < os.fstat(self._fd).st_size <= self.size + length:
                 self._disk.truncate(self._fd, self.size)
-        except OSError:
-            pass  # the torn line stays; the next opening closes it off
 
     def _break(self, what: str, error: OSError) -> RecordingError:
         self._broken = self._failed(what, error)
@@ -170,14 +161,11 @@ class LogFile:
         """Give up file and lock. Never raises."""
         if self._fd < 0:
             return
-        try:
+        with suppress(OSError):  # nothing was buffered: all that matters was synced before
             os.close(self._fd)
-        except OSError:
-            pass  # nothing was buffered: all that matters was synced before
         self._fd = -1
-        self._broken = self._broken or RecordingError(
-            f"the session log {self.path} is closed", hint="start another session"
-        )
+        closed = RecordingError(f"the session log {self.path} is closed", hint="start another session")
+        self._broken = self._broken or closed
 
 
 def reason_of(error: OSError) -> str:
@@ -207,9 +195,8 @@ def _open(path: str, disk: Disk, *, make: bool) -> int:
         fd = disk.open(path, flags, PRIVATE_FILE)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise RecordingError(
-                f"the session log {path} is a symbolic link", hint="remove the link, or choose another --session-id"
-            ) from None
+            hint = "remove the link, or choose another --session-id"
+            raise RecordingError(f"the session log {path} is a symbolic link", hint=hint) from None
         raise RecordingError(f"the session log {path} cannot be opened: {reason_of(error)}") from error
     if not existed:
         sync_folder(os.path.dirname(path), disk)
@@ -220,28 +207,24 @@ def _own(fd: int, path: str) -> None:
     """Make sure that this is a private, regular file, and that nobody else writes it."""
     info = os.fstat(fd)
     if not stat.S_ISREG(info.st_mode):
-        raise RecordingError(f"the session log {path} is not a regular file", hint="choose another --session-id")
+        raise RecordingError(f"the session log {path} is not a regular file", hint=_ANOTHER)
     if info.st_nlink > 1:
-        raise RecordingError(
-            f"the session log {path} has another name, too: whatever is written here would be written there",
-            hint="put a copy in its place (cp it, and mv the copy over it), or choose another --session-id",
-        )
+        words = f"the session log {path} has another name, too: whatever is written here would be written there"
+        hint = "put a copy in its place (cp it, and mv the copy over it), or choose another --session-id"
+        raise RecordingError(words, hint=hint)
     try:
         _lock(fd)
     except BlockingIOError:
-        raise RecordingError(
-            f"another process is writing the session log {path}",
-            hint="close the other agent-shell, or choose another --session-id",
-        ) from None
+        hint = "close the other agent-shell, or choose another --session-id"
+        raise RecordingError(f"another process is writing the session log {path}", hint=hint) from None
     except OSError as error:
         raise RecordingError(f"the session log {path} cannot be locked: {reason_of(error)}") from error
     if stat.S_IMODE(info.st_mode) != PRIVATE_FILE:
         try:
             os.fchmod(fd, PRIVATE_FILE)
         except OSError as error:
-            raise RecordingError(
-                f"the session log {path} can be read by others and its mode cannot be changed: {reason_of(error)}"
-            ) from error
+            words = f"the session log {path} can be read by others and its mode cannot be changed: {reason_of(error)}"
+            raise RecordingError(words) from error
 
 
 def _lock(fd: int) -> None:

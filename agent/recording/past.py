@@ -35,10 +35,8 @@ def past_of(path: str) -> Past:
 
 def lineage_of(path: str) -> Lineage:
     """What the session is made of. Raises IoError."""
-    date, session_id = parse_name(os.path.basename(path)) or ("", "")
-    session = SessionFile(
-        path=path, session_id=session_id, date=date, size=0, modified=0.0, paths=tuple(segment_paths(path))
-    )
+    date, name = parse_name(os.path.basename(path)) or ("", "")
+    session = SessionFile(path=path, session_id=name, date=date, size=0, modified=0.0, paths=segment_paths(path))
     return lineage(os.path.dirname(path), session)
 
 

@@ -26,12 +26,8 @@ class Loose(Struct, frozen=True):
 
 def find_loose(session_dir: str, state_dir: str, keys: tuple[str, ...] = ()) -> list[Loose]:
     """Everything of ours that others can read or write, in the folder of the logs, the state folder and key files. Raises IoError."""
-    found: list[Loose] = []
-    for path, kind in _places(session_dir, state_dir, keys):
-        loose = _look(path, kind)
-        if loose is not None:
-            found.append(loose)
-    return found
+    looked = (_look(path, kind) for path, kind in _places(session_dir, state_dir, keys))
+    return [loose for loose in looked if loose is not None]
 
 
 def repair(loose: Loose) -> str:
@@ -96,8 +92,7 @@ def _look(path: str, kind: str) -> Loose | None:
     if not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
         return None
     mode = stat.S_IMODE(info.st_mode)
-    ours = info.st_uid == os.geteuid()
-    if not ours:
+    if info.st_uid != os.geteuid():
         return Loose(path, kind, mode, f"belongs to user {info.st_uid}", False)
     if not mode & 0o077:
         return None

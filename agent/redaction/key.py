@@ -6,7 +6,7 @@ import os
 import stat
 
 from agent.protocol.errors import RecordingError
-from agent.recording.folder import PRIVATE_FILE, prepare_folder
+from agent.recording.disk import PRIVATE_FILE, prepare_folder
 
 NAME = ".redaction-key"
 _SIZE = 16

@@ -13,7 +13,7 @@ from tests.scenarios.program import ROOT, World, assert_paired, chat, command
 DRIVER = """
 import sys, itertools
 sys.path.insert(0, {root!r})
-import agent.recording.clock as clocks
+import agent.recording.envelope as clocks
 
 TIMES = itertools.cycle({times!r})
 

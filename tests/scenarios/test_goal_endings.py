@@ -23,7 +23,7 @@ from agent.protocol.messages import ToolCall, UserInput
 from agent.protocol.outcomes import EXIT_CODE_OF_STATUS, ExecutionResult, GoalStatus
 from agent.protocol.replies import Reply, ToolCalls
 from agent.protocol.requests import Approval, Limits, PlannerRequest, RunOptions, RunRequest
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.fold import goals, history
 from agent.recording.jsonl import open_session
 from agent.recording.reader import read_records

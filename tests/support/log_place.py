@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import structs
 
 from agent.protocol.events import GoalFinished, GoalStarted, Notice, Record, SessionStarted
-from agent.recording.clock import SystemClock
 from agent.recording.disk import REAL_DISK, Disk
+from agent.recording.envelope import SystemClock
 from agent.recording.integrity.verify import Checked, verify_folder
 from agent.recording.jsonl import JsonlRecorder, open_session
 from agent.recording.reader import list_sessions, read_records

@@ -10,9 +10,9 @@ from msgspec import structs
 from agent.audit.replay.check import Checked
 from agent.protocol.errors import InvalidState, IoError
 from agent.protocol.events import CoreCommandFinished, Event, Record, RunFinished, RunStarted, encode
+from agent.recording.bounds import map_text
 from agent.recording.chained_lines import NO_LINE, line_hash
-from agent.recording.event_text import map_text
-from agent.recording.folder import PRIVATE_FILE
+from agent.recording.disk import PRIVATE_FILE
 
 
 def rewritten(records: Iterable[Record], changed: Iterable[Checked]) -> bytes:

@@ -8,11 +8,11 @@ import os
 from agent.audit.retention.survey import Chosen, Survey, is_being_written
 from agent.protocol.errors import CoreError, InvalidState, IoError
 from agent.protocol.events import SessionPruned
+from agent.recording.integrity.head import BLANK, PAIR, newest
 from agent.recording.integrity.heads import belongs_elsewhere, find_head, head_path
 from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import bury_session
-from agent.recording.integrity.signatures import drop_signatures
-from agent.recording.integrity.slots import BLANK, PAIR, newest
+from agent.recording.integrity.signing import drop_signatures
 from agent.recording.integrity.verify import Checked, verify_session
 
 

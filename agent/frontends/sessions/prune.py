@@ -18,7 +18,7 @@ from agent.frontends.session_naming import session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest
 from agent.protocol.outcomes import ExitCode, GoalStatus
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.reader import list_sessions
 from agent.text.sizes import counted
 

@@ -15,7 +15,7 @@ from agent.frontends.session_naming import HELP, find_session, session_folder
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, IoError
 from agent.protocol.outcomes import ExitCode
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.integrity.verify import verify_or_say
 from agent.recording.reader import SessionFile, list_sessions
 from agent.redaction.key import folder_key

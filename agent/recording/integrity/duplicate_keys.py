@@ -1,4 +1,4 @@
-"""Keys that stand twice in one JSON object: one reader takes the first, another the last, and they see different events.
+"""Find keys that stand twice in one JSON object: one reader takes the first, another the last, and they see different events.
 
 Our own writer cannot write such a line, so a log that its head vouches for needs no look: only what is in doubt is looked through.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from agent.protocol.errors import IoError
 from agent.recording.bounds import MAX_LINE
+from agent.recording.disk import open_log
 
 _decode_lines = msgspec.json.Decoder().decode_lines
 _encode_lines = msgspec.json.Encoder().encode_lines
@@ -73,16 +72,10 @@ def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
 
     `size` bytes are read at a time. Raises IoError for what is no regular file or cannot be read.
     """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise IoError(f"cannot read {path}: {error.strerror or error}") from error
-    with open(fd, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise IoError(f"{path} is not a regular file")
+    with open_log(path) as file:
         held: list[bytes] = []
         waiting = 0
-        while data := _read(file.fileno(), path, size):
+        while data := os.read(file.fileno(), size):
             cut = data.rfind(b"\n") + 1
             if cut:
                 yield b"".join((*held, data[:cut])), True
@@ -95,10 +88,3 @@ def blocks(path: str, size: int = _BLOCK) -> Iterator[tuple[bytes, bool]]:
                 held, waiting = [], 0
         if waiting:
             yield b"".join(held), True
-
-
-def _read(fd: int, path: str, size: int) -> bytes:
-    try:
-        return os.read(fd, size)
-    except OSError as error:
-        raise IoError(f"cannot read {path}: {error.strerror or error}") from error

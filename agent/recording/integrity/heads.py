@@ -12,15 +12,14 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
+from typing import Any
 
 from msgspec import structs
 
 from agent.config.private_folder import PRIVATE_FOLDER, make_folder
 from agent.recording.chained_lines import Link, name_of
-from agent.recording.disk import REAL_DISK, Disk, sync_folder
-from agent.recording.folder import PRIVATE_FILE
-from agent.recording.integrity.head_state import compare_head
-from agent.recording.integrity.slots import BLANK, PAIR, SLOT, Head, newest, pack
+from agent.recording.disk import PRIVATE_FILE, REAL_DISK, Disk, sync_folder
+from agent.recording.integrity.head import BLANK, PAIR, SLOT, Head, compare_head, newest, pack
 from agent.recording.naming import staged_path
 
 _MAX_FILE = 16 * 1024 * 1024
@@ -118,36 +117,20 @@ class HeadWriter:
             self._add(Head(log=log, kept=end, boot=boot_id(), folder=self._folder, doubt=problem))
             return "", problem
         self._offset, head = max(found, key=lambda pair: pair[1].turn)
-        stands = compare_head(head, end, trailing=trailing, boot=boot_id(), hash_at=hash_at)
         self._head = head
-        self._write(
-            structs.replace(
-                head,
-                log=log,
-                next="",
-                kept=end,
-                pending=None,
-                boot=boot_id(),
-                closed=False,
-                folder=self._folder,
-                doubt=stands.problem,
-            )
-        )
-        self._disk.fsync(self._fd)
+        stands = compare_head(head, end, trailing=trailing, boot=boot_id(), hash_at=hash_at)
+        here = {"boot": boot_id(), "folder": self._folder, "doubt": stands.problem}
+        self._write(lasting=True, log=log, next="", kept=end, pending=None, closed=False, **here)
         return stands.crash if stands.lost else "", "" if head.doubt else stands.problem
 
     def pending(self, link: Link) -> None:
         """This record is about to be written."""
-        self._write(structs.replace(self._known(), pending=link, closed=False))
+        self._write(pending=link, closed=False)
 
     def keep(self, link: Link, *, synced: bool, lasting: bool = False, closed: bool = False) -> None:
         """It is written; `synced`: the disk has it. `lasting`: wait until the disk has the head, too."""
-        head = self._known()
-        self._write(
-            structs.replace(head, kept=link, pending=None, synced=link if synced else head.synced, closed=closed)
-        )
-        if lasting:
-            self._disk.fsync(self._fd)
+        changed = {"synced": link} if synced else {}
+        self._write(lasting=lasting, kept=link, pending=None, closed=closed, **changed)
 
     def announce(self, log: str, new_log: str, end: Link, doubt: str) -> None:
         """The log is about to be replaced by `new_log`, which ends at `end`; until `replaced` both are right. Waits for the disk."""
@@ -157,38 +140,21 @@ class HeadWriter:
             self._add(Head(log=log, boot=boot_id(), folder=self._folder, doubt=doubt, pending=end, next=new_log))
             return
         self._offset, self._head = max(found, key=lambda pair: pair[1].turn)
-        self._write(structs.replace(self._head, log=log, pending=end, next=new_log, doubt=self._head.doubt or doubt))
-        self._disk.fsync(self._fd)
+        self._write(lasting=True, log=log, pending=end, next=new_log, doubt=self._head.doubt or doubt)
 
     def replaced(self) -> None:
         """The announced log has taken its place, and the disk has it."""
         assert self._head is not None
-        assert self._head.pending is not None
         new = self._head.pending
-        self._write(
-            structs.replace(
-                self._head,
-                log=self._head.next,
-                next="",
-                kept=new,
-                pending=None,
-                synced=new,
-                boot=boot_id(),
-                closed=True,
-            )
-        )
-        self._disk.fsync(self._fd)
+        assert new is not None
+        there = {"log": self._head.next, "kept": new, "synced": new, "boot": boot_id()}
+        self._write(lasting=True, next="", pending=None, closed=True, **there)
 
     def close(self) -> None:
         """Never raises."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
-
-    def _known(self) -> Head:
-        if self._head is None:
-            raise OSError("the beginning of this log cannot be found")
-        return self._head
 
     def _open(self) -> None:
         make_folder(self._place)
@@ -217,11 +183,14 @@ class HeadWriter:
         self._disk.fsync(self._fd)
         sync_folder(self._place, self._disk)
 
-    def _write(self, head: Head) -> None:
-        assert self._head is not None
-        head = structs.replace(head, turn=self._head.turn + 1)
+    def _write(self, *, lasting: bool = False, **changed: Any) -> None:
+        if self._head is None:
+            raise OSError("the beginning of this log cannot be found")
+        head = structs.replace(self._head, turn=self._head.turn + 1, **changed)
         self._put(pack(head), self._offset + head.turn % 2 * SLOT)
         self._head = head
+        if lasting:
+            self._disk.fsync(self._fd)
 
     def _put(self, data: bytes, offset: int) -> None:
         if self._disk.pwrite(self._fd, data, offset) != len(data):

@@ -26,14 +26,11 @@ def make_key(place: str) -> bytes:
     """
     serialization, ed25519 = _cryptography()
     key = ed25519.Ed25519PrivateKey.generate()
-    private: bytes = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    public: bytes = key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    private: bytes = key.private_bytes(pem, pkcs8, serialization.NoEncryption())
+    public: bytes = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
     if place == KEYRING:
-        if _from_keyring() is not None:
+        if isinstance(_ask_keyring("get_password"), str):
             raise ConfigError("the keyring holds a signing key already", hint="remove it there first, if you mean to")
         _ask_keyring("set_password", private.decode())
         return public
@@ -46,8 +43,8 @@ def private_key(place: str) -> Ed25519PrivateKey:
     """The key at the path `place`, or in the keyring. Raises ConfigError; its text never holds any of the key."""
     serialization, ed25519 = _cryptography()
     if place == KEYRING:
-        found = _from_keyring()
-        if found is None:
+        found = _ask_keyring("get_password")
+        if not isinstance(found, str):
             raise ConfigError("the keyring holds no signing key", hint="agent-shell sessions verify --make-key keyring")
         data = found.encode()
     else:
@@ -56,9 +53,8 @@ def private_key(place: str) -> Ed25519PrivateKey:
     try:
         key = serialization.load_pem_private_key(data, password=None)
     except Exception:
-        raise ConfigError(
-            f"the signing key {place} cannot be used: it is no Ed25519 key in PEM without a password"
-        ) from None
+        words = f"the signing key {place} cannot be used: it is no Ed25519 key in PEM without a password"
+        raise ConfigError(words) from None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError(f"the signing key {place} cannot be used: it is of another kind than Ed25519")
     return cast("Ed25519PrivateKey", key)
@@ -101,11 +97,6 @@ def _cryptography() -> tuple[Any, Any]:
     return serialization, ed25519
 
 
-def _from_keyring() -> str | None:
-    found = _ask_keyring("get_password")
-    return found if isinstance(found, str) else None
-
-
 def _ask_keyring(what: str, *value: str) -> Any:
     try:
         keyring = import_module("keyring")
@@ -114,9 +105,8 @@ def _ask_keyring(what: str, *value: str) -> Any:
     try:
         return getattr(keyring, what)(_SERVICE, _ACCOUNT, *value)
     except Exception as error:  # its back ends raise whatever they like
-        raise ConfigError(
-            f"the keyring cannot be used: {type(error).__name__}", hint="sign_key can name a file"
-        ) from None
+        words = f"the keyring cannot be used: {type(error).__name__}"
+        raise ConfigError(words, hint="sign_key can name a file") from None
 
 
 def _read(path: str) -> bytes:

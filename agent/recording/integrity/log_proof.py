@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec import Struct
-
 from agent.recording.chained_lines import Link, hash_of_record
 from agent.recording.disk import REAL_DISK, Disk
 from agent.recording.integrity.heads import HeadWriter
@@ -15,25 +13,11 @@ Signer = Callable[[str, str, Link, str], None]
 """`(session id, hash of the first record, link, time)`: sign that place in the chain and keep the signature. Raises CoreError, OSError."""
 
 
-class Keep(Struct, frozen=True):
-    """What happened to a record: `synced` to the disk; `lasting`: a goal or a session ends with it; `closed`: the session does."""
-
-    synced: bool
-    lasting: bool
-    closed: bool
-
-
 class LogProof:
     """Head and signatures of one log that is written. Never raises: `take_trouble` says once what went wrong."""
 
     def __init__(
-        self,
-        heads: str | None,
-        session_id: str,
-        folder: str,
-        *,
-        disk: Disk = REAL_DISK,
-        signer: Signer | None = None,
+        self, heads: str | None, session_id: str, folder: str, *, disk: Disk = REAL_DISK, signer: Signer | None = None
     ) -> None:
         self._session_id = session_id
         self._writer = HeadWriter(heads, session_id, folder, disk) if heads else None
@@ -46,13 +30,10 @@ class LogProof:
         self._log = log
         told: list[tuple[str, str]] = []
 
-        def go_on(writer: HeadWriter) -> None:
-            def hash_at(seq: int) -> str | None:
-                return hash_of_record(segment_paths(first), seq)
+        def hash_at(seq: int) -> str | None:
+            return hash_of_record(segment_paths(first), seq)
 
-            told.append(writer.adopt(log, end, trailing=trailing, hash_at=hash_at))
-
-        self._try(go_on)
+        self._try(lambda writer: told.append(writer.adopt(log, end, trailing=trailing, hash_at=hash_at)))
         return told[0] if told else ("", "")
 
     def before(self, link: Link) -> None:
@@ -63,10 +44,10 @@ class LogProof:
         else:
             self._try(lambda writer: writer.pending(link))
 
-    def after(self, link: Link, kept: Keep, time: str) -> None:
-        """It is written. Signed, where something ended with it."""
-        self._try(lambda writer: writer.keep(link, synced=kept.synced, lasting=kept.lasting, closed=kept.closed))
-        if self._signer is not None and kept.lasting:
+    def after(self, link: Link, time: str, *, synced: bool, lasting: bool, closed: bool) -> None:
+        """It is written; `synced` to the disk. `lasting`: a goal or a session ended with it, so it is signed; `closed`: the session did."""
+        self._try(lambda writer: writer.keep(link, synced=synced, lasting=lasting, closed=closed))
+        if self._signer is not None and lasting:
             self._sign(link, time)
 
     def take_trouble(self) -> str:

@@ -56,18 +56,14 @@ def rewrite_session(
     """
     with _locked(session, heads, disk) as current:
         session = current
-        paths = session.files
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, change, torn, disk)
-        try:
-            for path in paths:
+        with _discarded(staged, f"the session log {session.path} cannot be rewritten"):
+            for path in session.files:
                 staged.file(path)
+            first = staged.first_changed
             done = Rewritten(
-                before=before,
-                lines=staged.lines,
-                changed=staged.changed,
-                first_line=staged.first_changed,
-                end=staged.link,
+                before=before, lines=staged.lines, changed=staged.changed, first_line=first, end=staged.link
             )
             if not staged.changed:
                 staged.discard()
@@ -75,12 +71,6 @@ def rewrite_session(
             staged.note(note(done), now)
             staged.finish()
             _put_in_place(session, heads, before, staged, why="rewritten", disk=disk)
-        except OSError as error:
-            staged.discard()
-            raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
-        except BaseException:
-            staged.discard()
-            raise
         _sign_anew(session.session_id, heads, before.log, staged, now=now, signer=signer)
         return structs.replace(done, end=staged.link)
 
@@ -97,20 +87,13 @@ def bury_session(
     """Replace a session by its tombstone; what it was before. Raises as `rewrite_session`."""
     with _locked(session, heads, disk) as current:
         session = current
-        paths = session.files
         before = verify_session(session, heads)
         staged = StagedLog(session.session_id, lambda record: record, None, disk)
-        try:
-            staged.begin(paths[0])
+        with _discarded(staged, f"the session log {session.path} cannot be pruned"):
+            staged.begin(session.path)
             staged.note(tombstone(before), now)
             staged.finish()
-            _put_in_place(session, heads, before, staged, why="pruned", disk=disk, remove=paths[1:])
-        except OSError as error:
-            staged.discard()
-            raise RecordingError(f"the session log {session.path} cannot be pruned: {reason_of(error)}") from error
-        except BaseException:
-            staged.discard()
-            raise
+            _put_in_place(session, heads, before, staged, why="pruned", disk=disk, remove=session.files[1:])
         _sign_anew(session.session_id, heads, before.log, staged, now=now, signer=signer)
         return before
 
@@ -146,6 +129,18 @@ def _locked(session: SessionFile, heads: str, disk: Disk) -> Iterator[SessionFil
         raise RecordingError(f"the session log {session.path} cannot be rewritten: {reason_of(error)}") from error
     finally:
         file.close()
+
+
+@contextmanager
+def _discarded(staged: StagedLog, failed: str) -> Iterator[None]:
+    """Leave nothing of the new text behind where it does not come to its place. Raises RecordingError for a fault of the disk."""
+    try:
+        yield
+    except BaseException as error:
+        staged.discard()
+        if isinstance(error, OSError):
+            raise RecordingError(f"{failed}: {reason_of(error)}") from error
+        raise
 
 
 def _put_in_place(
@@ -189,7 +184,7 @@ def _keep_times(session: SessionFile, staged: StagedLog) -> None:
 
 def _sign_anew(session_id: str, heads: str, log: str, staged: StagedLog, *, now: str, signer: Signer | None) -> None:
     """Signatures of what is not there any more go; the new log gets one of its own where there is a key."""
-    from agent.recording.integrity.signatures import drop_signatures
+    from agent.recording.integrity.signing import drop_signatures
 
     try:
         drop_signatures(heads, session_id, log)

@@ -1,4 +1,4 @@
-"""A log's new text, written beside the old one before it takes its place."""
+"""Write a log's new text beside the old one, before it takes its place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from msgspec import structs
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import FORMAT_VERSION, Event, LogRepaired, Record, decode, encode
 from agent.recording.bounds import MAX_LINE
-from agent.recording.chained_lines import NO_LINE, Link, line_hash, read_line
-from agent.recording.disk import Disk
-from agent.recording.folder import PRIVATE_FILE
+from agent.recording.chained_lines import Link, line_hash, read_line
+from agent.recording.disk import PRIVATE_FILE, Disk
 from agent.recording.naming import staged_path
 
 Change = Callable[[Record], Record]
@@ -44,7 +43,7 @@ class StagedLog:
 
     def begin(self, path: str) -> None:
         """A new file, for the place of the one at `path`."""
-        self._end_file()
+        self.finish()
         new = staged_path(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._fd = self._disk.open(new, flags, PRIVATE_FILE)
@@ -85,10 +84,6 @@ class StagedLog:
             self._torn, self._open_end = [], False
             self._record(repaired, now)
         self._record(event, now)
-
-    def finish(self) -> None:
-        """All files written, and the disk has them."""
-        self._end_file()
 
     def discard(self) -> None:
         """Never raises."""
@@ -148,15 +143,9 @@ class StagedLog:
         self.first_changed = self.first_changed or line
 
     def _record(self, event: Event, now: str) -> None:
+        seq, prev, session = self.link.seq + 1, self.link.hash, self._session_id
         record = Record(
-            v=FORMAT_VERSION,
-            seq=self.link.seq + 1,
-            time=now,
-            session=self._session_id,
-            run="",
-            goal_id="",
-            event=event,
-            prev=self.link.hash if self.link.seq else NO_LINE,
+            v=FORMAT_VERSION, seq=seq, time=now, session=session, run="", goal_id="", event=event, prev=prev
         )
         line = encode(record)
         self._chain(Link(record.seq, line_hash(line)))
@@ -177,7 +166,8 @@ class StagedLog:
         while data:
             data = data[self._disk.write(self._fd, data) :]
 
-    def _end_file(self) -> None:
+    def finish(self) -> None:
+        """All files are written, and the disk has them."""
         if self._fd < 0:
             return
         self._flush()

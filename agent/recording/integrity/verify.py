@@ -1,17 +1,17 @@
-"""Is a log what was written? Its chain is walked, and its end compared with the head kept elsewhere, and with its signatures."""
+"""Verify that a log is what was written: its chain, its end against the head kept elsewhere, and its signatures."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct, structs
 
 from agent.protocol.errors import IoError
 from agent.recording.chained_lines import BEFORE_FIRST, Link
-from agent.recording.integrity.head_state import compare_head
+from agent.recording.integrity.head import Head, compare_head
 from agent.recording.integrity.heads import boot_id, folder_name, is_announced, known_ids, read_heads
-from agent.recording.integrity.slots import Head
 from agent.recording.integrity.walk import Problem, Walk
 from agent.recording.naming import parse_segment, staged_path
 from agent.recording.reader import SessionFile, as_it_is_now, list_sessions
@@ -74,7 +74,8 @@ def verify_session(session: SessionFile, heads: str, signatures: Signatures | No
 
 def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None) -> Checked:
     before = _heads(heads, session.session_id)
-    signed = _signed(signatures, session.session_id)
+    with _readable(f"the signatures of {session.session_id}"):
+        signed = signatures(session.session_id) if signatures is not None else ()
     wanted = {link.seq for head in before for link in (head.kept, head.synced)} | {each.link.seq for each in signed}
     walk = Walk(session.session_id, wanted)
     paths = session.files
@@ -97,13 +98,11 @@ def _verify_once(session: SessionFile, heads: str, signatures: Signatures | None
     if walk.problems:
         for path in paths:
             walk.look_for_duplicate_keys(path)
-    state = end.state
-    if walk.problems:
-        state = "unknown" if end.unknown and len(walk.problems) == 1 + walk.old else "touched"
+        end.state = "unknown" if end.unknown and len(walk.problems) == 1 + walk.old else "touched"
     return Checked(
         session_id=session.session_id,
         path=session.path,
-        state=state,
+        state=end.state,
         files=len(paths),
         events=walk.events,
         bytes=walk.bytes,
@@ -181,7 +180,9 @@ def lost_logs(folder: str, heads: str, seen: Sequence[Checked], only: str | None
     place = folder_name(folder)
     known = {checked.log for checked in seen}
     lost = []
-    for session_id in _known_ids(heads) if only is None else [only]:
+    with _readable(f"the heads in {heads}"):
+        ids = known_ids(heads) if only is None else [only]
+    for session_id in ids:
         for head in _heads(heads, session_id):
             if head.folder != place or _may_be_lost(head) or known & {head.log, head.next}:
                 continue
@@ -237,23 +238,13 @@ def _newest(heads: Sequence[Head], log: str) -> Head | None:
 
 
 def _heads(heads: str, session_id: str) -> list[Head]:
-    try:
+    with _readable(f"the head of {session_id}"):
         return read_heads(heads, session_id)
-    except OSError as error:
-        raise IoError(f"the head of {session_id} cannot be read: {error.strerror or error}") from error
 
 
-def _known_ids(heads: str) -> list[str]:
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
     try:
-        return known_ids(heads)
+        yield
     except OSError as error:
-        raise IoError(f"the heads in {heads} cannot be read: {error.strerror or error}") from error
-
-
-def _signed(signatures: Signatures | None, session_id: str) -> Sequence[Signed]:
-    if signatures is None:
-        return ()
-    try:
-        return signatures(session_id)
-    except OSError as error:
-        raise IoError(f"the signatures of {session_id} cannot be read: {error.strerror or error}") from error
+        raise IoError(f"{what} cannot be read: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""One walk over all lines of a session, which checks that each is chained to the one before."""
+"""Walk once over all lines of a session, and check that each is chained to the one before."""
 
 from __future__ import annotations
 
@@ -112,11 +112,7 @@ class Walk:
             piece = self._long(piece, ended)
             if not piece:
                 return
-        whole = piece.endswith(b"\n")
-        lines = piece.split(b"\n")
-        if whole:
-            lines.pop()
-        self._lines(lines)
+        self._lines(piece.removesuffix(b"\n").split(b"\n"))
 
     def _lines(self, lines: list[bytes]) -> None:
         """The walk itself; what is as it should be takes the short way."""
@@ -179,19 +175,15 @@ class Walk:
             self._say(self._number, f"belongs to another session: {found.session[:64]!r}")
         if not found.prev:
             if not self._unchained:
-                self._say(
-                    self._number, "carries no hash of the line before it: recorded before logs were chained, or added"
-                )
+                text = "carries no hash of the line before it: recorded before logs were chained, or added"
+                self._say(self._number, text)
                 self.old = self.old or not self.events
             self._unchained = True
             return
         self._unchained = False
         if found.seq > before.seq + 1:
-            gone = (
-                f"event {before.seq + 1} is"
-                if found.seq == before.seq + 2
-                else f"events {before.seq + 1} to {found.seq - 1} are"
-            )
+            last = found.seq - 1
+            gone = f"event {last} is" if last == before.seq + 1 else f"events {before.seq + 1} to {last} are"
             self._say(self._number, f"{gone} missing before this line")
         elif found.seq <= before.seq:
             self._say(self._number, f"event {found.seq} stands behind event {before.seq}: lines were moved or added")
@@ -199,9 +191,8 @@ class Walk:
             self._say(self._number, "is not the first line: what came before it was removed")
         elif found.prev != before.hash:
             place = f"line {self._number - 1}" if self._number > 1 else "the last line of the file before"
-            self._say(
-                max(1, self._number - 1), f"was changed: the line behind it was chained to another text ({place})"
-            )
+            text = f"was changed: the line behind it was chained to another text ({place})"
+            self._say(max(1, self._number - 1), text)
 
     def _of_files(self, found: Line, notice: _Notice) -> None:
         if self._expected:

@@ -20,7 +20,7 @@ from agent.cli.arguments import parse
 from agent.frontends.sessions import scrub
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.events import CommandOutput, Notice, SessionStarted, ToolStarted
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.index.database import open_database
 from agent.recording.index.update import update
 from agent.recording.integrity.verify import verify_session

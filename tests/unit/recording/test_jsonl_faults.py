@@ -161,7 +161,7 @@ CHILD = """
 import sys
 from agent.protocol.errors import RecordingError
 from agent.protocol.events import Notice, SessionStarted
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session
 try:
     recorder = open_session(sys.argv[1], session_id="a", clock=SystemClock(), redactor=None,

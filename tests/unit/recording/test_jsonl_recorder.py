@@ -25,10 +25,9 @@ from agent.protocol.events import (
     decode,
     flatten,
 )
-from agent.recording.clock import SystemClock
 from agent.recording.disk import Disk
+from agent.recording.envelope import NullRecorder, SystemClock
 from agent.recording.jsonl import SYNCED
-from agent.recording.null import NullRecorder
 
 GITHUB = "ghp_" + "9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi"
 

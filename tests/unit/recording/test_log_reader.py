@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol.errors import InvalidRequest, IoError, NotFound
+from agent.protocol.errors import IoError
 from agent.protocol.events import Notice, Record, UnknownEvent, encode
 from agent.recording import reader
-from agent.recording.reader import BadLine, list_sessions, path_of, read_log, read_records
+from agent.recording.reader import BadLine, list_sessions, read_log, read_records
 
 GOOD = b'{"v":1,"seq":1,"time":"t","session":"s","run":"","goal_id":"","type":"notice","text":"x"}\n'
 
@@ -83,14 +83,9 @@ def test_sessions_are_listed_oldest_first_and_nothing_else(tmp_path) -> None:
     assert [session.session_id for session in found] == ["z", "b", "a"]
     assert found[0].size == len(GOOD)
     assert list_sessions(str(tmp_path / "none")) == []
-    assert path_of(str(tmp_path), "z") == str(tmp_path / "2026-01-01-z.jsonl")
 
 
 def test_what_is_not_there_is_said(tmp_path) -> None:
-    with pytest.raises(NotFound):
-        path_of(str(tmp_path), "none")
-    with pytest.raises(InvalidRequest):
-        path_of(str(tmp_path), "../etc/passwd")
     with pytest.raises(IoError):
         list(read_log(str(tmp_path / "none")))
     with pytest.raises(IoError):

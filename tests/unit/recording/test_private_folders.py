@@ -16,7 +16,7 @@ from agent.frontends.repl.goal_history import GoalHistory
 from agent.policy.shown_once import Showing, ShownFiles
 from agent.policy.store import add_rules
 from agent.protocol.events import SessionStarted
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.index.database import open_database
 from agent.recording.jsonl import open_session
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol.errors import InvalidRequest
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.naming import check_id, file_name, find_log, new_id, parse_name
 from tests.support.each import each
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.recording.folder import prepare_folder
+from agent.recording.disk import prepare_folder
 
 
 @pytest.mark.parametrize(("before", "after"), [(0o755, 0o700), (0o555, 0o500), (0o700, 0o700), (0o775, 0o700)])

@@ -27,9 +27,8 @@ from agent.protocol.events import (
     goal_finished,
 )
 from agent.protocol.outcomes import CommandSummary, GoalStatus, GoalSummary, RunOutcome
-from agent.recording.clock import SystemClock
-from agent.recording.event_text import CLOSED_FIELDS
-from agent.recording.null import NullRecorder
+from agent.recording.bounds import CLOSED_FIELDS
+from agent.recording.envelope import NullRecorder, SystemClock
 from agent.redaction.known_values import encoded_forms
 from agent.redaction.redactor import SecretRedactor
 from tests.support.each import each

@@ -258,7 +258,7 @@ def test_the_power_goes(place, monkeypatch, seed) -> None:
 CHILD = """
 import sys
 from agent.protocol.events import Notice, GoalFinished, SessionStarted
-from agent.recording.clock import SystemClock
+from agent.recording.envelope import SystemClock
 from agent.recording.jsonl import open_session
 recorder = open_session(sys.argv[1], session_id="a", clock=SystemClock(), redactor=None, heads=sys.argv[2],
                         started=SessionStarted(session_id=""), rotate_bytes=20_000)

@@ -175,7 +175,7 @@ def test_without_a_keyring_it_says_what_to_install(monkeypatch) -> None:
 
 
 def test_what_a_killed_process_left_of_a_draft_comes_back_nowhere(tmp_path) -> None:
-    from agent.recording.integrity.signatures import Signature, add_signature, drop_signatures, read_signatures
+    from agent.recording.integrity.signing import Signature, add_signature, drop_signatures, read_signatures
 
     heads = str(tmp_path)
     for log in ("old", "new"):

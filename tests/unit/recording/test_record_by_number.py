@@ -21,11 +21,10 @@ from agent.protocol.events import (
     SessionStarted,
     encode,
 )
-from agent.recording import branching, finding_record
+from agent.recording import branching, reader
 from agent.recording.branching import goals_in, lineage
 from agent.recording.chained_lines import line_hash
-from agent.recording.finding_record import line_of
-from agent.recording.reader import list_sessions
+from agent.recording.reader import line_of, list_sessions
 
 
 def record(seq: int, event: Event) -> bytes:
@@ -52,7 +51,7 @@ def test_every_record_is_found_and_no_other(
     parts = [junk.get(place, b"") + line for place, line in enumerate(lines.values())]
     path.write_bytes(b"".join(parts)[: -1 if torn else None])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(finding_record, "_NEAR", near)
+        patch.setattr(reader, "_NEAR", near)
         found = {seq: line_of(str(path), seq) for seq in range(max(lines) + 3)}
     assert {seq: line.rstrip(b"\n") for seq, line in found.items() if line is not None} == {
         seq: line.rstrip(b"\n") for seq, line in lines.items()
