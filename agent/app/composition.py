@@ -12,12 +12,14 @@ from msgspec import structs
 
 from agent.app.lazy_ports import follows_folder
 from agent.app.process import Process
+from agent.app.session_factory import SessionFactory
 from agent.config.load import Loaded, load_settings
 from agent.protocol.errors import ConfigError
 
 if TYPE_CHECKING:
     import argparse
 
+    from agent.engine.context import RequestContext
     from agent.engine.facade import Conversation
     from agent.frontends.services import Services
     from agent.frontends.subcommands.risk_policy import Held
@@ -143,11 +145,19 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         process.policies.check()
         warnings = (*process.policies.warnings(loaded.settings.cwd or os.getcwd()), *process.leaving())
         loaded = structs.replace(loaded, warnings=(*loaded.warnings, *warnings)) if warnings else loaded
+    factory = SessionFactory(process)
+
+    def open_session(
+        frontend: str, session_id: str | None = None, *, cwd: str | None = None, **besides: Any
+    ) -> RequestContext:
+        folder = cwd or loaded.settings.cwd or os.getcwd()
+        return factory.open(loaded.settings, folder, frontend, session_id=session_id, **besides)
+
     return Services(
         loaded=loaded,
         make_engine=process.make_engine,
         processes=process.processes,
-        open_context=process.open_context,
+        open_session=open_session,
         make_emitter=process.make_emitter,
         rate=process.rate,
         context=process.context,
@@ -156,18 +166,15 @@ def build_services(loaded: Loaded, *, strict: bool = True) -> Services:
         warm=process.warm,
         shutdown=process.shutdown,
         policy=process.policies.policy,
-        session_rules=process.policies.session_rules,
         policy_path=process.policies.user_path,
         is_root=process.is_root,
         first_run=process.first_run,
-        rules=process.rule_controller(),
+        rules=process.rules,
         undo=process.execution.undo_store,
-        jobs=lambda: process.execution.jobs,
         diagnose=process.execution.diagnose,
-        plan_with=process.plan_with,
+        plan_with=process.planners.plan_with,
         choose_session=process.logs.choose,
         session_is_there=process.logs.is_there,
-        branch=process.branch,
         left_open=process.logs.left_open,
         left_plan=process.logs.left_plan,
         first_offer=process.logs.first_offer,
@@ -190,7 +197,8 @@ def open_conversation(
     """`start` / `respond` over an engine of its own (S0), for programs that embed one.
 
     `system_prompt` comes first and is never interpreted. `tools` (by name; None: `write_file` below `base_path`) and commands
-    act in `base_path` and go through the gate, which asks `confirmer`. The log goes where the settings say.
+    act in `base_path` and go through the gate, which asks `confirmer` about all that may not run unasked. The log goes where the settings
+    say.
     """
     from agent.engine.engine import Engine
     from agent.engine.facade import Conversation
@@ -200,8 +208,8 @@ def open_conversation(
     process = Process(loaded or load({"cwd": base_path}))
     process.policies.check()
     app = replace(process.app_state(), tools=tools if tools is not None else {"write_file": WriteFile(base_path)})
-    context = process.open_context(None, base_path)
+    context = SessionFactory(process).open(process.settings, base_path, "embedded")
     context.planner = LLMPlanner(
-        provider, model or "default", redactor=process.redactor, codec=codec, system_prompt=system_prompt
+        provider, model or "default", redactor=context.redactor, codec=codec, system_prompt=system_prompt
     )
     return Conversation(Engine(app), context, confirmer, options=options, emitter=emitter)

@@ -3,79 +3,87 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agent.app.lazy_ports import NothingKept
+from agent.app.lazy_ports import LazyJobs, NothingKept
 from agent.config.load import Loaded
+from agent.config.settings import Settings
 
 if TYPE_CHECKING:
     from agent.app.lazy_ports import Shell
     from agent.execution.confine.plan import WriteFolders
     from agent.execution.jobs.table import JobTable
-    from agent.execution.process_tree.limits import RunLimits
     from agent.execution.rehearsal.budget import RehearsalSettings
     from agent.protocol.capabilities import Capability
     from agent.protocol.ports import Checkpoints, UndoStore
-    from agent.redaction.redactor import SecretRedactor
 
 
 class ProcessExecution:
-    """Executors, jobs, rehearsals and undo of one process, as its settings say."""
+    """What executors, jobs, rehearsals and undo of a process's sessions are made of, as its settings say."""
 
-    def __init__(self, loaded: Loaded, redactor: SecretRedactor) -> None:
-        self._loaded = loaded
+    def __init__(self, loaded: Loaded) -> None:
+        self._environ = loaded.environ
         self._settings = loaded.settings
-        self._redactor = redactor
-        self.jobs: JobTable | None = None
 
-    def make_executor(self, cwd: str) -> Shell:
-        """The shell of one session, which starts in `cwd`."""
-        from agent.config.paths import state_dir
+    def jobs(self) -> LazyJobs:
+        """A table for the jobs of the sessions that follow each other at one front end."""
+
+        def build() -> JobTable:
+            from agent.config.paths import state_dir
+            from agent.execution.jobs.table import JobTable
+
+            return JobTable(os.path.join(state_dir(self._environ), "jobs") if self._settings.persist else None)
+
+        return LazyJobs(build)
+
+    def make_executor(
+        self, settings: Settings, cwd: str, jobs: JobTable, redact: Callable[[str], str], *, terminal: bool
+    ) -> Shell:
+        """The shell of one session, which starts in `cwd`. `terminal`: its commands may use that of this process."""
         from agent.execution.executor import ShellExecutor
-        from agent.execution.jobs.table import JobTable
+        from agent.execution.process_tree.limits import RunLimits
 
-        if self.jobs is None:  # one for all sessions: a job outlives the session that started it
-            folder = os.path.join(state_dir(self._loaded.environ), "jobs")
-            self.jobs = JobTable(folder if self._settings.persist else None)
-
-        terminal = sys.stdin.isatty() and sys.stdout.isatty() and not self._settings.json
         return ShellExecutor(
             cwd=cwd,
-            env=dict(self._loaded.environ),
+            env=dict(self._environ),
             terminal="tty" if terminal else "none",
             stdin="null",
-            jobs=self.jobs,
-            write_folders=self._write_folders(cwd),
-            rehearsals=self._rehearsals(),
-            limits=self._limits(),
-            own_shell=self._settings.shell,
-            tty=self._settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
+            jobs=jobs,
+            write_folders=self._write_folders(settings, cwd),
+            rehearsals=self._rehearsals(settings, redact),
+            limits=RunLimits(
+                output=settings.limit_output,
+                memory=settings.limit_memory,
+                file_size=settings.limit_file_size,
+                processes=settings.limit_processes,
+            ),
+            own_shell=settings.shell,
+            tty=settings.tty,  # type: ignore[arg-type]  # checked against the choices of the setting
         )
 
-    def _rehearsals(self) -> RehearsalSettings:
+    def _rehearsals(self, settings: Settings, redact: Callable[[str], str]) -> RehearsalSettings:
         from agent.config.paths import state_dir
         from agent.execution.rehearsal.budget import Budget, RehearsalSettings
 
-        settings = self._settings
         return RehearsalSettings(
-            state_dir=state_dir(self._loaded.environ),
+            state_dir=state_dir(self._environ),
             budget=Budget(
                 files=settings.rehearsal_files, bytes=settings.rehearsal_bytes, seconds=settings.rehearsal_seconds
             ),
-            redact=self._redactor.redact,
+            redact=redact,
             keep_bytes=settings.undo_keep_bytes,
             keep_days=settings.undo_keep_days,
         )
 
-    def make_checkpoints(self) -> Checkpoints:
-        """What keeps pre-images of direct runs."""
+    def make_checkpoints(self, redact: Callable[[str], str]) -> Checkpoints:
+        """What keeps pre-images of a session's direct runs."""
         if not self._settings.persist:
             return NothingKept()
         from agent.config.paths import state_dir
         from agent.execution.journal.preimage import PreImages
 
-        return PreImages(state_dir(self._loaded.environ), redact=self._redactor.redact)
+        return PreImages(state_dir(self._environ), redact=redact)
 
     def undo_store(self) -> UndoStore:
         """The runs that can be taken back, of every session."""
@@ -84,7 +92,7 @@ class ProcessExecution:
 
         settings = self._settings
         return Journals(
-            state_dir(self._loaded.environ), keep_bytes=settings.undo_keep_bytes, keep_days=settings.undo_keep_days
+            state_dir(self._environ), keep_bytes=settings.undo_keep_bytes, keep_days=settings.undo_keep_days
         )
 
     async def diagnose(self) -> tuple[Capability, ...]:
@@ -92,32 +100,21 @@ class ProcessExecution:
         from agent.config.paths import state_dir
         from agent.execution.diagnosis import diagnose
 
-        environ = self._loaded.environ
+        environ = self._environ
         cwd = os.path.abspath(self._settings.cwd or os.getcwd())
         return await diagnose(cwd=cwd, env=dict(environ), state_dir=state_dir(environ))
 
-    def _limits(self) -> RunLimits:
-        from agent.execution.process_tree.limits import RunLimits
-
-        settings = self._settings
-        return RunLimits(
-            output=settings.limit_output,
-            memory=settings.limit_memory,
-            file_size=settings.limit_file_size,
-            processes=settings.limit_processes,
-        )
-
-    def _write_folders(self, cwd: str) -> WriteFolders:
+    def _write_folders(self, settings: Settings, cwd: str) -> WriteFolders:
         """Where confined commands of a session that starts in `cwd` may write: `cd` does not widen it."""
         from agent.config.paths import config_dir, default_session_dir, state_dir
         from agent.execution.confine.plan import WriteFolders
         from agent.planner.facts.git_facts import workspace_of
 
-        environ, home = self._loaded.environ, os.path.expanduser("~")
-        sessions = self._settings.session_dir or default_session_dir(environ)
+        environ, home = self._environ, os.path.expanduser("~")
+        sessions = settings.session_dir or default_session_dir(environ)
         return WriteFolders(
             workspace=workspace_of(cwd, home),
-            also=self._settings.confine_write,
+            also=settings.confine_write,
             protected=(config_dir(environ), state_dir(environ), os.path.abspath(sessions)),
             home=home,
         )

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from agent.execution.jobs.table import JobTable
     from agent.protocol.approvals import ApprovedCommand, ApprovedRehearsal
     from agent.protocol.cancel import CancellationToken
     from agent.protocol.decisions import Confinement, Confining, RiskReport
+    from agent.protocol.jobs import Job
     from agent.protocol.outcomes import ExecutionResult
     from agent.protocol.ports import Checkpoint, Checkpoints, Executor, OutputSink, Processes, Rehearser
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
@@ -101,6 +103,40 @@ class LazyExecutor:
             if self._built is None:
                 self._built = self._build(self._cwd)
         return self._built
+
+
+class LazyJobs:
+    """ports.Jobs for the sessions that follow each other at one front end: a job outlives the session that it belongs to."""
+
+    def __init__(self, build: Callable[[], JobTable]) -> None:
+        self._build = build
+        self._built: JobTable | None = None
+        self._session = ""
+
+    def go_on_in(self, session: str) -> None:
+        """What begins from now on belongs to that session."""
+        self._session = session
+        if self._built is not None:
+            self._built.session = session
+
+    def table(self) -> JobTable:
+        """The table itself, made when it is first asked for."""
+        if self._built is None:
+            self._built = self._build()
+            self._built.session = self._session
+        return self._built
+
+    def listing(self) -> tuple[Job, ...]:
+        return () if self._built is None else self._built.listing()
+
+    def output(self, job_id: int, limit: int = 1 << 16) -> str:
+        return self.table().output(job_id, limit)
+
+    def processes(self, job_id: int) -> tuple[tuple[int, str], ...]:
+        return self.table().processes(job_id)
+
+    async def end(self, job_id: int) -> Job:
+        return await self.table().end(job_id)
 
 
 class LazyCheckpoints:

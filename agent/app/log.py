@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.protocol.events import Origin, SessionStarted
-    from agent.protocol.ports import Clock, Recorder
+    from agent.protocol.ports import Clock, Recorder, Redactor
     from agent.recording.jsonl import JsonlRecorder
     from agent.recording.left_open import LeftOpen
     from agent.recording.past import Past
-    from agent.redaction.redactor import SecretRedactor
 
 
 class ProcessLogs:
     """The session folder of one process."""
 
-    def __init__(
-        self, settings: Settings, environ: Mapping[str, str], clock: Clock, redactor: SecretRedactor, *, is_root: bool
-    ) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], clock: Clock, *, is_root: bool) -> None:
         self._settings = settings
         self._environ = environ
         self._clock = clock
-        self._redactor = redactor
         self._is_root = is_root
 
     @property
@@ -76,7 +71,14 @@ class ProcessLogs:
         return Offered(os.path.join(state_dir(dict(self._environ)), "offered.json")).first_time(found)
 
     def open(
-        self, session_id: str | None, cwd: str, *, origin: Origin | None = None, safety_off: bool
+        self,
+        session_id: str | None,
+        cwd: str,
+        frontend: str,
+        *,
+        origin: Origin | None = None,
+        safety_off: bool,
+        redactor: Redactor,
     ) -> tuple[Recorder, Past | None]:
         """The log of `session_id`, or a new one, with its past where it has one. Raises CoreError."""
         from agent.protocol.events import SessionStarted
@@ -85,7 +87,7 @@ class ProcessLogs:
         started = SessionStarted(
             session_id="",
             program=f"agent-shell {__version__}",
-            frontend="repl" if sys.stdin.isatty() else "cli",
+            frontend=frontend,
             cwd=cwd,
             pid=os.getpid(),
             is_root=self._is_root,
@@ -95,10 +97,8 @@ class ProcessLogs:
         if not self._settings.persist:
             from agent.recording.envelope import NullRecorder
 
-            return NullRecorder(
-                clock=self._clock, redactor=self._redactor, session_id=session_id, started=started
-            ), None
-        recorder = self._recorder(session_id, started)
+            return NullRecorder(clock=self._clock, redactor=redactor, session_id=session_id, started=started), None
+        recorder = self._recorder(session_id, started, redactor)
         if (session_id is None and origin is None) or recorder.path is None:
             return recorder, None
         from agent.protocol.events import Warned
@@ -113,7 +113,7 @@ class ProcessLogs:
             recorder.close("unreadable")
             raise
 
-    def _recorder(self, session_id: str | None, started: SessionStarted) -> JsonlRecorder:
+    def _recorder(self, session_id: str | None, started: SessionStarted, redactor: Redactor) -> JsonlRecorder:
         from agent.config.paths import state_dir
         from agent.recording.jsonl import open_session
 
@@ -126,7 +126,7 @@ class ProcessLogs:
         return open_session(
             self.folder,
             clock=self._clock,
-            redactor=self._redactor,
+            redactor=redactor,
             session_id=session_id,
             started=started,
             heads=heads,

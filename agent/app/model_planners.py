@@ -19,13 +19,12 @@ _SMALL_REPLY = 512  # tokens: the longest reply that its schema lets a small mod
 class ModelPlanners:
     """Builds them; what was opened for them is closed by `aclose`."""
 
-    def __init__(self, settings: PlannerSettings, redactor: Redactor) -> None:
+    def __init__(self, settings: PlannerSettings) -> None:
         self._configured = settings
-        self._redactor = redactor
         self._providers: list[Provider] = []
         self._of_planner: dict[int, Provider] = {}
 
-    def build(self, name: str, model: str) -> Planner:
+    def build(self, name: str, model: str, redactor: Redactor) -> Planner:
         """The planner for a scripted file, a GGUF file or an entry of the catalogue. Raises ConfigError, NotFound."""
         codec, schema, here, context = "mode-json", False, False, self._configured.loaded.settings.context_tokens
         provider: Provider
@@ -42,10 +41,10 @@ class ModelPlanners:
             codec, schema, here = entry.codec, entry.supports_schema, entry.is_local
             provider = self._provider(entry)
         self._providers.append(provider)
-        return self._of_model(provider, model, codec=codec, schema=schema, here=here, context=context)
+        return self._of_model(provider, model, redactor, codec=codec, schema=schema, here=here, context=context)
 
     def _of_model(
-        self, provider: Provider, model: str, *, codec: str, schema: bool, here: bool, context: int
+        self, provider: Provider, model: str, redactor: Redactor, *, codec: str, schema: bool, here: bool, context: int
     ) -> Planner:
         """A planner that asks `model`; one of this machine that is known to be small gets instructions of its size."""
         from agent.planner.llm import LLMPlanner
@@ -72,7 +71,7 @@ class ModelPlanners:
             temperature=0.0 if small and settings.temperature is None else settings.temperature,
             small=small,
             examples=examples,
-            redactor=self._redactor,
+            redactor=redactor,
             seconds=settings.timeout,
         )
         self._of_planner[id(planner)] = provider

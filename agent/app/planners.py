@@ -31,19 +31,24 @@ class PlannerChoice:
         self, loaded: Loaded, redactor: Redactor, *, remembered: Callable[[], RememberedCommands | None] = lambda: None
     ) -> None:
         self._remembered = remembered
+        self._redactor = redactor
         self._configured = PlannerSettings(loaded)
-        self._models = ModelPlanners(self._configured, redactor)
+        self._models = ModelPlanners(self._configured)
         self._last: LazyPlanner | None = None
 
-    def make(self, name: str | None, model: str | None) -> Planner:
-        """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError."""
+    def make(self, name: str | None, model: str | None, redactor: Redactor | None = None) -> Planner:
+        """A planner for `name` (None: as configured) and `model` (None: its default). Raises NotFound, ConfigError.
+
+        `redactor`: of the session whose prompts it sends (None: the process's).
+        """
+        redactor = redactor or self._redactor
         settings = self._configured.loaded.settings
         usual = name in (None, "", "auto")
         if name == "cascade" or (
             usual and (settings.planner == "cascade" or (not model and self._configured.cascades()))
         ):
-            stages = self._stages()
-            self._last = LazyPlanner("cascade", " → ".join(stage.name for stage in stages), self)
+            stages = self._stages(redactor)
+            self._last = LazyPlanner("cascade", " → ".join(stage.name for stage in stages), self, redactor)
             return self._last
         wanted = self._configured.configured_name() if usual else str(name)
         as_configured = name is None or wanted == settings.planner
@@ -53,16 +58,16 @@ class PlannerChoice:
                 raise ConfigError(
                     "the offline planner has no models", hint="give a key or --base-url, or choose another --planner"
                 )
-            self._last = LazyPlanner("offline", "", self)
+            self._last = LazyPlanner("offline", "", self, redactor)
         elif wanted.startswith("scripted:"):
-            self._last = LazyPlanner(wanted, chosen or "scripted", self)
+            self._last = LazyPlanner(wanted, chosen or "scripted", self, redactor)
         elif wanted == "local":
             from agent.providers.local.provider import model_name
 
-            self._last = LazyPlanner(wanted, model_name(chosen or "model"), self, given=chosen or "")
+            self._last = LazyPlanner(wanted, model_name(chosen or "model"), self, redactor, given=chosen or "")
         else:
             entry = self._configured.entry(wanted)
-            self._last = LazyPlanner(entry.name, chosen or entry.default_model, self)
+            self._last = LazyPlanner(entry.name, chosen or entry.default_model, self, redactor)
         return self._last
 
     def plan_with(self, planner: str, model: str) -> tuple[str, bool]:
@@ -82,7 +87,7 @@ class PlannerChoice:
             raise
         return "cascade:" if made.name == "cascade" else f"{planner}:{model}", self.stays_here(made)
 
-    def build(self, name: str, model: str) -> Planner:
+    def build(self, name: str, model: str, redactor: Redactor) -> Planner:
         """The real planner behind a name; imports what it needs."""
         if name == "offline":
             from agent.planner.offline.planner import OfflinePlanner
@@ -91,28 +96,28 @@ class PlannerChoice:
         if name == "cascade":
             from agent.planner.cascade import CascadePlanner
 
-            return CascadePlanner(self._stages(), tell=say_aside)
-        return self._models.build(name, model)
+            return CascadePlanner(self._stages(redactor), tell=say_aside)
+        return self._models.build(name, model, redactor)
 
     def announcement(self, planner: Planner) -> str:
         """What is to be said before a planner that was built here is asked: which model is loaded first; "" for nothing."""
         return self._models.announcement(planner)
 
-    def _stages(self) -> tuple[Stage, ...]:
+    def _stages(self, redactor: Redactor) -> tuple[Stage, ...]:
         """The stages of the setting. Raises ConfigError, NotFound for a name that is none."""
         words = [
             word.strip() for word in (self._configured.loaded.settings.cascade or "offline,local,remote").split(",")
         ]
-        return tuple(self._stage(word) for word in words if word)
+        return tuple(self._stage(word, redactor) for word in words if word)
 
-    def _stage(self, word: str) -> Stage:
+    def _stage(self, word: str, redactor: Redactor) -> Stage:
         from agent.planner.cascade import Stage
 
         name, model, missing = self._configured.meant(word)
         if missing:
-            return Stage(name=word, make=lambda: self.make("offline", None), leaves=False, missing=missing)
+            return Stage(name=word, make=lambda: self.make("offline", None, redactor), leaves=False, missing=missing)
         last = self._last
-        planner = self.make(name, model or None)
+        planner = self.make(name, model or None, redactor)
         self._last = last
         leaves = not self.stays_here(planner)
         entry = self._configured.entry(name) if leaves else None
@@ -135,7 +140,7 @@ class PlannerChoice:
             return True
         try:
             if planner.name == "cascade":
-                return not any(stage.leaves for stage in self._stages())
+                return not any(stage.leaves for stage in self._stages(self._redactor))
             return self._configured.is_here(planner.name)
         except (NotFound, ConfigError):
             return False
@@ -156,7 +161,7 @@ class PlannerChoice:
 class Builder(Protocol):
     """Makes the real planner (`agent.app.planners.PlannerChoice`)."""
 
-    def build(self, name: str, model: str) -> Planner:
+    def build(self, name: str, model: str, redactor: Redactor) -> Planner:
         """Raises ConfigError, NotFound."""
 
     def announcement(self, planner: Planner) -> str:
@@ -169,11 +174,12 @@ class LazyPlanner:
     `given` is the model as it was asked for, where `model` is its name for people.
     """
 
-    def __init__(self, name: str, model: str, choice: Builder, *, given: str | None = None) -> None:
+    def __init__(self, name: str, model: str, choice: Builder, redactor: Redactor, *, given: str | None = None) -> None:
         self.name = name
         self.model = model
         self._given = model if given is None else given
         self._choice = choice
+        self._redactor = redactor
         self._planner: Planner | None = None
 
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
@@ -195,7 +201,7 @@ class LazyPlanner:
     def built(self) -> Planner:
         """The real planner. Raises ConfigError where it cannot be built."""
         if self._planner is None:
-            self._planner = self._choice.build(self.name, self._given)
+            self._planner = self._choice.build(self.name, self._given, self._redactor)
         return self._planner
 
 

@@ -11,21 +11,19 @@ from agent.protocol.errors import ConfigError
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.policy.files import PolicyFiles
-    from agent.policy.model import Policy
+    from agent.policy.model import Policy, SessionRules
     from agent.policy.shown_once import Showing, ShownFiles
-    from agent.policy.store import SessionRules
     from agent.protocol.decisions import RiskContext, RiskReport, Verdict
     from agent.protocol.requests import Approval
 
 
 class ProcessPolicies:
-    """The policy of one process: files, rules of the session, and what they say about a command."""
+    """The policy files of one process, and what they say about a command."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self._settings = settings
         self._environ = environ
         self._files: PolicyFiles | None = None
-        self._session_rules: SessionRules | None = None
         self._shown: ShownFiles | None = None
 
     @property
@@ -33,8 +31,7 @@ class ProcessPolicies:
         if self._files is None:
             from agent.policy.files import PolicyFiles, policy_sources
 
-            sources = policy_sources(self._settings, self._environ)
-            self._files = PolicyFiles(sources, lambda: self._session_rules.file if self._session_rules else None)
+            self._files = PolicyFiles(policy_sources(self._settings, self._environ))
         return self._files
 
     @property
@@ -44,13 +41,11 @@ class ProcessPolicies:
 
         return os.path.join(config_dir(dict(self._environ)), "policy.toml")
 
-    def session_rules(self) -> SessionRules:
-        """Rules that the person makes for this session only."""
-        if self._session_rules is None:
-            from agent.policy.store import SessionRules
+    def session_rules(self, session: str) -> SessionRules:
+        """Where the rules go that the person makes for that session only."""
+        from agent.policy.model import SessionRules
 
-            self._session_rules = SessionRules(self.files.sources.home)
-        return self._session_rules
+        return SessionRules(session)
 
     def rules_due(self, cwd: str) -> Showing | None:
         """The rules of the folder one works in, where the person has not seen them as they are now."""
@@ -77,12 +72,12 @@ class ProcessPolicies:
         if found is not None and found.error:
             raise ConfigError(f"--safety-policy: {found.error}", hint="mend the file, or start without it")
 
-    def policy(self, cwd: str, session: str = "") -> Policy:
-        """What the files say now, for a command in `cwd`."""
+    def policy(self, cwd: str, rules: SessionRules | None = None) -> Policy:
+        """What the files say now, and the `rules` of a session, for a command in `cwd`."""
         from agent.planner.facts.git_facts import workspace_of
 
         home = self.files.sources.home
-        return self.files.policy(workspace=workspace_of(cwd, home) if cwd else "", session=session)
+        return self.files.policy(workspace=workspace_of(cwd, home) if cwd else "", rules=rules)
 
     def classify(self, command: str, context: RiskContext) -> RiskReport:
         """The rating, raised by the patterns of a safety policy."""

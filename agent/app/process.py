@@ -1,4 +1,4 @@
-"""Wire what lives as long as the process: part of the composition root."""
+"""Wire what a process has once: part of the composition root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agent.app.execution import ProcessExecution
-from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyProcesses
+from agent.app.lazy_ports import LazyExecutor, LazyProcesses
 from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.policy import ProcessPolicies
@@ -17,17 +17,17 @@ from agent.protocol.errors import ConfigError, CoreError
 if TYPE_CHECKING:
     from agent.engine.context import AppState, RequestContext
     from agent.engine.engine import Engine
-    from agent.frontends.services import RuleController
+    from agent.frontends.rule_controller import RuleController
     from agent.planner.offline.remembered import RememberedCommands
     from agent.protocol.decisions import RiskContext, RiskReport
-    from agent.protocol.events import Origin
+    from agent.protocol.events import Event
     from agent.protocol.messages import ContextBlock
-    from agent.protocol.ports import Emitter, StreamRedaction
+    from agent.protocol.ports import Emitter, Redactor, StreamRedaction
     from agent.redaction.redactor import SecretRedactor
 
 
 class Process:
-    """The long-lived parts of one process."""
+    """The long-lived parts of one process. Nothing here is a session's; `sessions` are those that are open, by their id."""
 
     def __init__(self, loaded: Loaded) -> None:
         from agent.app.planners import PlannerChoice
@@ -35,37 +35,38 @@ class Process:
         from agent.recording.envelope import SystemClock
 
         self._loaded = loaded
-        self._settings = loaded.settings
+        self.settings = loaded.settings
         self._clock = SystemClock()
+        self.environ = loaded.environ
+        self.origins = loaded.origins
         self.processes = LazyProcesses()
         self._facts = SystemFacts(self.processes)
         self.redactor = self._make_redactor()
-        self._choice = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
-        self._contexts: list[RequestContext] = []
-        self.execution = ProcessExecution(loaded, self.redactor)
+        self.planners = PlannerChoice(loaded, self.redactor, remembered=self._remembered)
+        self.sessions: dict[str, RequestContext] = {}
+        self.execution = ProcessExecution(loaded)
         self.policies = ProcessPolicies(loaded.settings, loaded.environ)
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        self.logs = ProcessLogs(loaded.settings, loaded.environ, self._clock, self.redactor, is_root=self.is_root)
-        self.memory = ProcessMemory(loaded.settings, loaded.environ, self.logs.folder, is_here=self._choice.stays_here)
+        self.logs = ProcessLogs(loaded.settings, loaded.environ, self._clock, is_root=self.is_root)
+        self.memory = ProcessMemory(loaded.settings, loaded.environ, self.logs.folder, is_here=self.planners.stays_here)
 
     @property
     def first_run(self) -> bool:
         """Nothing was configured and nothing was ever run here."""
         from agent.config.paths import config_dir, state_dir
 
-        environ = self._loaded.environ
-        return not any(os.path.exists(path) for path in (config_dir(environ), state_dir(environ)))
+        return not any(os.path.exists(path) for path in (config_dir(self.environ), state_dir(self.environ)))
 
     def _make_redactor(self) -> SecretRedactor:
         from agent.config.paths import default_session_dir
         from agent.redaction.key import folder_key
         from agent.redaction.redactor import SecretRedactor, secrets_in
 
-        known = {**secrets_in(self._loaded.environ), **self._loaded.secrets}
-        personal = self._settings.redact == "pii"
-        if not self._settings.persist:
+        known = {**secrets_in(self.environ), **self._loaded.secrets}
+        personal = self.settings.redact == "pii"
+        if not self.settings.persist:
             return SecretRedactor(known, personal=personal)
-        folder = self._settings.session_dir or default_session_dir(self._loaded.environ)
+        folder = self.settings.session_dir or default_session_dir(self.environ)
         return SecretRedactor(known, key=lambda: folder_key(folder), personal=personal)
 
     def _remembered(self) -> RememberedCommands | None:
@@ -76,16 +77,12 @@ class Process:
         if self.memory.mode != "on":
             return ()
         try:
-            planner = self._choice.make(None, None)
+            planner = self.planners.make(None, None)
         except CoreError:  # said when a goal needs it
             return ()
-        if self._choice.stays_here(planner):
+        if self.planners.stays_here(planner):
             return ()
         return (f"memory is on: commands accepted before go as examples to {planner.name}, away from this machine",)
-
-    def plan_with(self, planner: str, model: str) -> tuple[str, bool]:
-        """What `Services.plan_with` says."""
-        return self._choice.plan_with(planner, model)
 
     def make_engine(self) -> Engine:
         from agent.engine.engine import Engine
@@ -96,7 +93,7 @@ class Process:
         from agent.config.paths import config_dir
         from agent.engine.context import AppState
 
-        config = self._settings.config or os.path.join(config_dir(self._loaded.environ), "config.toml")
+        config = self.settings.config or os.path.join(config_dir(self.environ), "config.toml")
         return AppState(
             classify=self._classify,
             decide=self.policies.decide,
@@ -107,27 +104,23 @@ class Process:
             facts=self._facts,
             clock=self._clock,
             redactor=self.redactor,
-            make_planner=self._choice.make,
-            open_stream_redaction=self._open_stream_redaction,
+            make_planner=self.planners.make,
+            open_stream_redaction=_open_stream_redaction,
             project_notes=self._project_notes,
             remembered=self.memory.examples,
             settings_rows=self._settings_rows,
-            load_role=self._load_role,
+            load_role=self.load_role,
             config_path=config,
             is_root=self.is_root,
-            debug=self._settings.debug,
+            debug=self.settings.debug,
         )
 
-    def _open_stream_redaction(self) -> StreamRedaction:
-        from agent.redaction.streams import StreamRedactor
-
-        return StreamRedactor(self.redactor)
-
-    def _load_role(self, name: str) -> str:
+    def load_role(self, name: str) -> str:
+        """The text of a role. Raises NotFound."""
         from agent.config.paths import config_dir
         from agent.library.roles_store import RoleStore
 
-        return RoleStore(os.path.join(config_dir(self._loaded.environ), "roles")).load(name)
+        return RoleStore(os.path.join(config_dir(self.environ), "roles")).load(name)
 
     def _project_notes(self, cwd: str) -> tuple[ContextBlock, ...]:
         from agent.planner.facts.git_facts import workspace_of
@@ -141,65 +134,23 @@ class Process:
 
         rows = []
         for setting in SETTINGS:
-            value = getattr(self._settings, setting.name)
-            origin = self._loaded.origins.get(setting.name, "default")
+            value = getattr(self.settings, setting.name)
+            origin = self.origins.get(setting.name, "default")
             rows.append({"setting": setting.name, "value": "" if value is None else str(value), "from": origin})
         return rows
 
-    def branch(self, ctx: RequestContext, origin: Origin) -> RequestContext:
-        """A new session that goes on from `origin`, with the shell and the choices of `ctx`. Raises RecordingError."""
-        from agent.engine.context import carry_over
-
-        opened = self.open_context(None, ctx.cwd, origin=origin, safety_off=ctx.safety_off)
-        carry_over(ctx, opened)
-        return opened
-
-    def open_context(
-        self,
-        session_id: str | None,
-        cwd: str | None = None,
-        *,
-        origin: Origin | None = None,
-        safety_off: bool | None = None,
-    ) -> RequestContext:
-        """A new session (with `origin`: made from another), or the named one with the past that its log tells; commands start in `cwd`."""
-        from agent.engine.context import RequestContext
-
-        settings = self._settings
-        path = self._loaded.environ.get("PATH", "")
-        executor = LazyExecutor(
-            os.path.abspath(cwd or settings.cwd or os.getcwd()), self.execution.make_executor, path=path
-        )
-        planner = self._choice.make(None, None)  # before the log: what fails here must not leave one without an end
-        off = settings.safety_off if safety_off is None else safety_off
-        recorder, past = self.logs.open(session_id, executor.cwd, origin=origin, safety_off=off)
-        context = RequestContext(
-            recorder=recorder,
-            planner=planner,
-            executor=executor,
-            rehearser=executor,
-            checkpoints=LazyCheckpoints(self.execution.make_checkpoints),
-            rehearse=settings.rehearse,  # type: ignore[arg-type]  # likewise
-            approve=settings.approve,  # type: ignore[arg-type]  # checked against the choices of the setting
-            safety_off=settings.safety_off,
-            confine=settings.confine,  # type: ignore[arg-type]  # likewise
-            show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
-        )
-        if past is not None:
-            context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
-            context.plan_left = past.plan
-        if settings.role:
-            context.role_name, context.role_text = settings.role, self._load_role(settings.role)
-        self._contexts.append(context)
-        return context
+    def opened(self, context: RequestContext) -> None:
+        """A session is open from now on, until it is closed."""
+        self.sessions = {key: each for key, each in self.sessions.items() if not each.closed}
+        self.sessions[context.session_id] = context
 
     def _classify(self, command: str, context: RiskContext) -> RiskReport:
         """The rating, raised where the person's own shell may read more than bash does."""
-        if self._settings.shell == "bash":
+        if self.settings.shell == "bash":
             return self.policies.classify(command, context)
         from agent.app.shell_rating import for_shell
 
-        return for_shell(self._settings.shell, self.policies.classify)(command, context)
+        return for_shell(self.settings.shell, self.policies.classify)(command, context)
 
     def make_emitter(self, *, at_prompt: bool = False) -> Emitter:
         """The emitter for stdout and stderr, with the telemetry file beside it where one is asked for. `at_prompt`: of the REPL."""
@@ -207,7 +158,7 @@ class Process:
         from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
         from agent.engine.plain_emitters import FanOut
 
-        settings = self._settings
+        settings = self.settings
         emitter: Emitter
         if settings.json:
             emitter = JsonlEmitter(sys.stdout.buffer)
@@ -227,34 +178,34 @@ class Process:
         file = _private_append(settings.telemetry_file)
         return FanOut(emitter, TelemetryEmitter(file.fileno(), text=settings.telemetry_text, owner=file))
 
-    def rate(self, command: str, cwd: str) -> RiskReport:
-        """For display: as the session opened last would run it now. The gate rates again."""
-        return self._classify(command, self.context(command, cwd))
+    def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
+        """For display: as that session would run it now. The gate rates again."""
+        return self._classify(command, self.context(command, cwd, session))
 
-    def context(self, command: str, cwd: str) -> RiskContext:
+    def context(self, command: str, cwd: str, session: str = "") -> RiskContext:
         """What `rate` holds `command` against: folder, home, workspace, facts, and what the session redefined."""
         from agent.gate.verdicts import with_session
 
-        executor = self._contexts[-1].executor if self._contexts else None
-        return with_session(self._facts.risk_context(command, cwd), executor)
+        opened = self.sessions.get(session)
+        return with_session(self._facts.risk_context(command, cwd), opened.executor if opened is not None else None)
 
-    def rule_controller(self) -> RuleController:
-        """Where the prompt puts rules, and where `:policy` finds them."""
-        from agent.frontends.services import RuleController
+    def rules(self, session: str) -> RuleController:
+        """Where the prompt puts rules of that session, and where `:policy` finds them. Raises KeyError where it is not open."""
+        from agent.engine.plain_emitters import NullEmitter
+        from agent.engine.session_state import record
+        from agent.frontends.rule_controller import RuleController
+
+        context = self.sessions[session]
+
+        async def recorded(event: Event) -> None:
+            await record(context, event, NullEmitter())
 
         return RuleController(
             path=self.policies.user_path,
-            session_rules=self.policies.session_rules,
-            policy=lambda cwd: self.policies.policy(cwd, self._contexts[-1].session_id if self._contexts else ""),
-            record=self._record_rule,
+            rules=context.rules,
+            policy=lambda cwd: self.policies.policy(cwd, context.rules),
+            record=recorded,
         )
-
-    def _record_rule(self, text: str) -> None:
-        """A rule is in the log before it counts. Raises RecordingError."""
-        from agent.protocol.events import Notice
-
-        if self._contexts:
-            self._contexts[-1].recorder.append(Notice(text=text))
 
     def warm(self) -> None:
         """Load what the first goal will need: parser, planner, process helper. Failures show when they matter."""
@@ -263,16 +214,16 @@ class Process:
         cwd = os.getcwd()
         self.policies.classify("true", self._facts.risk_context("true", cwd))
         self.policies.policy(cwd)
-        self._choice.warm()
-        for context in self._contexts:
+        self.planners.warm()
+        for context in tuple(self.sessions.values()):
             if isinstance(context.executor, LazyExecutor):
                 context.executor.warm()
 
     async def shutdown(self) -> None:
-        for context in self._contexts:
+        for context in self.sessions.values():
             if context.executor is not None:
                 await context.executor.close()
-        await self._choice.aclose()
+        await self.planners.aclose()
         self.memory.close()
 
 
@@ -290,3 +241,11 @@ def _normal_form(command: str) -> tuple[str, ...]:
     from agent.risk.reader.normal_form import normal_form
 
     return normal_form(command)
+
+
+def _open_stream_redaction(redactor: Redactor) -> StreamRedaction:
+    from agent.redaction.redactor import SecretRedactor
+    from agent.redaction.streams import StreamRedactor
+
+    assert isinstance(redactor, SecretRedactor)
+    return StreamRedactor(redactor)

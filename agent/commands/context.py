@@ -1,4 +1,4 @@
-"""Protocols of the engine's state as command handlers see it: the engine is above this package."""
+"""What command handlers see of the engine's state, and what they answer: the engine, which is above this package, makes the changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from agent.protocol.decisions import Confinement
 from agent.protocol.messages import FileInput, HistoryItem, UserInput
 from agent.protocol.outcomes import FrontendRequest, GoalSummary
-from agent.protocol.ports import Planner, Recorder
+from agent.protocol.ports import Planner, Recorder, Redactor
 from agent.protocol.replies import Usage
 from agent.protocol.requests import ApproveMode
 
@@ -18,7 +18,7 @@ class Services(Protocol):
     """The part of `AppState` that commands use."""
 
     @property
-    def make_planner(self) -> Callable[[str | None, str | None], Planner]: ...
+    def make_planner(self) -> Callable[..., Planner]: ...
     @property
     def settings_rows(self) -> Callable[[], list[dict[str, str]]]: ...
     @property
@@ -28,10 +28,11 @@ class Services(Protocol):
 
 
 class Session(Protocol):
-    """The part of `RequestContext` that commands use and change."""
+    """The part of `RequestContext` that commands use. They change none of it."""
 
     recorder: Recorder
     planner: Planner
+    redactor: Redactor
     approve: ApproveMode
     safety_off: bool
     confine: Confinement
@@ -52,11 +53,22 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a session is set to becomes another: `key`, `before` and `to` for the log, then `values` for the attributes of the session."""
+
+    key: str
+    to: str
+    values: dict[str, Any]
+    before: str = ""
+
+
+@dataclass(frozen=True)
 class DispatchOutcome:
-    """What a core command did. `inject_input` flows on into the run (X-24)."""
+    """What a core command came to. `changes` are recorded and then made; `inject_input` flows on into the run (X-24)."""
 
     name: str
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
     inject_input: UserInput | None = None
     frontend_request: FrontendRequest | None = None

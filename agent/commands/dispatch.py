@@ -29,7 +29,7 @@ HANDLERS: dict[type, Handler] = {
 
 
 def dispatch(app: Services, session: Session, command: CoreCommand) -> DispatchOutcome:
-    """Do an immediate command. Raises CoreError where its precondition does not hold."""
+    """What an immediate command comes to. Raises CoreError where its precondition does not hold."""
     handler = HANDLERS.get(type(command))
     if handler is None:
         raise InvalidRequest(f"{type(command).__name__} is not part of this version")

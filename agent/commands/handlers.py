@@ -1,21 +1,21 @@
-"""Handlers of the core commands."""
+"""Handlers of the core commands: each says what is to be changed, and changes nothing."""
 
 from __future__ import annotations
 
 import os
 import stat
-from typing import cast
 
 from agent.commands import table
-from agent.commands.context import DispatchOutcome, Services, Session
+from agent.commands.context import Change, DispatchOutcome, Services, Session
 from agent.protocol import commands as core
 from agent.protocol.confinement import CONFINEMENTS
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.messages import FileInput, UserInput
 from agent.protocol.outcomes import FrontendRequest
-from agent.protocol.requests import ApproveMode
+from agent.protocol.ports import Planner
 
 _MAX_FILE_BYTES = 256 * 1024
+_CHOICES = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
 _SETTABLE = ("approve", "confine", "model", "planner")
 _OF_THEIR_OWN = {"rehearse": "auto|ask|off", "tty": "on|off|auto"}
 """Settings with a command of their own, and its values."""
@@ -26,12 +26,18 @@ def set_model(app: Services, session: Session, command: core.SetModel) -> Dispat
     planner_name, separator, model = command.model.partition(":")
     known = separator and planner_name.replace("-", "_").isidentifier()
     try:
-        planner = app.make_planner(planner_name, model or None) if known else None
+        planner = app.make_planner(planner_name, model or None, session.redactor) if known else None
     except NotFound:
         planner = None  # model names may contain colons themselves ("llama3:8b")
-    session.planner = planner or app.make_planner(None, command.model)
-    text = f"model: {session.planner.model or session.planner.name}"
-    return DispatchOutcome("SetModel", text, {"planner": session.planner.name, "model": session.planner.model})
+    planner = planner or app.make_planner(None, command.model, session.redactor)
+    text = f"model: {planner.model or planner.name}"
+    return DispatchOutcome(
+        "SetModel", text, {"planner": planner.name, "model": planner.model}, changes=_to_planner(planner)
+    )
+
+
+def _to_planner(planner: Planner) -> tuple[Change, ...]:
+    return Change("planner", planner.name, {"planner": planner}), Change("model", planner.model, {})
 
 
 def use_prompt(app: Services, session: Session, command: core.UsePrompt) -> DispatchOutcome:
@@ -40,20 +46,25 @@ def use_prompt(app: Services, session: Session, command: core.UsePrompt) -> Disp
 
 def use_role(app: Services, session: Session, command: core.UseRole) -> DispatchOutcome:
     """Take a role; its trailing text flows on as a goal."""
-    session.role_text = app.load_role(command.name)
-    session.role_name = command.name
+    role = app.load_role(command.name)
     text = f"role: {command.name}"
     if session.planner.name == "offline":
         text += " (the offline planner has no use for it)"
     given = UserInput.from_text(command.trailing_text) if command.trailing_text else None
-    return DispatchOutcome("UseRole", text, {"role": command.name}, inject_input=given)
+    return DispatchOutcome(
+        "UseRole", text, {"role": command.name}, changes=(_to_role(command.name, role),), inject_input=given
+    )
+
+
+def _to_role(name: str, text: str) -> Change:
+    return Change("role", name, {"role_name": name, "role_text": text})
 
 
 def exit_role(app: Services, session: Session, command: core.ExitRole) -> DispatchOutcome:
     if not session.role_name:
         raise InvalidState(expected="an active role", found="none")
-    left, session.role_name, session.role_text = session.role_name, "", ""
-    return DispatchOutcome("ExitRole", f"left the role {left}", {"role": left})
+    left = session.role_name
+    return DispatchOutcome("ExitRole", f"left the role {left}", {"role": left}, changes=(_to_role("", ""),))
 
 
 def info(app: Services, session: Session, command: core.Info) -> DispatchOutcome:
@@ -90,21 +101,18 @@ def _session_data(session: Session) -> dict[str, str]:
 
 
 def set_value(app: Services, session: Session, command: core.Set) -> DispatchOutcome:
-    if command.key == "approve":
-        if command.value not in ("ask", "low", "medium"):
-            raise InvalidRequest("approve is one of: ask, low, medium")
-        session.approve = cast(ApproveMode, command.value)
-    elif command.key == "confine":
-        if command.value not in CONFINEMENTS:
-            raise InvalidRequest(f"confine is one of: {'; '.join(CONFINEMENTS)}")
-        session.confine = command.value
-    elif command.key == "model":
-        return set_model(app, session, core.SetModel(command.value))
-    elif command.key == "planner":
-        session.planner = app.make_planner(command.value, None)
+    key, value = command.key, command.value
+    changes: tuple[Change, ...] = (Change(key, value, {key: value}),)
+    if key in _CHOICES:
+        if value not in _CHOICES[key]:
+            raise InvalidRequest(f"{key} is one of: {'; '.join(_CHOICES[key])}")
+    elif key == "model":
+        return set_model(app, session, core.SetModel(value))
+    elif key == "planner":
+        changes = _to_planner(app.make_planner(value, None, session.redactor))
     else:
-        raise NotFound("setting for a session", command.key, hint=_where_set(command.key))
-    return DispatchOutcome("Set", f"{command.key} = {command.value}", {"key": command.key, "value": command.value})
+        raise NotFound("setting for a session", key, hint=_where_set(key))
+    return DispatchOutcome("Set", f"{key} = {value}", {"key": key, "value": value}, changes=changes)
 
 
 def _where_set(key: str) -> str:
@@ -118,8 +126,10 @@ def _where_set(key: str) -> str:
 
 def empty_session(app: Services, session: Session, command: core.EmptySession) -> DispatchOutcome:
     count = len(session.history)
-    session.history.clear()
-    return DispatchOutcome("EmptySession", "the planner starts from nothing; the log stays", {"forgotten": count})
+    emptied = Change("history", "", {"history": []}, before=f"{count} items")
+    return DispatchOutcome(
+        "EmptySession", "the planner starts from nothing; the log stays", {"forgotten": count}, changes=(emptied,)
+    )
 
 
 def include_files(app: Services, session: Session, command: core.IncludeFiles) -> DispatchOutcome:
@@ -129,8 +139,10 @@ def include_files(app: Services, session: Session, command: core.IncludeFiles) -
     if command.trailing_text:
         given = UserInput.from_text_and_files(command.trailing_text, files)
         return DispatchOutcome("IncludeFiles", f"with {names}", {"files": list(command.paths)}, inject_input=given)
-    session.pending_files.extend(files)
-    return DispatchOutcome("IncludeFiles", f"the next goal comes with {names}", {"files": list(command.paths)})
+    pending = [*session.pending_files, *files]
+    attached = Change("files", ", ".join(file.path for file in pending), {"pending_files": pending})
+    text = f"the next goal comes with {names}"
+    return DispatchOutcome("IncludeFiles", text, {"files": list(command.paths)}, changes=(attached,))
 
 
 def read_file(path: str, cwd: str) -> FileInput:

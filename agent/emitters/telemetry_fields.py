@@ -15,6 +15,10 @@ _LONGEST = 4_000  # characters of one text
 _MOST_RULES = 20
 _TEXTS: dict[type, tuple[str, ...]] = {
     events.SessionStarted: ("cwd",),
+    events.SessionChanged: ("before", "to"),
+    events.RuleAdded: ("where", "text"),
+    events.RuleRemoved: ("where", "reason"),
+    events.UndoStarted: ("command",),
     events.SessionNamed: ("name",),
     events.GoalStarted: ("goal", "cwd"),
     events.GoalFinished: ("goal", "message"),
@@ -40,6 +44,10 @@ _TOTALS = ("created", "modified", "deleted", "meta", "renamed", "retyped", "byte
 _FIELDS: dict[type, str] = {
     events.SessionStarted: "program:program frontend:word is_root safety_off resumed",
     events.SessionFinished: "reason:word goals",
+    events.SessionChanged: "key:word by:word",
+    **dict.fromkeys((events.RuleAdded, events.RuleRemoved), "rules:len of_session:for_session:where"),
+    events.MemoryForgotten: "commands",
+    events.UndoStarted: "state:word",
     events.RunFinished: (
         "exit_code::outcome.exit_code turns::outcome.turns tool_calls::outcome.tool_call_count compressed::outcome.compressed "
         "error:word:outcome.error_code"
@@ -154,6 +162,7 @@ _KINDS: dict[str, Callable[[Any], FLAT]] = {
     "code": lambda error: _word(error.code) if error else "",
     "confinement": _confinement,
     "edited": lambda commands: sum(command.get("edited") is True for command in _objects(commands)),
+    "for_session": lambda where: where == "session",
     "id": _id,
     "known": lambda planned: sum(bool(step.command) for step in planned),
     "len": len,

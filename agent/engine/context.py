@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from agent.gate.verdicts import Changed, what_changed
-from agent.policy.model import Policy
+from agent.policy.model import Policy, SessionRules
 from agent.policy.shown_once import Showing
 from agent.protocol.decisions import Confinement, RiskReport, Verdict
 from agent.protocol.errors import NotFound
+from agent.protocol.events import Record
 from agent.protocol.messages import ContextBlock, FileInput, HistoryItem
 from agent.protocol.outcomes import GoalSummary
 from agent.protocol.plans import PlanLeft
 from agent.protocol.ports import (
     Checkpoints,
     Clock,
+    EventSink,
     Executor,
     Facts,
+    Jobs,
     Planner,
     Recorder,
     Redactor,
@@ -34,7 +38,7 @@ Decide = Callable[[RiskReport, Approval, str, Policy], Verdict]
 NormalForm = Callable[[str], tuple[str, ...]]
 
 
-def _no_policy(cwd: str, session: str) -> Policy:
+def _no_policy(cwd: str, rules: SessionRules) -> Policy:
     return Policy()
 
 
@@ -44,10 +48,10 @@ def _no_roles(name: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AppState:
-    """The services of a process. `make_planner(name, model)` builds a planner, None meaning "as configured".
+    """The services of a process. `make_planner(name, model, redactor)` builds a planner, None meaning "as configured".
 
-    `policy(cwd, session)` is what the policy files say now; `rules_due(cwd)` is what of it the person has to see before it counts.
-    `changed` looks again, right before a run, at what its rating stood on.
+    `policy(cwd, rules)` is what the policy files and a session's own rules say now; `rules_due(cwd)` is what of it the person has to see
+    before it counts. `changed` looks again, right before a run, at what its rating stood on.
     `project_notes(cwd)` are a project's own words for agents (AGENTS.md), shown to planners as untrusted context.
     `remembered(goal, cwd, planner)`: what that planner may be shown of earlier commands for such goals, likewise.
     """
@@ -58,9 +62,9 @@ class AppState:
     facts: Facts
     clock: Clock
     redactor: Redactor
-    make_planner: Callable[[str | None, str | None], Planner]
-    open_stream_redaction: Callable[[], StreamRedaction]
-    policy: Callable[[str, str], Policy] = _no_policy
+    make_planner: Callable[..., Planner]
+    open_stream_redaction: Callable[[Redactor], StreamRedaction]
+    policy: Callable[[str, SessionRules], Policy] = _no_policy
     rules_due: Callable[[str], Showing | None] = lambda cwd: None
     rules_seen: Callable[[Showing], None] = lambda showing: None
     changed: Changed = what_changed
@@ -76,15 +80,19 @@ class AppState:
 
 @dataclass(eq=False, repr=False)
 class RequestContext:
-    """One session as the engine sees it; `history` is a projection of its log.
+    """One session as the engine sees it, with all that is this session's alone; `history` is a projection of its log.
 
-    `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it.
-    `plan_left`: the plan that was stopped last. `last_alternatives`: what else the last proposal may have meant.
-    `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to be taken back.
+    `goals` are those of this process, `earlier_goals` what the log of a continued session held before, `notes` what is lost of it,
+    `restored` in words what it was set to. `plan_left`: the plan that was stopped last. `last_alternatives`: what else the last proposal
+    may have meant. `rehearser` and `checkpoints` work beside `executor`, in its shell state; without them nothing is rehearsed, or kept to
+    be taken back. `rules` count for this session only, `jobs` are what its commands left running, with those of the sessions before it at
+    the same front end. `opening`: what was recorded before there was an emitter. `lock`: held by the one run that there may be at a time,
+    whose events go to `stream`.
     """
 
     recorder: Recorder
     planner: Planner
+    redactor: Redactor
     executor: Executor | None = None
     rehearser: Rehearser | None = None
     checkpoints: Checkpoints | None = None
@@ -104,6 +112,12 @@ class RequestContext:
     last_command: str = ""
     last_alternatives: tuple[Alternative, ...] = ()
     plan_left: PlanLeft | None = None
+    rules: SessionRules = field(default_factory=SessionRules)
+    jobs: Jobs | None = None
+    restored: str = ""
+    opening: tuple[Record, ...] = ()
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    stream: EventSink | None = None
     prelude_applied: bool = False
     show_secrets: bool = False
     closed: bool = False
@@ -116,10 +130,17 @@ class RequestContext:
     def cwd(self) -> str:
         return self.executor.cwd if self.executor is not None else ""
 
+    def approval(self, **besides: Any) -> Approval:
+        """What may run without asking, as the session is set; `besides`: what only the front end knows."""
+        return Approval(
+            mode=self.approve, safety_off=self.safety_off, rehearse=self.rehearse, confine=self.confine, **besides
+        )
+
 
 def carry_over(before: RequestContext, after: RequestContext) -> None:
     """A branch goes on in the same shell, and with the choices of the session that it comes from. Its goals and costs are its own."""
     after.executor, after.rehearser, after.checkpoints = before.executor, before.rehearser, before.checkpoints
+    after.redactor = before.redactor
     after.planner = before.planner
     after.rehearse, after.approve = before.rehearse, before.approve
     after.safety_off, after.confine = before.safety_off, before.confine

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from agent.commands.dispatch import dispatch
 from agent.engine.context import AppState, RequestContext
+from agent.engine.session_state import change
 from agent.engine.stream import EventStream
+from agent.protocol.cancel import CancellationToken
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
 from agent.protocol.events import CoreCommandFinished, Failed, RunFinished, RunStarted
 from agent.protocol.messages import UserInput
@@ -18,6 +20,7 @@ from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
 from agent.protocol.replies import add_usage
 from agent.protocol.requests import RunRequest
+from agent.waiting import cancellable
 
 
 class Engine:
@@ -29,17 +32,39 @@ class Engine:
     async def run(self, ctx: RequestContext, request: RunRequest, emitter: Emitter, confirmer: Confirmer) -> RunOutcome:
         """Do the request's command, then its input. Never raises for what can be said in the outcome.
 
-        Exactly one `run.started` and one `run.finished` on every path; on an error `error` comes between them.
+        A session has one run at a time; another one waits for its turn, and leaves nothing in the log where it is cancelled before.
+        Else there is exactly one `run.started` and one `run.finished` on every path; on an error `error` comes between them.
         Raises asyncio.CancelledError (after finishing properly) when the calling task itself is cancelled.
         """
-        request_id = str(uuid.uuid4())
-        stream = EventStream(ctx.recorder, emitter, run=request_id, show_secrets=ctx.show_secrets)
-        outcome = RunOutcome(request_id=request_id, session_id=ctx.session_id)
+        outcome = RunOutcome(request_id=str(uuid.uuid4()), session_id=ctx.session_id)
+        try:
+            await _turn_of(ctx, request.options.cancel)
+        except CoreError as error:
+            return replace(outcome, exit_code=error.exit_code, error_code=error.code)
+        stream = EventStream(ctx.recorder, emitter, run=outcome.request_id, show_secrets=ctx.show_secrets)
+        ctx.stream = stream
+        try:
+            return await self._run(ctx, request, stream, confirmer, outcome)
+        finally:
+            if request.options.close_session:
+                await self.close(ctx, emitter)
+            ctx.stream = None
+            ctx.lock.release()
+
+    async def _run(
+        self,
+        ctx: RequestContext,
+        request: RunRequest,
+        stream: EventStream,
+        confirmer: Confirmer,
+        outcome: RunOutcome,
+    ) -> RunOutcome:
         cancelled: asyncio.CancelledError | None = None
         try:
-            for record in ctx.recorder.take_opening():
+            opening, ctx.opening = (*ctx.recorder.take_opening(), *ctx.opening), ()
+            for record in opening:
                 await stream.forward(record)
-            await stream.send(RunStarted(request_id=request_id, session_id=ctx.session_id))
+            await stream.send(RunStarted(request_id=outcome.request_id, session_id=ctx.session_id))
             outcome = await self._steps(ctx, request, stream, confirmer, outcome)
         except CoreError as error:
             outcome = await self._failed(stream, outcome, error)
@@ -57,8 +82,6 @@ class Engine:
         if broken is not None and outcome.exit_code == ExitCode.DONE:
             outcome = replace(outcome, exit_code=broken.exit_code, error_code=broken.code)
             await stream.show(Failed(error=broken.info()))
-        if request.options.close_session:
-            await self.close(ctx, emitter)
         if cancelled is not None:
             raise cancelled
         return outcome
@@ -91,6 +114,7 @@ class Engine:
         user_input = request.input
         if request.command is not None:
             done = dispatch(self.app, ctx, request.command)
+            await change(ctx, stream, *done.changes)
             await stream.send(CoreCommandFinished(command=done.name, text=done.text, data=done.data))
             outcome = replace(outcome, frontend_request=done.frontend_request)
             user_input = _merged(user_input, done.inject_input)
@@ -117,6 +141,25 @@ class Engine:
     async def _failed(self, stream: EventStream, outcome: RunOutcome, error: CoreError) -> RunOutcome:
         await stream.send_if_possible(Failed(error=error.info()))
         return replace(outcome, exit_code=error.exit_code, error_code=error.code)
+
+
+async def _turn_of(ctx: RequestContext, cancel: CancellationToken) -> None:
+    """Take the session's lock. Raises Cancelled, and then it is not held."""
+    held = False
+
+    async def acquire() -> None:
+        nonlocal held
+        held = await ctx.lock.acquire()
+
+    if not ctx.lock.locked():
+        await acquire()
+        return
+    try:
+        await cancellable(acquire(), cancel)
+    except BaseException:
+        if held:  # the turn came in the same moment
+            ctx.lock.release()
+        raise
 
 
 def _merged(given: UserInput | None, injected: UserInput | None) -> UserInput | None:

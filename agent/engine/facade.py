@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from agent.engine.context import RequestContext
 from agent.engine.engine import Engine
 from agent.protocol.errors import CoreError, InvalidState, from_info
@@ -15,6 +17,7 @@ from agent.protocol.requests import RunOptions, RunRequest
 class Conversation:
     """One conversation. `emitter` sees the events as they come; the return values need none.
 
+    `confirmer` is asked about what may not run unasked as the session is set, unless `options` say that nobody is there.
     `respond` before `start`, a second `start`, and anything after `done` raise InvalidState. A turn that fails raises
     its error and leaves the conversation as it was, so that the turn can be tried again.
     """
@@ -26,7 +29,7 @@ class Conversation:
         self._engine = engine
         self._context = context
         self._confirmer = confirmer
-        self._options = options or RunOptions.api_session()
+        self._options = options
         self._emitter = emitter
         self._state = "not started"
 
@@ -44,7 +47,9 @@ class Conversation:
 
     async def _turn(self, text: str) -> EngineOutput:
         watcher = _Watcher(self._emitter)
-        request = RunRequest(input=UserInput.from_text(text), options=self._options)
+        approval = self._context.approval(interactive=True)
+        options = self._options or structs.replace(RunOptions.api_session(), approval=approval)
+        request = RunRequest(input=UserInput.from_text(text), options=options)
         outcome = await self._engine.run(self._context, request, watcher, self._confirmer)
         if watcher.error is not None and not (outcome.goal and outcome.goal.messages):
             raise watcher.error

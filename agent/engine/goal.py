@@ -187,9 +187,9 @@ class GoalRun:
         return None
 
     async def _say(self, message: str) -> None:
+        await self._stream.send(AssistantMessage(text=message))
         self._messages.append(message)
         self._ctx.last_message = message
-        await self._stream.send(AssistantMessage(text=message))
 
     async def _run_call(self, command: str, reason: str, call_id: str, opinion: Opinion | None) -> CommandItem:
         reply = Command(command=command, reason=reason, opinion=opinion)

@@ -24,7 +24,7 @@ def goal_text(user_input: UserInput, app: AppState, ctx: RequestContext) -> tupl
         if last is None:
             raise InvalidState(expected="an earlier goal in this session", found="none")
         return last, "continuation"
-    text = app.redactor.redact(user_input.text)
+    text = ctx.redactor.redact(user_input.text)
     if not text.strip():
         raise InvalidRequest("the goal is empty")
     if len(text) > _MAX_GOAL_CHARS:
@@ -46,7 +46,7 @@ async def goal_item(
 ) -> GoalItem:
     """The goal as the planner will see it. Files and context are redacted like everything that leaves this machine."""
     environment = await cancellable(app.facts.environment(ctx.cwd), cancel)
-    redact = app.redactor.redact
+    redact = ctx.redactor.redact
     files = (*ctx.pending_files, *user_input.files)
     ctx.pending_files.clear()
     return GoalItem(

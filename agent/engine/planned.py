@@ -50,7 +50,7 @@ class PlanRun:
         Raises GoalEnded where the plan stops, and whatever ends a goal.
         """
         self._count += 1
-        self._open, self._ctx.plan_left = left, None
+        self._open = left
         plan, total = left.plan, len(left.plan.steps)
         await self._stream.send(
             PlanProposed(
@@ -61,6 +61,7 @@ class PlanRun:
                 levels=tuple(self._proposer.level(step.command) if step.command else "" for step in plan.steps),
             )
         )
+        self._ctx.plan_left = None
         for number in range(left.done + 1, total + 1):
             step = plan.steps[number - 1]
             self._proposer.place = PlanPlace(number=number, total=total, goal=step.goal)
@@ -157,8 +158,6 @@ class PlanRun:
             return
         if outcome == "stopped" and self._dry_run:
             outcome, reason = "dry-run", ""
-        if outcome == "stopped":
-            self._ctx.plan_left = left
         await self._stream.send_if_possible(
             PlanFinished(
                 plan=self._count,
@@ -169,6 +168,8 @@ class PlanRun:
                 reason=reason,
             )
         )
+        if outcome == "stopped":
+            self._ctx.plan_left = left
 
 
 def _command(step: PlanStep) -> Command:

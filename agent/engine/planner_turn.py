@@ -52,7 +52,7 @@ class PlannerTurn:
                 raise
             raise failure from error
         self._budget.spend(answer.usage)
-        raw = self._app.redactor.redact(answer.raw)
+        raw = self._ctx.redactor.redact(answer.raw)
         trouble = await self._stream.send_if_possible(
             PlannerFinished(
                 step=step,
@@ -72,7 +72,7 @@ class PlannerTurn:
 
     async def _tell(self, text: str) -> None:
         """A word of the planner's, in the log and shown before what it announces. Raises RecordingError."""
-        await self._stream.send(Notice(text=self._app.redactor.redact(text)))
+        await self._stream.send(Notice(text=self._ctx.redactor.redact(text)))
 
     async def _delta(self, text: str) -> None:
         if text and self._options.stream is not False and not self._options.code_only:

@@ -39,10 +39,10 @@ class Proposer:
             app.classify,
             app.decide,
             app.facts,
-            app.redactor,
-            app.open_stream_redaction,
+            ctx.redactor,
+            lambda: app.open_stream_redaction(ctx.redactor),
             app.is_root,
-            policy=lambda cwd: app.policy(cwd, ctx.session_id),
+            policy=lambda cwd: app.policy(cwd, ctx.rules),
             rules_due=app.rules_due,
             rules_seen=app.rules_seen,
             changed=app.changed,
@@ -67,8 +67,8 @@ class Proposer:
 
     async def note(self, text: str) -> None:
         """A line of the host's for the planner."""
-        self._ctx.history.append(NoteItem(text=text))
         await self._stream.send(PlannerNoted(text=text))
+        self._ctx.history.append(NoteItem(text=text))
 
     def level(self, command: str) -> str:
         """How `command` would be rated now. Only to be looked at: the gate rates it when it is proposed."""

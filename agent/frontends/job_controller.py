@@ -16,10 +16,11 @@ Leaving = Literal["go", "stay"]
 
 
 class JobController:
-    """What one session knows of its jobs. `find()` is the table of them, None as long as nothing was ever run."""
+    """What a front end knows of the jobs of its sessions. `find()` is the table of them, `session()` the session that is open now."""
 
-    def __init__(self, find: Callable[[], Jobs | None]) -> None:
+    def __init__(self, find: Callable[[], Jobs | None], session: Callable[[], str] = lambda: "") -> None:
         self._find = find
+        self._session = session
         self._seen: set[int] = set()
         self._open: set[int] = set()
         self._elsewhere: set[int] = set()
@@ -29,7 +30,7 @@ class JobController:
         return self._find()
 
     def listing(self) -> tuple[Job, ...]:
-        """All jobs of this process, those of earlier sessions too."""
+        """All jobs of this front end, those of earlier sessions too."""
         jobs = self.jobs
         return () if jobs is None else jobs.listing()
 
@@ -43,7 +44,7 @@ class JobController:
         The end of a job that an earlier session started is not this log's affair, and only told.
         """
         for job in self.listing():
-            if job.job_id not in self._seen:
+            if job.job_id not in self._seen and job.session == self._session():
                 await send(started(job))
                 self._seen.add(job.job_id)
                 self._open.add(job.job_id)

@@ -10,23 +10,27 @@ from agent.protocol.decisions import Level, RiskContext, RiskReport
 if TYPE_CHECKING:
     import asyncio
 
-Rate = Callable[[str, str], RiskReport]
-Context = Callable[[str, str], RiskContext]
+Rate = Callable[..., RiskReport]
+"""`(command, cwd, session) -> report`"""
+Context = Callable[..., RiskContext]
 LIMIT = 20_000
 
 
-def no_context(command: str, cwd: str) -> RiskContext:
+def no_context(command: str, cwd: str, session: str = "") -> RiskContext:
     """Nothing is known but the folder."""
-    del command
+    del command, session
     return RiskContext(cwd=cwd)
 
 
 class LiveRating:
     """Rates in a thread while a person types. What it says is for the eye; the gate rates again."""
 
-    def __init__(self, rate: Rate, cwd: str, known: RiskReport, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, rate: Rate, cwd: str, known: RiskReport, on_change: Callable[[], None], *, session: str = ""
+    ) -> None:
         self._rate = rate
         self._cwd = cwd
+        self._session = session
         self._known: RiskReport | None = known
         self._text = known.command
         self._on_change = on_change
@@ -55,7 +59,7 @@ class LiveRating:
         while self.level(self._text) is None and len(self._text) <= LIMIT:
             text = self._text
             try:
-                self._known = await asyncio.to_thread(self._rate, text, self._cwd)
+                self._known = await asyncio.to_thread(self._rate, text, self._cwd, self._session)
             except Exception:  # a broken classifier shows as "unrated" here and as high at the gate
                 return
             if self._known.command != text:

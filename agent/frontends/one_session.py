@@ -40,7 +40,9 @@ async def open_controller(
     with someone as (asked, interactive), signals.installed():
         controller = SessionController(
             services=services,
-            ctx=services.open_context(session, cwd, origin=origin),
+            ctx=services.open_session(
+                "cli", session, cwd=cwd, origin=origin, terminal=services.has_terminal, attended=interactive
+            ),
             emitter=emitter or Noticing(services.make_emitter()),
             confirmer=asked,
             signals=signals,
@@ -48,7 +50,8 @@ async def open_controller(
             interactive=interactive,
             frontend="cli",
         )
-        if is_new or session != services.settings.session_id or controller.ctx.notes:  # which one that is must be seen
+        told = controller.ctx.notes or controller.ctx.restored
+        if is_new or session != services.settings.session_id or told:  # which one that is must be seen
             for line in opening_lines(controller.ctx, new=is_new) if session else ():
                 complain(f"agent-shell: {line}", style="dim" if is_new else "")
         try:

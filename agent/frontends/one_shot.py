@@ -127,5 +127,5 @@ async def _piped_context(controller: SessionController) -> tuple[ContextBlock, .
         controller.tell(f"agent-shell: {piped.note}")
     if not piped.text.strip():
         return ()
-    text = controller.services.engine.app.redactor.redact(piped.text)
+    text = controller.ctx.redactor.redact(piped.text)
     return (ContextBlock(label="standard input", text=text, truncated_bytes=piped.dropped),)

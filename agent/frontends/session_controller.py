@@ -7,10 +7,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
+from agent.commands.context import Change
 from agent.config.settings import Settings
 from agent.engine.context import RequestContext
 from agent.frontends.job_controller import JobController
@@ -19,13 +20,15 @@ from agent.frontends.services import Services
 from agent.frontends.signals import Signals
 from agent.protocol.cancel import CancellationToken
 from agent.protocol.commands import CoreCommand
-from agent.protocol.decisions import Confinement
 from agent.protocol.errors import RecordingError
-from agent.protocol.events import Event, Notice, Warned
+from agent.protocol.events import Event, Origin
 from agent.protocol.messages import ContextBlock, UserInput
 from agent.protocol.outcomes import FrontendRequest, RunOutcome
 from agent.protocol.ports import Confirmer, Emitter
-from agent.protocol.requests import Approval, ApproveMode, Limits, RehearseMode, RunOptions, RunRequest
+from agent.protocol.requests import Limits, RehearseMode, RunOptions, RunRequest
+
+if TYPE_CHECKING:
+    from agent.frontends.rule_controller import RuleController
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +53,7 @@ class SessionController:
     jobs: JobController = field(init=False)
 
     def __post_init__(self) -> None:
-        self.jobs = JobController(self.services.jobs)
+        self.jobs = JobController(lambda: self.ctx.jobs, lambda: self.ctx.session_id)
 
     async def run(
         self,
@@ -84,7 +87,7 @@ class SessionController:
         """One `Engine.run`; commands that ran are offered to the person's shell history."""
         token = CancellationToken()
         options = self._options(token)
-        approval = replace(options.approval, rehearse=rehearse or self.ctx.rehearse, network=network)
+        approval = replace(options.approval, rehearse=rehearse or options.approval.rehearse, network=network)
         request = RunRequest(input=given, command=command, options=replace(options, approval=approval))
         with self.signals.cancelling(token):
             outcome = await self.services.engine.run(self.ctx, request, self.emitter, self.confirmer)
@@ -102,37 +105,38 @@ class SessionController:
         import sys
 
         options = run_options(
-            self.services.settings,
-            frontend=self.frontend,
-            interactive=self.interactive,
-            cancel=token,
-            stdout_is_tty=sys.stdout.isatty(),
+            self.services.settings, frontend=self.frontend, cancel=token, stdout_is_tty=sys.stdout.isatty()
         )
-        # `:set approve` and `:safety` change the session, not the settings; the session is closed by its front end.
-        approval = replace(
-            options.approval, mode=self.ctx.approve, safety_off=self.ctx.safety_off, confine=self.ctx.confine
-        )
-        return replace(options, approval=approval, close_session=False)
+        approval = self.ctx.approval(dry_run=self.services.settings.dry_run, interactive=self.interactive)
+        return replace(options, approval=approval, close_session=False)  # its front end closes the session
 
     async def record_jobs(self, *, ending: bool = False) -> None:
         """Events for background jobs that began or ended, shown too; with `ending` for all, since the log ends."""
-        from agent.engine.stream import EventStream
-
-        stream = EventStream(self.ctx.recorder, self.emitter, run="")
         with suppress(RecordingError):  # the next run will say what is wrong with the log
             if ending:
-                await self.jobs.record_ending(stream.send)
+                await self.jobs.record_ending(self.record)
             else:
-                await self.jobs.record_news(stream.send, self.tell)
+                await self.jobs.record_news(self.record, self.tell)
 
     async def close(self, reason: str = "closed") -> None:
         if not self.ctx.closed:
             await self.record_jobs(ending=True)
         await self.services.engine.close(self.ctx, self.emitter, reason=reason)
 
+    def open(self, session_id: str | None, *, origin: Origin | None = None) -> RequestContext:
+        """Another session for the same front end, in the place of this one. Raises CoreError, changing nothing."""
+        return self.services.open_session(
+            self.frontend,
+            session_id,
+            origin=origin,
+            before=self.ctx,
+            terminal=self.services.has_terminal,
+            attended=self.interactive,
+        )
+
     async def switch(self, session_id: str | None) -> None:
         """Go on in another session: the new one is open before the old one is closed. Raises CoreError, changing nothing."""
-        opened, before = self.services.open_context(session_id), self.ctx
+        opened, before = self.open(session_id), self.ctx
         await self.adopt(opened, "switched")
         if before.executor is not None:
             await before.executor.close()
@@ -144,31 +148,34 @@ class SessionController:
 
     async def record(self, event: Event) -> None:
         """Record an event of the front end's own, then show it. Raises RecordingError."""
+        from agent.engine.session_state import record
+
+        await record(self.ctx, event, self.emitter)
+
+    async def change(self, *changes: Change) -> None:
+        """Record changes of the session, then make them. Raises RecordingError, and then nothing is changed."""
+        from agent.engine.session_state import change
         from agent.engine.stream import EventStream
 
-        await EventStream(self.ctx.recorder, self.emitter, run="").send(event)
+        await change(self.ctx, EventStream(self.ctx.recorder, self.emitter, run=""), *changes)
 
-    async def set_safety(self, *, off: bool) -> None:
-        """Record the change before it counts. Raises RecordingError, and then nothing changed."""
-        from agent.engine.stream import EventStream
+    def rules(self) -> RuleController | None:
+        """The rules of this session, None where there is no policy."""
+        if self.services.rules is None:
+            return None
+        from dataclasses import replace as with_changes
 
-        stream = EventStream(self.ctx.recorder, self.emitter, run="")
-        if off:
-            await stream.send(Warned(text="safety is off for this session: high-risk commands need no typed word"))
-        else:
-            await stream.send(Notice(text="safety is on: high-risk commands need the typed word"))
-        self.ctx.safety_off = off
+        return with_changes(self.services.rules(self.ctx.session_id), record=self.record)
 
 
 def run_options(
     settings: Settings,
     *,
     frontend: Literal["cli", "repl"],
-    interactive: bool,
     cancel: CancellationToken,
     stdout_is_tty: bool = True,
 ) -> RunOptions:
-    """The options of one goal: the front end's factory, with limits and approval as configured."""
+    """The options of one goal: the front end's factory, with limits as configured."""
     options = (
         RunOptions.repl_turn()
         if frontend == "repl"
@@ -184,14 +191,7 @@ def run_options(
         token_budget=settings.token_budget,
         command_timeout=settings.command_timeout,
     )
-    approval = Approval(
-        mode=cast(ApproveMode, settings.approve),
-        safety_off=settings.safety_off,
-        dry_run=settings.dry_run,
-        interactive=interactive,
-        confine=cast(Confinement, settings.confine),
-    )
-    return replace(options, cancel=cancel, limits=limits, approval=approval)
+    return replace(options, cancel=cancel, limits=limits)
 
 
 def remember(commands: Iterable[str], environ: Mapping[str, str]) -> str:

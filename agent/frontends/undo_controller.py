@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from agent.emitters.rehearsal_text import change_lines, name, plain
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
-from agent.protocol.events import UndoFinished
+from agent.protocol.events import UndoFinished, UndoStarted
 from agent.protocol.ports import UndoStore
 from agent.protocol.rehearsals import Change, Conflict, UndoEntry, Undone
 from agent.text.sizes import size_words
@@ -33,7 +33,7 @@ class UndoController:
     """
 
     store: UndoStore
-    record: Callable[[UndoFinished], Awaitable[None]]
+    record: Callable[[UndoStarted | UndoFinished], Awaitable[None]]
     tell: Callable[[str], None]
     ask: AskYes | None = None
     choose: AskChoice | None = None
@@ -68,12 +68,29 @@ class UndoController:
             if chosen is None:
                 return None
             skip, force = chosen
-        done = await asyncio.to_thread(lambda: self.store.undo(entry.undo_id, skip=skip, force=force))
-        skipped = done.skipped
-        await self.record(UndoFinished(undo_id=done.undo_id, restored=done.restored, skipped=skipped, state=done.state))
+        done = await self._taken_back(entry, skip, force=force)
         for note in done.notes:
             self.tell(name(note))
         return done
+
+    async def _taken_back(self, entry: UndoEntry, skip: frozenset[str], *, force: bool) -> Undone:
+        """Do it, recorded before it begins and when it has ended."""
+        await self.record(UndoStarted(undo_id=entry.undo_id, command=entry.command, state=entry.state))
+        reason = "it was interrupted"
+        done: Undone | None = None
+        try:
+            done = await asyncio.to_thread(lambda: self.store.undo(entry.undo_id, skip=skip, force=force))
+            return done
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            raise
+        finally:
+            if done is None:
+                await self.record(UndoFinished(undo_id=entry.undo_id, restored=0, state=entry.state, reason=reason))
+            else:
+                await self.record(
+                    UndoFinished(undo_id=done.undo_id, restored=done.restored, skipped=done.skipped, state=done.state)
+                )
 
     async def _choose(self, conflicts: tuple[Conflict, ...]) -> tuple[frozenset[str], bool] | None:
         """Which paths to leave as they are, and whether others are taken back anyway; None for stop."""

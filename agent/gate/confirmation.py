@@ -78,6 +78,7 @@ class Asking:
     can_rehearse: bool = False
     timeout: float | None = None
     hidden: Callable[[str], str] = lambda command: command
+    session: str = ""
 
     def rehearsed_first(self, attempt: Attempt) -> bool:
         """Tell whether it is rehearsed before it runs, though nobody pressed the key for it."""
@@ -168,6 +169,7 @@ class Asking:
             draft=attempt.command if attempt.edited else None,
             rehearsal=self._rehearsal(attempt),
             confining=attempt.rated.confining,
+            session=self.session,
         )
 
     def _partly_hidden(self, command: str) -> str:

@@ -40,6 +40,7 @@ class WriteGate:
         events: EventSink,
         approval: Approval,
         cancel: CancellationToken,
+        session: str = "",
     ) -> None:
         self._judges = judges
         self._rater = rater
@@ -47,6 +48,7 @@ class WriteGate:
         self._events = events
         self._approval = approval
         self._cancel = cancel
+        self._session = session
 
     async def authorize(self, path: str, content: str, *, call_id: str = "") -> bool:
         """Tell whether the file may be written: what policy says, and where it says so, the person."""
@@ -76,6 +78,7 @@ class WriteGate:
             safety_off=self._approval.safety_off,
             is_root=self._judges.is_root,
             approve=self._approval.mode,
+            session=self._session,
         )
         answer = await cancellable(self._confirmer.confirm(request), self._cancel)
         agreed = isinstance(answer, Approved)

@@ -54,7 +54,7 @@ class Gate:
         off = approval.safety_off
         self._rater = Rater(judges, events, approval, executor)
         self._writes = WriteGate(
-            judges, self._rater, confirmer=confirmer, events=events, approval=approval, cancel=cancel
+            judges, self._rater, confirmer=confirmer, events=events, approval=approval, cancel=cancel, session=session
         )
         rehearsals = (
             Rehearsals(judges, events, cancel, rehearser, session, safety_off=off) if rehearser is not None else None
@@ -65,7 +65,14 @@ class Gate:
         can = rehearsals is not None
         hidden = getattr(judges.redactor, "redact_command", judges.redactor.redact)
         self._asking = Asking(
-            confirmer, events, approval, cancel, is_root=judges.is_root, can_rehearse=can, hidden=hidden
+            confirmer,
+            events,
+            approval,
+            cancel,
+            is_root=judges.is_root,
+            can_rehearse=can,
+            hidden=hidden,
+            session=session,
         )
         self._flow = RehearsalFlow(self._asking, rehearsals, self._rater)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from msgspec import Struct
 
-from agent.policy.model import Place, Policy, PolicyFile, Trust
+from agent.policy.model import Place, Policy, PolicyFile, SessionRules, Trust
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
@@ -102,18 +102,14 @@ def policy_sources(settings: Settings, environ: Mapping[str, str]) -> Sources:
 
 
 class PolicyFiles:
-    """The files of `sources` and of the folder one works in, parsed once for each state that they are in.
+    """The files of `sources` and of the folder one works in, parsed once for each state that they are in."""
 
-    `session_file` are the rules made for this session only, asked for at each look.
-    """
-
-    def __init__(self, sources: Sources, session_file: Callable[[], PolicyFile | None] = lambda: None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self._session_file = session_file
         self._read: dict[str, tuple[Stamp, PolicyFile | None]] = {}
 
-    def policy(self, *, workspace: str = "", session: str = "") -> Policy:
-        """All that counts now, for a command in `workspace`."""
+    def policy(self, *, workspace: str = "", rules: SessionRules | None = None) -> Policy:
+        """All that counts now, for a command in `workspace` of the session that has the `rules`."""
         from datetime import UTC, datetime
 
         sources = self.sources
@@ -121,11 +117,10 @@ class PolicyFiles:
         if workspace:
             wanted.append((os.path.join(workspace, PROJECT_FILE), "project"))
         files = [file for path, trust in wanted if path and (file := self.file(path, trust)) is not None]
-        own = self._session_file()
-        if own is not None and own.rules:
-            files.append(own)
+        if rules is not None and rules.file.rules:
+            files.append(rules.file)
         now = datetime.now(UTC).isoformat() if files else ""
-        place = Place(workspace=workspace, home=sources.home, session=session, now=now)
+        place = Place(workspace=workspace, home=sources.home, session=rules.session if rules else "", now=now)
         # A file of the site's or a folder's that is not there can only be made, and that only tightens.
         there = (path for path, trust in wanted if path and (trust == "user" or os.path.lexists(path)))
         paths = (*sources.settings, *there)

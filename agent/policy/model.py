@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.protocol.decisions import Confinement, Level
 
@@ -116,3 +117,35 @@ class Policy(Struct, frozen=True, kw_only=True):
     files: tuple[PolicyFile, ...] = ()
     place: Place = Place()
     guarded: tuple[str, ...] = ()
+
+
+class SessionRules:
+    """What the person allowed "for this session", whose id is `session`: written nowhere. Each rule names its session."""
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+        self._file = PolicyFile(path="this session", trust="session")
+
+    @property
+    def file(self) -> PolicyFile:
+        """All of them, as a file that has no place on a disk."""
+        return self._file
+
+    def add(self, rules: tuple[Rule, ...]) -> str:
+        """Take the rules; "" or why none was taken: a name in use, a rule without a session."""
+        used = {rule.name for rule in self._file.rules}
+        for rule in rules:
+            if not rule.session:
+                return f"rule {rule.name} does not say for which session"
+            if rule.name in used:
+                return f"there is a rule called {rule.name!r} already; give this one another name"
+        self._file = replace(self._file, rules=(*self._file.rules, *rules))
+        return ""
+
+    def forget(self, name: str) -> str:
+        """Drop the rule `name`; "" or that there is none."""
+        kept = tuple(rule for rule in self._file.rules if rule.name != name)
+        if len(kept) == len(self._file.rules):
+            return f"there is no rule called {name!r}"
+        self._file = replace(self._file, rules=kept)
+        return ""

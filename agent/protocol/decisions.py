@@ -208,7 +208,7 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     `approve` is the approve mode: what would have run without asking. `draft`: what stands in the prompt where it is not the proposal
     (the person has edited it before). `rehearsal`: "no" where nothing can be rehearsed, "auto" where Enter rehearses first, "ask" where it
     is offered, "off" where only the key does it. `undo`: in words, whether the run could be taken back. `confining`: how it would be
-    confined.
+    confined. `session`: whose it is.
     """
 
     proposal: Proposal
@@ -224,6 +224,7 @@ class ConfirmationRequest(Struct, frozen=True, kw_only=True):
     rehearsal: Literal["no", "off", "ask", "auto"] = "no"
     undo: str = ""
     confining: Confining = Confining()
+    session: str = ""
 
 
 class Approved(Struct, frozen=True, kw_only=True, tag="approved"):

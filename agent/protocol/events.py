@@ -62,6 +62,42 @@ class SessionFinished(_Event, frozen=True, kw_only=True, tag="session.finished")
     goals: int = 0
 
 
+class SessionChanged(_Event, frozen=True, kw_only=True, tag="session.changed", rename={"before": "from"}):
+    """Something that the session is set to becomes another, recorded before it counts.
+
+    `key`: planner, model, role, approve, confine, rehearse, safety, tty, history (what the planner was told), files (for the next goal).
+    `by`: person; resume or branch, where the session is not set as its log says.
+    """
+
+    key: str
+    before: str = ""
+    to: str = ""
+    by: str = "person"
+
+
+class RuleAdded(_Event, frozen=True, kw_only=True, tag="rule.added"):
+    """Policy rules were made at the prompt; recorded before they count. `where`: "session" (this one, in this process), or a file."""
+
+    rules: tuple[str, ...]
+    where: str
+    text: str = ""
+
+
+class RuleRemoved(_Event, frozen=True, kw_only=True, tag="rule.removed"):
+    """Rules count no longer, or never did: `reason` says why they could not be kept."""
+
+    rules: tuple[str, ...]
+    where: str
+    reason: str = ""
+
+
+class MemoryForgotten(_Event, frozen=True, kw_only=True, tag="memory.forgotten"):
+    """What was learned of accepted commands is dropped: so many, or (None) all of it. `since`: learned then or later, UTC."""
+
+    commands: int | None = None
+    since: str = ""
+
+
 class RunStarted(_Event, frozen=True, kw_only=True, tag="run.started"):
     request_id: str
     session_id: str | None = None
@@ -338,13 +374,22 @@ class RehearsalFinished(_Event, frozen=True, kw_only=True, tag="rehearsal.finish
     shell: tuple[str, ...] = ()
 
 
+class UndoStarted(_Event, frozen=True, kw_only=True, tag="undo.started"):
+    """A run is about to be taken back, or (`state` "undone") one that was taken back to be done again. `state`: how it stands before."""
+
+    undo_id: str
+    command: str = ""
+    state: str = "committed"
+
+
 class UndoFinished(_Event, frozen=True, kw_only=True, tag="undo.finished"):
-    """A run was taken back (or, with state "committed", done again)."""
+    """A run was taken back (or, with state "committed", done again). With a `reason` it was not: then `state` is as it was before."""
 
     undo_id: str
     restored: int
     skipped: tuple[Conflict, ...] = ()
     state: str = "undone"
+    reason: str = ""
 
 
 class JobStarted(_Event, frozen=True, kw_only=True, tag="job.started"):
@@ -474,11 +519,12 @@ class UnknownEvent(Struct, frozen=True):
 
 
 KnownEvent = (
-    SessionStarted | SessionFinished | RunStarted | RunFinished | GoalStarted | GoalFinished
+    SessionStarted | SessionFinished | SessionChanged | RuleAdded | RuleRemoved | MemoryForgotten
+    | RunStarted | RunFinished | GoalStarted | GoalFinished
     | PlannerStarted | PlannerFinished | PlannerNoted | PlanProposed | PlanStepped | PlanFinished
     | AssistantDelta | AssistantMessage | ToolStarted | ToolFinished
     | CommandProposed | CommandRated | CommandConfirmed | CommandStarted | CommandOutput | CommandFinished
-    | RehearsalStarted | RehearsalFinished | UndoFinished
+    | RehearsalStarted | RehearsalFinished | UndoStarted | UndoFinished
     | JobStarted | JobFinished
     | CoreCommandFinished | ContinueTriggered | CompressionStarted | CompressionFinished | SessionNamed
     | LogRepaired | LogRotated | LogContinued | LogScrubbed | SessionPruned

@@ -13,6 +13,7 @@ class Job(Struct, frozen=True, kw_only=True):
     `pid` is the eldest process that is left; `exit_code` is its, None while it runs and where nobody could know. `how`: "sent" by a
     key while it ran, "left" behind by a command that ended. `logged`: whether any of its output is kept; `log_path`: in which file,
     "" for none on disk. `killed`: it was ended on request; `lost`: the process that watched it is gone. `note`: what went wrong, in words.
+    `session`: whose command it was.
     """
 
     job_id: int
@@ -30,6 +31,7 @@ class Job(Struct, frozen=True, kw_only=True):
     log_bytes: int = 0
     lost: bool = False
     note: str = ""
+    session: str = ""
 
     @property
     def running(self) -> bool:

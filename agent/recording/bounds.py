@@ -18,7 +18,7 @@ T = TypeVar("T")
 # Fields that hold words of ours from a closed list, never text of a person, a model or a program.
 CLOSED_FIELDS = frozenset(
     {
-        "action", "by", "command_id", "decision", "frontend", "kind", "level", "origin", "outcome", "parse", "program",
+        "action", "by", "command_id", "decision", "frontend", "key", "kind", "level", "origin", "outcome", "parse", "program",
         "request_id", "reply", "risk", "rule", "scope", "session_id", "stage", "status", "stream", "approve",
     }
 )  # fmt: skip

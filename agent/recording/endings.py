@@ -24,6 +24,8 @@ from agent.protocol.events import (
     SessionFinished,
     ToolFinished,
     ToolStarted,
+    UndoFinished,
+    UndoStarted,
     goal_finished,
 )
 from agent.protocol.outcomes import ExecutionResult, ExitCode, RunOutcome
@@ -59,6 +61,7 @@ def missing_endings(records: Iterable[Record]) -> tuple[Ending, ...]:
                 | CommandStarted()
                 | RehearsalStarted()
                 | CompressionStarted()
+                | UndoStarted()
             ):
                 opened.append(record)
             case event:
@@ -93,6 +96,8 @@ def _ending_of(record: Record, since_goal: list[Record]) -> Event | None:
             return ToolFinished(call_id=call_id, name=name, result=CRASHED, is_error=True)
         case PlannerStarted(step=step):
             return PlannerFinished(step=step, reply="error", error=ErrorInfo(code="cancelled", message=CRASHED))
+        case UndoStarted(undo_id=undo_id, state=state):
+            return UndoFinished(undo_id=undo_id, restored=0, state=state, reason=CRASHED)
         case CompressionStarted():
             return CompressionFinished()
         case GoalStarted():

@@ -85,7 +85,7 @@ class _History:
                 self._command_event(event)
             case events.GoalFinished():
                 self.settle()
-            case events.CoreCommandFinished(command="EmptySession"):
+            case events.SessionChanged(key="history") | events.CoreCommandFinished(command="EmptySession"):
                 self.items.clear()
 
     def settle(self) -> None:

@@ -16,21 +16,31 @@ from agent.recording.branching import Lineage, lineage, records
 from agent.recording.fold import goals, history
 from agent.recording.naming import parse_name, segment_paths
 from agent.recording.reader import SessionFile
+from agent.recording.session_state import SessionFold
 
 
 class Past(Struct, frozen=True):
-    """`history` is what the planner was told, `notes` say what of it is lost, `plan` was left before its end."""
+    """`history` is what the planner was told, `notes` say what of it is lost, `plan` was left before its end.
+
+    `settings` is what the session was set to, where that was changed in it; `rules` the names of those that were made for it alone.
+    """
 
     history: tuple[HistoryItem, ...] = ()
     goals: tuple[GoalSummary, ...] = ()
     notes: tuple[str, ...] = ()
     plan: PlanLeft | None = None
+    settings: dict[str, str] = {}
+    rules: tuple[str, ...] = ()
 
 
 def past_of(path: str) -> Past:
     """The past of the session whose log begins in the file at `path`. Raises IoError."""
     line = lineage_of(path)
-    return Past(history(records(line)), goals(records(line)), line.notes, plan_left(records(line)))
+    plans, left = _Plans(), SessionFold()
+    for record in records(line):
+        plans.take(record.event)
+        left.take(record.event)
+    return Past(history(records(line)), goals(records(line)), line.notes, plans.left, left.settings, left.rules)
 
 
 def lineage_of(path: str) -> Lineage:

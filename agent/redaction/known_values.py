@@ -37,6 +37,12 @@ class KnownValues:
         self._narrow: dict[int, list[Form]] = {}
         self._short: list[Form] = []
 
+    def copy(self) -> KnownValues:
+        """The same values, to which others can be added."""
+        other = KnownValues()
+        other.__dict__.update(self.__dict__, _values=dict(self._values))
+        return other
+
     def __bool__(self) -> bool:
         return bool(self._values)
 

@@ -52,6 +52,12 @@ class SecretRedactor:
         for name, value in (known_values or {}).items():
             self.add_known(name, value)
 
+    def for_session(self) -> SecretRedactor:
+        """One that knows what this one knows, and keeps to itself what it learns."""
+        other = SecretRedactor(key=self._key, personal=self._personal)
+        other._known, other._kinds = self._known.copy(), set(self._kinds)
+        return other
+
     @property
     def knows_values(self) -> bool:
         """Tell whether any secret is known by value."""

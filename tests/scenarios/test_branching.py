@@ -61,7 +61,7 @@ def test_a_branch_has_the_history_up_to_now_and_then_its_own(world: SessionWorld
     started = session_log(world, world.branch)[0]  # type: ignore[attr-defined]
     assert started["origin"]["session"] == "first"  # type: ignore[index]
     assert len(started["origin"]["hash"]) == len(started["origin"]["log"]) == 64  # type: ignore[index]
-    again = world.services.open_context(world.branch)  # type: ignore[attr-defined]  # from the logs alone
+    again = world.services.open_session("repl", world.branch)  # type: ignore[attr-defined]  # from the logs alone
     assert list(again.history) == world.known  # type: ignore[attr-defined]
     assert goal_texts(again) == ["goal a", "echo shell; export X=5", "goal b", "echo $X"]
     assert again.notes == ()
@@ -202,7 +202,7 @@ def test_an_origin_that_is_not_what_it_was(world: SessionWorld, harm: str) -> No
     else:
         tomb = {"v": 1, "seq": 1, "time": "t", "session": "first", "run": "", "goal_id": "", "type": "session.pruned"}
         path.write_text(json.dumps({**tomb, "before": "0" * 64, "events": 9, "bytes": 99}) + "\n")
-    again = world.services.open_context(world.branch)  # type: ignore[attr-defined]
+    again = world.services.open_session("repl", world.branch)  # type: ignore[attr-defined]
     assert goal_texts(again) == ["c"]
     assert len(again.notes) == 1
     assert "first" in again.notes[0]

@@ -152,7 +152,7 @@ def pursue(way: Way, folder: Path) -> Ended:
             str(folder), clock=SystemClock(), redactor=FakeRedactor(), started=SessionStarted(session_id="")
         )
         assert log.path is not None
-        context = RequestContext(recorder=log, planner=planner, executor=FakeExecutor(RESULTS))
+        context = RequestContext(recorder=log, planner=planner, redactor=FakeRedactor(), executor=FakeExecutor(RESULTS))
         emitter = Watching(TerminalEmitterOptions(show_spinner=False), out, out)
         emitter.path = log.path
         token = CancellationToken()

@@ -101,15 +101,15 @@ def typed() -> Any:
 
 def test_the_repl_says_what_was_come_back_to(typed: Typed, tmp_path: Path) -> None:
     world = World(FakePlanner(say()), tmp_path, session_id="one")
-    opened = world.services.open_context
+    opened = world.services.open_session
 
-    def with_past(session_id: str | None, *given: Any, **more: Any) -> Any:
-        context = opened(session_id, *given, **more)
+    def with_past(*given: Any, **more: Any) -> Any:
+        context = opened(*given, **more)
         context.earlier_goals = (OLD, with_fields(OLD, status=GoalStatus.PLANNER_ERROR))
         context.notes = ("the session zero is not there any more",)
         return context
 
-    world.services = replace(world.services, open_context=with_past)
+    world.services = replace(world.services, open_session=with_past)
     seen = typed.go(world, typed.terminal.screen, "exit\r")
     assert "session one: 2 goals so far, the last one (make the report) planner error" in seen
     assert "the session zero is not there any more" in seen

@@ -48,7 +48,7 @@ def events_page() -> str:
         "|---|---|---|",
     ]
     for kind in KnownEvent.__args__:
-        fields = ", ".join(f"`{name}`" for name in kind.__struct_fields__)
+        fields = ", ".join(f"`{name}`" for name in kind.__struct_encode_fields__)
         doc = " ".join((kind.__doc__ or "").split()) if kind.__doc__ and "Event" not in kind.__doc__[:8] else ""
         lines.append(f"| `{kind.__struct_config__.tag}` | {fields} | {doc.replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"

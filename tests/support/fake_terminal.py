@@ -84,7 +84,7 @@ def request_for(command: str, level: str = "medium", **changes: object) -> Confi
     return ConfirmationRequest(proposal=proposal, report=report_of(command, level), verdict=verdict, **changes)  # type: ignore[arg-type]
 
 
-def rate_by_word(command: str, cwd: str) -> RiskReport:
+def rate_by_word(command: str, cwd: str, session: str = "") -> RiskReport:
     """A classifier for tests: `rm` is high, `cp` medium, all else low."""
     level = "high" if "rm" in command else "medium" if "cp" in command else "low"
     return report_of(command, level)

@@ -253,8 +253,8 @@ def make_app(planner: Planner, *, tools: Mapping[str, Tool] | None = None, clock
         facts=FakeFacts(),
         clock=clock or FakeClock(),
         redactor=FakeRedactor(),
-        make_planner=lambda name, model: planner,
-        open_stream_redaction=FakeStreamRedaction,
+        make_planner=lambda name, model, redactor=None: planner,
+        open_stream_redaction=lambda redactor: FakeStreamRedaction(),
         tools=dict(tools or {}),
     )
 
@@ -269,5 +269,7 @@ def make_engine(
 ) -> tuple[Engine, RequestContext, FakeRecorder]:
     """An engine over doubles, with a fresh session."""
     log = recorder or FakeRecorder()
-    context = RequestContext(recorder=log, planner=planner, executor=executor or FakeExecutor())
+    context = RequestContext(
+        recorder=log, planner=planner, redactor=FakeRedactor(), executor=executor or FakeExecutor()
+    )
     return Engine(make_app(planner, tools=tools, clock=clock)), context, log

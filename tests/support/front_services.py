@@ -21,7 +21,7 @@ from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.ports import OutputSink, Planner
 from agent.protocol.requests import ApproveMode
 from tests.support.fake_terminal import FakeProcesses
-from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, fake_classify, make_app
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakeRecorder, FakeRedactor, fake_classify, make_app
 
 
 class World:
@@ -43,14 +43,14 @@ class World:
             loaded=Loaded(settings=given, origins={}, secrets={}, environ=environ),
             make_engine=lambda: Engine(make_app(planner)),
             processes=self.processes,
-            open_context=self._open,
+            open_session=self._open,
             make_emitter=lambda **_: self.emitter,
-            rate=lambda command, cwd: fake_classify(command, RiskContext(cwd=cwd)),
+            rate=lambda command, cwd, session="": fake_classify(command, RiskContext(cwd=cwd)),
             warm=self._warm,
             shutdown=self._shutdown,
         )
 
-    def _open(self, session_id: str | None) -> RequestContext:
+    def _open(self, frontend: str, session_id: str | None = None, **besides: object) -> RequestContext:
         if session_id == "missing":
             raise NotFound("session", session_id)
         recorder = FakeRecorder()
@@ -60,6 +60,7 @@ class World:
         context = RequestContext(
             recorder=recorder,
             planner=self._planner,
+            redactor=FakeRedactor(),
             executor=self.executor,
             approve=approve,
             safety_off=settings.safety_off,

@@ -92,7 +92,7 @@ class MemoryWorld:
         async def main() -> None:
             controller = SessionController(
                 services=services,
-                ctx=services.open_context(None),
+                ctx=services.open_session("repl", attended=interactive),
                 emitter=FakeEmitter(),
                 confirmer=person,
                 signals=Signals(),

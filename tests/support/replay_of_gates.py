@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.commands.context import Change
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -51,9 +52,9 @@ async def high(stage: Stage) -> None:
             answers=(Approved(command="bash <(echo echo hi)"),),
             words=("proceed",),
         )
-        await scene.controller.set_safety(off=True)
+        await scene.controller.change(Change("safety", "off", {"safety_off": True}))
         await scene.goal("without the word", runs("base64 -d <<<ZWNobyBoaQo= | bash"), says("It said hi."))
-        await scene.controller.set_safety(off=False)
+        await scene.controller.change(Change("safety", "on", {"safety_off": False}))
 
 
 async def refused(stage: Stage) -> None:

@@ -122,7 +122,7 @@ async def own_commands(stage: Stage) -> None:
 async def jobs(stage: Stage) -> None:
     async with stage.session() as scene:
         await scene.goal("!sleep 60 & echo started")
-        table = scene.services.jobs()
+        table = scene.controller.ctx.jobs
         for job in table.listing():
             await table.end(job.job_id)
         await scene.controller.record_jobs()

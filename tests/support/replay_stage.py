@@ -95,7 +95,7 @@ class Scene:
     ) -> RunOutcome:
         """A typed line (`!cmd`, `:retry`, or words), with what the model says and what the person answers."""
         if replies:
-            redactor = self.services.engine.app.redactor
+            redactor = self.controller.ctx.redactor
             script = [
                 reply if isinstance(reply, (ScriptedReply, str)) else ScriptedReply(json=reply) for reply in replies
             ]
@@ -159,7 +159,7 @@ class Stage:
         )
         controller = SessionController(
             services=services,
-            ctx=services.open_context(self.name),
+            ctx=services.open_session("repl", self.name),
             emitter=Onlooker(),
             confirmer=Person(),
             signals=Signals(),

@@ -45,9 +45,9 @@ class SessionFolder:
             loaded=Loaded(settings=given, origins={}, secrets={}, environ=self.environ),
             make_engine=_never,
             processes=HostProcesses(),
-            open_context=_never,
+            open_session=_never,
             make_emitter=_never,
-            rate=lambda command, cwd: fake_classify(command, _never),
+            rate=lambda command, cwd, session="": fake_classify(command, _never),
             warm=_never,
             shutdown=_never,
         )

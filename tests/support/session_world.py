@@ -56,7 +56,7 @@ class SessionWorld:
         """A controller at a session, as the REPL has one."""
         return SessionController(
             services=self.services,
-            ctx=self.services.open_context(session_id),
+            ctx=self.services.open_session("repl", session_id, attended=interactive),
             emitter=FakeEmitter(),
             confirmer=Nobody(),
             signals=Signals(),

@@ -18,12 +18,16 @@ from agent.protocol.events import (
     LogRepaired,
     LogRotated,
     LogScrubbed,
+    MemoryForgotten,
     Notice,
     PlanFinished,
     PlannerNoted,
     PlanProposed,
     PlanStepped,
     Record,
+    RuleAdded,
+    RuleRemoved,
+    SessionChanged,
     SessionNamed,
     SessionPruned,
     UndoFinished,
@@ -83,8 +87,8 @@ def _words(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
             return f"{error.message}{hint}", "error", {"code": error.code}
         case PlanProposed() | PlanStepped() | PlanFinished():
             return _plan(event)
-        case UndoFinished():
-            return _undo(event)
+        case SessionChanged() | RuleAdded() | RuleRemoved() | MemoryForgotten() | UndoFinished():
+            return _change(event)
         case JobStarted(job_id=number, command=command, how=how):
             word = "was sent to the background" if how == "sent" else "was left running"
             return f"job {number} {word}: {command}", "info", {"job_id": number, "pid": event.pid}
@@ -126,7 +130,30 @@ def _of_log(event: Event) -> tuple[str, Weight, dict[str, Any]] | None:
     return None
 
 
+def _change(
+    event: SessionChanged | RuleAdded | RuleRemoved | MemoryForgotten | UndoFinished,
+) -> tuple[str, Weight, dict[str, Any]]:
+    match event:
+        case UndoFinished():
+            return _undo(event)
+        case SessionChanged(key=key, before=before, to=to, by=by):
+            words = f"{key} is {to or 'none'} now" + (f", it was {before}" if before else "")
+            words += "" if by == "person" else f" ({by})"
+            weight: Weight = "warning" if (key, to) == ("safety", "off") else "info"
+            return words, weight, {"key": key, "from": before, "to": to, "by": by}
+        case RuleAdded(rules=rules, where=where, text=text):
+            return f"policy rule {', '.join(rules)} for {where}: {text}", "info", {"rules": list(rules), "where": where}
+        case RuleRemoved(rules=rules, where=where, reason=reason):
+            words = f"policy rule {', '.join(rules)} of {where} counts no longer" + (f": {reason}" if reason else "")
+            return words, "info", {"rules": list(rules), "where": where}
+    many = "all remembered commands" if event.commands is None else counted(event.commands, "remembered command")
+    return f"forgotten: {many}" + (f" since {event.since}" if event.since else ""), "info", {}
+
+
 def _undo(event: UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
+    if event.reason:
+        verb = "done again" if event.state == "undone" else "taken back"
+        return f"the run {event.undo_id} was not {verb}: {event.reason}", "warning", {"undo_id": event.undo_id}
     what = "was done again" if event.state == "committed" else "was taken back"
     words = f"the run {event.undo_id} {what}: {counted(event.restored, 'change')}"
     if event.skipped:

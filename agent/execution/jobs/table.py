@@ -1,4 +1,4 @@
-"""The jobs of this process (port `Jobs`): listed, looked into, ended."""
+"""Background jobs (port `Jobs`): listed, looked into, ended."""
 
 from __future__ import annotations
 
@@ -76,9 +76,13 @@ class _Entry:
 
 
 class JobTable:
-    """All jobs since the process began. `folder` is where their output is kept, None for memory only. Thread-safe."""
+    """The jobs of the sessions that follow each other at one front end. Thread-safe.
+
+    `folder` is where their output is kept, None for memory only. `session`: whose jobs begin now.
+    """
 
     def __init__(self, folder: str | None = None) -> None:
+        self.session = ""
         self._folder = folder
         self._entries: dict[int, _Entry] = {}
         self._lock = threading.Lock()
@@ -92,7 +96,9 @@ class JobTable:
         with self._lock:
             number = len(self._entries) + 1
             path = log.path if log is not None else ""
-            job = replace(job, job_id=number, started=_now(), logged=log is not None, log_path=path)
+            job = replace(
+                job, job_id=number, session=self.session, started=_now(), logged=log is not None, log_path=path
+            )
             self._entries[number] = _Entry(job, guardian, control, log, grace)
         return job
 

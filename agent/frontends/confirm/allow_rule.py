@@ -19,8 +19,8 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from agent.frontends.external_programs import edit_text
 from agent.frontends.prompt_app import build_app, vi_letter
 from agent.frontends.questions import ask_line
+from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Fragments, Screen
-from agent.frontends.services import RuleController
 from agent.frontends.shown import shown, shown_line, wrapped
 from agent.policy.model import Place, PolicyFile, Rule, Trust
 from agent.policy.rule_text import Limit, as_toml, limited, limits, sentence
@@ -60,7 +60,7 @@ class AllowRule:
             if choice is None:
                 self._say([("class:hint", "no rule was made")])
                 return
-            trouble = self._keep(text, choice, place, request, report)
+            trouble = await self._keep(text, choice, place, request, report)
             if not trouble:
                 return
             self._say([("class:warn", shown_line(trouble, 500))])
@@ -108,29 +108,22 @@ class AllowRule:
                 return letter
             self._say([("class:warn", "a letter out of this row, then Enter"), ("class:hint", f": {_CHOICES}")])
 
-    def _keep(self, text: str, limit: Limit, place: Place, request: ConfirmationRequest, report: RiskReport) -> str:
+    async def _keep(
+        self, text: str, limit: Limit, place: Place, request: ConfirmationRequest, report: RiskReport
+    ) -> str:
         """Check the text and keep it; "" or why not, and then nothing has changed."""
         for_session = limit == "session"
-        where = "this session" if for_session else self.rules.path
         parsed = _parsed(text, limit, place)
         if parsed.error:
             return parsed.error
         text = limited(text, limit, place)
-        names = ", ".join(rule.name for rule in parsed.rules)
         try:
-            self.rules.record(f"policy rule {names} for {where}:\n{text}")
+            trouble = await self.rules.add(text, parsed, for_session=for_session, date=place.now[:10])
         except RecordingError as error:
             return f"the log cannot be written, so no rule was made: {error}"
-        trouble = self.rules.session_rules().add(text) if for_session else self._store(text, place)
-        if trouble:
-            return trouble
-        self._told(parsed, where, request, report)
-        return ""
-
-    def _store(self, text: str, place: Place) -> str:
-        from agent.policy.store import add_rules
-
-        return add_rules(self.rules.path, text, date=place.now[:10])
+        if not trouble:
+            self._told(parsed, "this session" if for_session else self.rules.path, request, report)
+        return trouble
 
     def _told(self, parsed: PolicyFile, where: str, request: ConfirmationRequest, report: RiskReport) -> None:
         for rule in parsed.rules:

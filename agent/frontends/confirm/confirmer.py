@@ -17,8 +17,8 @@ from agent.frontends.external_programs import copy_text, edit_text, show_long
 from agent.frontends.live_rating import Context, LiveRating, Rate, no_context
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.questions import ask_line
+from agent.frontends.rule_controller import RuleController
 from agent.frontends.screen import Screen
-from agent.frontends.services import RuleController
 from agent.frontends.shown import rows_of, shown, shown_line, wrapped_text
 from agent.gate.verdicts import writes
 from agent.protocol.decisions import (
@@ -42,7 +42,7 @@ from agent.protocol.rehearsals import Rehearsal
 class PromptConfirmer:
     """ports.Confirmer at a terminal. It never decides: no key, no time-out and no fault approves anything.
 
-    `rate` colours the text while it is edited; the gate rates the answer again. `rules` is where "always allow" puts rules.
+    `rate` colours the text while it is edited; the gate rates the answer again. `rules(session)` is where "always allow" puts rules.
     `context` is what `rate` holds a command in a folder against, for explanations. `experience` is how such commands went there, in a line.
     """
 
@@ -51,7 +51,7 @@ class PromptConfirmer:
     environ: Mapping[str, str]
     rate: Rate
     edit_mode: str = "emacs"
-    rules: RuleController | None = None
+    rules: Callable[[str], RuleController] | None = None
     context: Context = no_context
     experience: Callable[[str, str], str] = lambda command, cwd: ""
 
@@ -141,8 +141,9 @@ class PromptConfirmer:
         if action is Action.HELP:
             self.screen.say(wrapped_text(HELP, self.screen.columns))
         elif action is Action.EXPLAIN:
-            report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
-            told = explanation(text, report, self.context(text, request.proposal.cwd), columns=self.screen.columns)
+            report = editor.rating.report(text) or self.rate(text, request.proposal.cwd, request.session)
+            context = self.context(text, request.proposal.cwd, request.session)
+            told = explanation(text, report, context, columns=self.screen.columns)
             await show_long(told, self.screen, self.processes, self.environ)
             self.screen.discard_typed_ahead()  # keys meant for the pager
         elif action is Action.ALLOW:
@@ -164,8 +165,8 @@ class PromptConfirmer:
             return
         from agent.frontends.confirm.allow_rule import AllowRule
 
-        report = editor.rating.report(text) or self.rate(text, request.proposal.cwd)
-        dialogue = AllowRule(self.screen, self.rules, self.processes, self.environ, self.edit_mode)
+        report = editor.rating.report(text) or self.rate(text, request.proposal.cwd, request.session)
+        dialogue = AllowRule(self.screen, self.rules(request.session), self.processes, self.environ, self.edit_mode)
         await dialogue.run(request, report)
         self.screen.discard_typed_ahead()
 
@@ -224,7 +225,9 @@ class _Editor:
             lexer=ShellLexer(),
             edit_mode=owner.edit_mode,
         )
-        self.rating = LiveRating(owner.rate, request.proposal.cwd, request.report, self.app.invalidate)
+        self.rating = LiveRating(
+            owner.rate, request.proposal.cwd, request.report, self.app.invalidate, session=request.session
+        )
 
     async def run(self) -> Action:
         """Edit until a key decides."""

@@ -46,7 +46,9 @@ class PlainConfirmer:
             asked = request
             if answer and self.rate is not None:
                 chosen = choices[answer - 1]
-                asked = as_alternative(request, chosen, self.rate(chosen.command, request.proposal.cwd))
+                asked = as_alternative(
+                    request, chosen, self.rate(chosen.command, request.proposal.cwd, request.session)
+                )
 
     async def _ask(self, request: ConfirmationRequest, *, choices: int) -> Confirmation | int:
         """One question. The number of an alternative, where that is the answer; 0 is the proposal itself."""

@@ -23,7 +23,7 @@ async def run_alternatives(controller: SessionController, argument: str) -> str:
     if not argument:
         lines = []
         for number, each in enumerate(found, 1):
-            level = controller.services.rate(each.command, controller.ctx.cwd).level
+            level = controller.services.rate(each.command, controller.ctx.cwd, controller.ctx.session_id).level
             reason = f"\n     {shown(each.reason)}" if each.reason else ""
             command = shown(each.command).replace("\n", "\n     ")
             lines.append(f"{number:>2}  {MARKS[level]} {level.value}  $ {command}{reason}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from agent.frontends.past_words import known_text
+from agent.frontends.past_words import known_lines
 from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState, NotFound
@@ -105,7 +105,8 @@ async def resume(controller: SessionController, argument: str) -> None:
             raise InvalidState(expected="a plan that was left, or a goal that a crash left open", found="none")
     if wanted != controller.ctx.session_id:
         await controller.switch(wanted)
-        controller.tell(f"session {controller.ctx.session_id}: {known_text(controller.ctx)}")
+        for line in known_lines(controller.ctx):
+            controller.tell(line)
     left = controller.ctx.plan_left
     if left is not None:
         if left.cwd and left.cwd != controller.ctx.cwd:
@@ -144,8 +145,7 @@ async def _go_on(controller: SessionController, place: Origin, how: str) -> None
     """Open the branch, close this session, and go on there in the same shell."""
     from msgspec.structs import replace
 
-    opened = controller.services.branch(controller.ctx, replace(place, how=how))
-    await controller.adopt(opened, "branched")
+    await controller.adopt(controller.open(None, origin=replace(place, how=how)), "branched")
     for note in controller.ctx.notes:
         controller.tell(note)
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from agent.commands.context import Change
 from agent.commands.table import FrontendCommand, help_rows
-from agent.frontends.past_words import known_text
+from agent.frontends.past_words import known_lines
 from agent.frontends.repl.toolbar import usage_text
 from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import Show, shown, shown_line
@@ -74,14 +75,13 @@ async def run_frontend_command(controller: SessionController, command: FrontendC
         case "policy":
             from agent.frontends.repl.policy_command import run_policy_command
 
-            rules = controller.services.rules
             await run_policy_command(
-                rules, argument, controller.ctx.cwd, show=show, ask=controller.ask, tell=controller.tell
+                controller.rules(), argument, controller.ctx.cwd, show=show, ask=controller.ask, tell=controller.tell
             )
         case "tty":
             from agent.frontends.repl.tty_command import choose_tty
 
-            controller.tell(choose_tty(controller.ctx.executor, argument))
+            await choose_tty(controller, argument)
         case "jobs" | "kill":
             await _jobs(controller, command, show)
         case "rehearse" | "undo":
@@ -148,9 +148,8 @@ async def _session(controller: SessionController, name: str, show: Show) -> None
         controller.tell(f"this is session {shown_line(wanted, 80)}")
         return
     await controller.switch(wanted)
-    controller.tell(f"session {controller.ctx.session_id}: {known_text(controller.ctx)}")
-    for note in controller.ctx.notes:
-        controller.tell(note)
+    for line in known_lines(controller.ctx):
+        controller.tell(line)
 
 
 async def _new_named(controller: SessionController, name: str) -> None:
@@ -204,7 +203,7 @@ async def _memory(controller: SessionController, command: FrontendCommand, show:
         mode=services.settings.memory,
         ask=controller.ask,
         tell=controller.tell,
-        record=controller.ctx.recorder.append,
+        record=controller.record,
     )
     if command.name == "memory":
         await memory.show(command.argument, show)
@@ -229,7 +228,13 @@ async def _safety(controller: SessionController, argument: str) -> None:
     if argument in ("on", "off"):
         if not controller.interactive and argument == "off":
             raise InvalidRequest("safety can be switched off only by a person at a terminal")
-        await controller.set_safety(off=argument == "off")
+        off = argument == "off"
+        await controller.change(Change("safety", argument, {"safety_off": off}))
+        controller.tell(
+            "safety is off for this session: high-risk commands need no typed word"
+            if off
+            else "safety is on: high-risk commands need the typed word"
+        )
     elif argument:
         raise InvalidRequest(":safety takes on or off")
     else:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.frontends.shown import shown_line
 from agent.protocol.errors import InvalidRequest
-from agent.protocol.events import Event, Notice
+from agent.protocol.events import Event, MemoryForgotten
 
 if TYPE_CHECKING:
     from agent.memory.model import Remembered
@@ -37,7 +37,7 @@ class MemoryController:
         mode: str,
         ask: Callable[[str], Awaitable[bool]] | None,
         tell: Callable[[str], None],
-        record: Callable[[Event], object],
+        record: Callable[[Event], Awaitable[None]],
     ) -> None:
         self._memory = memory
         self._cwd = cwd
@@ -87,7 +87,7 @@ class MemoryController:
                 self._tell(_row(item))
             if not await self._agreed(f"forget {len(found)} remembered commands?"):
                 return
-        self._record(Notice(text=f"forgotten: {_count(len(found), 'remembered command')}"))
+        await self._record(MemoryForgotten(commands=len(found)))
         memory.forget(found)
         self._tell(
             f"forgotten: {shown_line(found[0].command, 100)}"
@@ -99,7 +99,8 @@ class MemoryController:
         when = f" since {datetime.fromtimestamp(since / 1e6):%d %b %Y %H:%M}" if since else ""
         if not await self._agreed(f"forget all that was learned{when}? The logs stay as they are"):
             return
-        self._record(Notice(text=f"forgotten: all remembered commands{when}"))
+        began = f"{datetime.fromtimestamp(since / 1e6, UTC):%Y-%m-%dT%H:%M:%SZ}" if since else ""
+        await self._record(MemoryForgotten(since=began))
         memory.forget_all(since=since)
         self._tell(f"forgotten: all{when}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agent.frontends.services import RuleController
+from agent.frontends.rule_controller import RuleController
 from agent.frontends.shown import shown, shown_line
 from agent.protocol.errors import InvalidRequest
 
@@ -86,13 +86,7 @@ async def _forget(rules: RuleController, name: str, ask: Ask | None, tell: Calla
     if not await ask(f"forget rule {name} of {shown(where)}?"):
         tell(f"rule {name} stays")
         return
-    rules.record(f"policy rule {name} of {where} is taken back")
-    if of_session:
-        trouble = rules.session_rules().forget(name)
-    else:
-        from agent.policy.store import forget_rule
-
-        trouble = forget_rule(rules.path, name)
+    trouble = await rules.forget(name, of_session=of_session)
     tell(shown(trouble) if trouble else f"rule {name} is gone")
 
 
@@ -105,5 +99,5 @@ def _added(rules: RuleController) -> dict[str, tuple[str, ...]]:
         text = read_own_text(rules.path)
     except (OSError, Unreadable):
         text = ""
-    of_session = tuple(rule.name for rule in rules.session_rules().file.rules)
+    of_session = tuple(rule.name for rule in rules.rules.file.rules)
     return {"user": removable(text), "session": of_session}

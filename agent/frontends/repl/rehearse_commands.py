@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from agent.commands.context import Change
 from agent.commands.table import FrontendCommand
 from agent.frontends.line import OwnCommand
 from agent.frontends.session_controller import SessionController
 from agent.frontends.shown import shown
 from agent.protocol.errors import InvalidRequest, UndoConflict
-from agent.protocol.events import Notice
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from agent.frontends.shown import Show
 
 _LONGEST_SLIP = 5
@@ -38,8 +36,8 @@ async def rehearse(controller: SessionController, argument: str) -> None:
     if not argument:
         controller.tell(f"rehearse {controller.ctx.rehearse}: {_MODES[controller.ctx.rehearse]}")
     elif argument in _MODES:
-        await controller.record(Notice(text=f"rehearse {argument}: {_MODES[argument]}"))
-        controller.ctx.rehearse = cast("Literal['auto', 'ask', 'off']", argument)
+        await controller.change(Change("rehearse", argument, {"rehearse": argument}))
+        controller.tell(f"rehearse {argument}: {_MODES[argument]}")
     elif meant := _mode_meant(controller, argument):
         raise InvalidRequest(
             f"there is no program called {shown(argument)}; did you mean `:rehearse {meant}`?",

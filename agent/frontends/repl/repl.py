@@ -36,7 +36,7 @@ async def run_repl(services: Services, screen: Screen | None = None) -> int:
     is_new = named is not None and not services.session_is_there(named)
     controller = SessionController(
         services=services,
-        ctx=services.open_context(named),
+        ctx=services.open_session("repl", named, terminal=services.has_terminal, attended=True),
         emitter=services.make_emitter(at_prompt=True),
         confirmer=LateConfirmer(screen, services),
         signals=signals,
@@ -75,7 +75,7 @@ class Repl:
 
     def _goal_prompt(self) -> GoalPrompt:
         controller = self._controller
-        redact = controller.services.engine.app.redactor.redact
+        redact = controller.ctx.redactor.redact
         history = GoalHistory(os.path.join(state_dir(self._environ), "history.jsonl"), redact)
         return GoalPrompt(
             self._screen,

@@ -148,7 +148,7 @@ async def _parser(services: Services) -> Check:
 
 async def _policy(services: Services) -> Check:
     """Every policy file that counts in the working folder, and what is wrong with one."""
-    files = services.policy(services.settings.cwd or os.getcwd(), "").files
+    files = services.policy(services.settings.cwd or os.getcwd()).files
     broken = [file.error for file in files if file.error]
     if broken:
         return Check(

@@ -12,13 +12,14 @@ import pytest
 from agent.app.composition import build_services, load
 from agent.app.planner_settings import is_loopback
 from agent.app.planners import LazyPlanner, PlannerChoice
+from agent.redaction.redactor import SecretRedactor
 from tests.support.fakes import FakePlanner
 
 _SCRIPT = """
 import sys, json
 from agent.app.composition import build_services, load
 services = build_services(load({"planner": "offline", "session_dir": sys.argv[1]}))
-services.open_context(None).recorder.close("closed")
+services.open_session("cli").recorder.close("closed")
 services.engine
 services.warm()
 print(json.dumps([name for name in sys.modules if "memory." in name or name == "sqlite3" or name.endswith(".remembered")]))
@@ -62,7 +63,7 @@ def test_a_local_provider_elsewhere_is_not_here(choice: PlannerChoice) -> None:
     assert choice.stays_here(choice.make("llamacpp", None))
     assert choice.stays_here(choice.make("offline", None))
     assert not choice.stays_here(choice.make("anthropic", None))
-    assert not choice.stays_here(LazyPlanner("no such thing", "", choice))
+    assert not choice.stays_here(LazyPlanner("no such thing", "", choice, SecretRedactor()))
     assert not choice.stays_here(FakePlanner())  # of one that was not made here nothing is known
 
 

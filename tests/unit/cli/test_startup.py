@@ -54,7 +54,7 @@ import os
 os.environ.update(HOME={str(tmp_path)!r}, AGENT_SESSION_DIR={str(tmp_path / "s")!r})
 from agent.app import composition as app
 services = app.build_services(app.load({{"planner": "offline"}}))
-context = services.open_context(None)
+context = services.open_session("repl")
 """
     assert not modules_after(code) & HEAVY
 

@@ -1,5 +1,6 @@
 """Lines that are commands, lines that are goals, and what the immediate commands do."""
 
+import asyncio
 import os
 from dataclasses import replace
 
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from agent.commands.dispatch import HANDLERS, dispatch
 from agent.commands.table import COMMANDS, FRONTEND_COMMANDS, FrontendCommand, help_rows, parse_meta
 from agent.engine.context import RequestContext
+from agent.engine.session_state import change
+from agent.engine.stream import EventStream
 from agent.protocol import commands as core
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from tests.support.each import each
-from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, make_app, say
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, make_app, say
 
 
 @each(
@@ -94,66 +97,75 @@ def test_the_table_is_total():
 
 def session(cwd="/work"):
     planner = FakePlanner(say())
-    return make_app(planner), RequestContext(recorder=FakeRecorder(), planner=planner, executor=FakeExecutor(cwd=cwd))
+    return make_app(planner), RequestContext(
+        recorder=FakeRecorder(), planner=planner, redactor=FakeRedactor(), executor=FakeExecutor(cwd=cwd)
+    )
+
+
+def do(app, context, command):
+    """What the command comes to, and what it changes changed."""
+    done = dispatch(app, context, command)
+    asyncio.run(change(context, EventStream(context.recorder, FakeEmitter(), run=""), *done.changes))
+    return done
 
 
 def test_set_approve():
     app, context = session()
-    dispatch(app, context, core.Set("approve", "medium"))
+    do(app, context, core.Set("approve", "medium"))
     assert context.approve == "medium"
     with pytest.raises(InvalidRequest):
-        dispatch(app, context, core.Set("approve", "high"))
+        do(app, context, core.Set("approve", "high"))
     with pytest.raises(NotFound):
-        dispatch(app, context, core.Set("safety_off", "true"))
+        do(app, context, core.Set("safety_off", "true"))
 
 
 def test_info_tells_what_counts_in_this_session():
     app, context = session()
-    dispatch(app, context, core.Set("confine", "workspace"))
-    dispatch(app, context, core.Set("approve", "low"))
-    data = dispatch(app, context, core.Info(core.InfoScope.SYSTEM)).data
+    do(app, context, core.Set("confine", "workspace"))
+    do(app, context, core.Set("approve", "low"))
+    data = do(app, context, core.Info(core.InfoScope.SYSTEM)).data
     assert (data["confine"], data["approve"], data["safety_off"]) == ("workspace", "low", "False")
 
 
 def test_info_of_what_is_not_active_says_so():
     app, context = session()
     with pytest.raises(InvalidState, match="an active role"):
-        dispatch(app, context, core.Info(core.InfoScope.ROLE))
-    assert "test-session" in dispatch(app, context, core.Info(core.InfoScope.SESSION)).text
+        do(app, context, core.Info(core.InfoScope.ROLE))
+    assert "test-session" in do(app, context, core.Info(core.InfoScope.SESSION)).text
 
 
 def test_copy_needs_something_to_copy():
     app, context = session()
     with pytest.raises(InvalidState):
-        dispatch(app, context, core.Copy())
+        do(app, context, core.Copy())
     context.last_message = "hello"
-    assert dispatch(app, context, core.Copy()).frontend_request.argument == "hello"
+    assert do(app, context, core.Copy()).frontend_request.argument == "hello"
 
 
 def test_files(tmp_path):
     app, context = session(str(tmp_path))
     (tmp_path / "big").write_bytes(b"x" * 300_000)
     os.mkfifo(tmp_path / "pipe")
-    dispatch(app, context, core.IncludeFiles(("big",)))
+    do(app, context, core.IncludeFiles(("big",)))
     assert "only the first 256 KiB" in context.pending_files[0].content
     with pytest.raises(NotFound):
-        dispatch(app, context, core.IncludeFiles(("nothing",)))
+        do(app, context, core.IncludeFiles(("nothing",)))
     with pytest.raises(IoError, match="not a regular file"):
-        dispatch(app, context, core.IncludeFiles(("pipe",)))
+        do(app, context, core.IncludeFiles(("pipe",)))
     with pytest.raises(IoError):
-        dispatch(app, context, core.IncludeFiles(("a\x00b",)))
+        do(app, context, core.IncludeFiles(("a\x00b",)))
 
 
 def test_roles_are_taken_and_left():
     app, context = session()
     app = replace(app, load_role=lambda name: f"be {name}")
-    done = dispatch(app, context, core.UseRole("explain", "what is a pipe?"))
+    done = do(app, context, core.UseRole("explain", "what is a pipe?"))
     assert (context.role_text, done.inject_input.text) == ("be explain", "what is a pipe?")
-    assert "be explain" in dispatch(app, context, core.Info(core.InfoScope.ROLE)).text
-    dispatch(app, context, core.ExitRole())
+    assert "be explain" in do(app, context, core.Info(core.InfoScope.ROLE)).text
+    do(app, context, core.ExitRole())
     assert context.role_text == ""
     with pytest.raises(InvalidState):
-        dispatch(app, context, core.ExitRole())
+        do(app, context, core.ExitRole())
 
 
 def test_role_lines():
@@ -174,5 +186,5 @@ def test_role_lines():
 def test_what_set_does_not_set_says_what_does(key: str, words: str) -> None:
     app, context = session()
     with pytest.raises(NotFound) as caught:
-        dispatch(app, context, core.Set(key, "x"))
+        do(app, context, core.Set(key, "x"))
     assert words in caught.value.hint

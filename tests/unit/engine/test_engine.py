@@ -129,7 +129,7 @@ def test_command_then_prompt_in_one_run(tmp_path):
     engine, context, log = make_engine(planner, FakeExecutor(cwd=str(tmp_path)))
     both = RunRequest(command=core.IncludeFiles(("a.txt",)), input=UserInput.from_text("what is this?"))
     sync(engine.run(context, both, FakeEmitter(), FakePerson()))
-    assert log.types[:3] == ["run.started", "core_command.finished", "goal.started"]
+    assert log.types[:4] == ["run.started", "session.changed", "core_command.finished", "goal.started"]
     assert planner.requests[0].history[0].files[0].content == "content of a"
 
 
@@ -506,7 +506,7 @@ def test_role_and_prompt_in_one_run_reach_the_planner():
     both = RunRequest(command=core.UseRole("explain", "what is a pipe?"))
     outcome = sync(engine.run(context, both, FakeEmitter(), FakePerson()))
     assert planner.requests[0].role == "be explain"
-    assert (outcome.goal.goal, log.types[:3]) == (
+    assert (outcome.goal.goal, log.types[:4]) == (
         "what is a pipe?",
-        ["run.started", "core_command.finished", "goal.started"],
+        ["run.started", "session.changed", "core_command.finished", "goal.started"],
     )

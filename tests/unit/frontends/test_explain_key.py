@@ -15,7 +15,7 @@ from tests.support.fake_terminal import FakeProcesses, FakeTerminal, request_for
 CTRL_U, ENTER, LEFT, F2, ALT_E = "\x15", "\r", "\x1b[D", "\x1bOQ", "\x1be"
 
 
-def rate(command: str, cwd: str) -> RiskReport:
+def rate(command: str, cwd: str, session: str = "") -> RiskReport:
     return classify(command)
 
 

@@ -79,7 +79,7 @@ class Slow:
         self._never = threading.Event()
         self.asked: list[str] = []
 
-    def __call__(self, command: str, cwd: str) -> RiskReport:
+    def __call__(self, command: str, cwd: str, session: str = "") -> RiskReport:
         self.asked.append(command)
         self._never.wait(self._random.choice((0, 0, 0.001, 0.004, 0.012)))
         return report_of(command, level_of(command))

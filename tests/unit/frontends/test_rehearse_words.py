@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from agent.commands.context import Change
 from agent.frontends.line import OwnCommand
 from agent.frontends.repl.rehearse_commands import rehearse
 from agent.frontends.session_controller import SessionController
@@ -25,7 +26,10 @@ class Session:
     async def run(self, line: OwnCommand, **_: Any) -> None:
         self.ran.append(line.command)
 
-    async def record(self, event: object) -> None:
+    async def change(self, change: Change) -> None:
+        self.ctx.__dict__.update(change.values)
+
+    def tell(self, text: str) -> None:
         pass
 
     def take(self, text: str) -> None:

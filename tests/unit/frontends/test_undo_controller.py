@@ -8,7 +8,7 @@ import pytest
 
 from agent.frontends.undo_controller import Choice, UndoController, find, list_text, rows
 from agent.protocol.errors import InvalidRequest, UndoConflict, UndoFailed
-from agent.protocol.events import UndoFinished
+from agent.protocol.events import UndoFinished, UndoStarted
 from agent.protocol.rehearsals import Conflict, Undone
 from tests.support.fake_rehearser import FakeUndoStore, entry_of
 
@@ -26,12 +26,12 @@ class Table:
     def __init__(
         self, store: FakeUndoStore, *, yes: bool | None = True, choices: tuple[Choice, ...] | None = None
     ) -> None:
-        self.recorded: list[UndoFinished] = []
+        self.recorded: list[UndoStarted | UndoFinished] = []
         self.told: list[str] = []
         self.questions: list[str] = []
         answers = list(choices or ())
 
-        async def record(event: UndoFinished) -> None:
+        async def record(event: UndoStarted | UndoFinished) -> None:
             self.recorded.append(event)
 
         async def ask(question: str) -> bool:
@@ -90,7 +90,7 @@ def test_it_is_shown_and_asked_for_and_recorded() -> None:
     assert "touch new" in table.told[0]
     assert "- new" in table.told[1]
     assert table.questions == ["take it back?"]
-    assert table.recorded == [UndoFinished(undo_id="6c3", restored=1)]
+    assert table.recorded == [UndoStarted(undo_id="6c3", command="touch new"), UndoFinished(undo_id="6c3", restored=1)]
 
 
 def test_no_is_no() -> None:

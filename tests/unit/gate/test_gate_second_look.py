@@ -22,7 +22,7 @@ from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.fold import history
 from agent.risk.classifier import classify
 from tests.support.fake_rehearser import FakeCheckpoints, FakeRehearser, FakeReviewer
-from tests.support.fakes import FakeEmitter, FakeExecutor, FakePlanner, FakeRecorder, make_app, say
+from tests.support.fakes import FakeEmitter, FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, make_app, say
 
 Act = Callable[[], object]
 
@@ -101,7 +101,12 @@ def go(
     )
     log = FakeRecorder()
     context = RequestContext(
-        recorder=log, planner=FakePlanner(say()), executor=executor, checkpoints=checkpoints, rehearser=rehearser
+        recorder=log,
+        planner=FakePlanner(say()),
+        redactor=FakeRedactor(),
+        executor=executor,
+        checkpoints=checkpoints,
+        rehearser=rehearser,
     )
     request = RunRequest(input=UserInput.from_shell(command), options=RunOptions(approval=Approval(**approval)))
     asyncio.run(Engine(app).run(context, request, FakeEmitter(), person))

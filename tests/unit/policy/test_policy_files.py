@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.policy.files import PolicyFiles, Sources, read_policy_file
-from agent.policy.model import PolicyFile, Rule
+from agent.policy.model import PolicyFile, Rule, SessionRules
 
 DENY = '[[rule]]\nname = "x"\naction = "deny"\nprogram = "nc"\n'
 
@@ -26,7 +26,7 @@ def private(path: Path, text: str) -> None:
 
 
 def test_without_files_there_is_no_policy(files: PolicyFiles, tmp_path: Path) -> None:
-    policy = files.policy(workspace=str(tmp_path / "work"), session="s")
+    policy = files.policy(workspace=str(tmp_path / "work"), rules=SessionRules("s"))
     assert policy.files == ()
     assert (policy.place.workspace, policy.place.session, policy.place.home) == (
         str(tmp_path / "work"),
@@ -38,13 +38,12 @@ def test_without_files_there_is_no_policy(files: PolicyFiles, tmp_path: Path) ->
 def test_every_source_with_its_trust(files: PolicyFiles, tmp_path: Path) -> None:
     safety = tmp_path / "safety.json"
     safety.write_text('[{"pattern": "x"}]')
-    own = PolicyFile(path="session", trust="session", rules=(Rule(name="r", action="ask", program=("x",)),))
-    some = PolicyFiles(
-        Sources(user=files.sources.user, site=files.sources.site, safety=str(safety)), session_file=lambda: own
-    )
+    own = SessionRules("s")
+    assert own.add((Rule(name="r", action="ask", program=("x",), session="s"),)) == ""
+    some = PolicyFiles(Sources(user=files.sources.user, site=files.sources.site, safety=str(safety)))
     for path in (tmp_path / "policy.toml", tmp_path / "site.toml", tmp_path / "work" / ".agent-shell-policy.toml"):
         private(path, DENY)
-    policy = some.policy(workspace=str(tmp_path / "work"))
+    policy = some.policy(workspace=str(tmp_path / "work"), rules=own)
     assert [file.trust for file in policy.files] == ["user", "site", "safety", "project", "session"]
     assert not any(file.error for file in policy.files)
     assert policy.place.now.endswith("+00:00")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
-from agent.frontends.services import RuleController
+from agent.frontends.rule_controller import RuleController
 from agent.policy.files import PolicyFiles, Sources
-from agent.policy.store import SessionRules
+from agent.policy.model import SessionRules
 from agent.protocol.decisions import (
     Approved,
     CancelGoal,
@@ -25,6 +25,7 @@ from agent.protocol.decisions import (
     Verdict,
 )
 from agent.protocol.errors import RecordingError
+from agent.protocol.events import Event, RuleAdded
 from agent.risk.classifier import classify
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, typed
 
@@ -40,28 +41,26 @@ class Home:
         self.work = self.home / "work"
         self.work.mkdir(parents=True)
         self.policy_path = self.home / "config" / "agent-shell" / "policy.toml"
-        self.session_rules = SessionRules(str(self.home))
-        self.recorded: list[str] = []
+        self.session_rules = SessionRules("s1")
+        self.recorded: list[Event] = []
         self.log_is_broken = False
-        self.files = PolicyFiles(
-            Sources(user=str(self.policy_path), site="", home=str(self.home)), lambda: self.session_rules.file
-        )
+        self.files = PolicyFiles(Sources(user=str(self.policy_path), site="", home=str(self.home)))
 
     @property
     def rules(self) -> RuleController:
         return RuleController(
             path=str(self.policy_path),
-            session_rules=lambda: self.session_rules,
-            policy=lambda cwd: self.files.policy(workspace=str(self.work), session="s1"),
+            rules=self.session_rules,
+            policy=lambda cwd: self.files.policy(workspace=str(self.work), rules=self.session_rules),
             record=self._record,
         )
 
-    def _record(self, text: str) -> None:
+    async def _record(self, event: Event) -> None:
         if self.log_is_broken:
             raise RecordingError("the disk is full")
-        self.recorded.append(text)
+        self.recorded.append(event)
 
-    def rate(self, command: str, cwd: str) -> RiskReport:
+    def rate(self, command: str, cwd: str, session: str = "") -> RiskReport:
         context = RiskContext(cwd=str(self.work), home=str(self.home), workspace=str(self.work))
         return classify(command, context)
 
@@ -96,7 +95,12 @@ def answer(
     """Press `keys`, each once everything before it was drawn."""
     environ = {"EDITOR": "my-editor", "HOME": str(home.home)}
     confirmer = PromptConfirmer(
-        terminal.screen, processes or FakeProcesses(), environ, home.rate, edit_mode=edit_mode, rules=home.rules
+        terminal.screen,
+        processes or FakeProcesses(),
+        environ,
+        home.rate,
+        edit_mode=edit_mode,
+        rules=lambda session: home.rules,
     )
     return typed(terminal, lambda: confirmer.confirm(home.request(command)), *keys, pause=0.1)
 
@@ -109,8 +113,10 @@ def test_rule_for_this_workspace_and_the_command_still_waits(terminal: FakeTermi
     assert "in ./build, runs without asking" in flat(terminal)
     assert ":policy forget rm-build" in flat(terminal)
     assert "still be asked" not in flat(terminal)
-    assert len(home.recorded) == 1
-    assert 'name = "rm-build"' in home.recorded[0]
+    [added] = home.recorded
+    assert isinstance(added, RuleAdded)
+    assert (added.rules, added.where) == (("rm-build",), str(home.policy_path))
+    assert 'name = "rm-build"' in added.text
 
 
 def test_text_and_cursor_are_kept(terminal: FakeTerminal, home: Home) -> None:

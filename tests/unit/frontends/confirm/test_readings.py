@@ -159,7 +159,7 @@ class Session:
     """What `:alternatives` needs of a session."""
 
     def __init__(self, *found: Alternative) -> None:
-        self.ctx = SimpleNamespace(last_alternatives=found, cwd="/work")
+        self.ctx = SimpleNamespace(last_alternatives=found, cwd="/work", session_id="s")
         self.services = SimpleNamespace(rate=rate_by_word)
         self.sent: list[UserInput] = []
 

@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.frontends.repl.policy_command import policy_text, run_policy_command
-from agent.frontends.services import RuleController
+from agent.frontends.rule_controller import RuleController
 from agent.policy.files import PolicyFiles, Sources
-from agent.policy.store import SessionRules, add_rules, rule_names
+from agent.policy.model import Rule, SessionRules
+from agent.policy.parse import parse_policy
+from agent.policy.store import add_rules, rule_names
 from agent.protocol.errors import InvalidRequest, RecordingError
+from agent.protocol.events import Event, RuleRemoved
 
 OWN = '[[rule]]\nname = "no-curl"\naction = "deny"\nprogram = "curl"\nreason = "use the mirror"\n'
 MADE = '[[rule]]\nname = "build"\naction = "allow"\nprogram = "rm"\npaths = ["./build"]\n'
 PASSING = MADE.replace('"build"', '"now"') + 'session = "s1"\n'
 
 
+def parsed(text: str) -> tuple[Rule, ...]:
+    return parse_policy(text, path="the rule", trust="session").rules
+
+
 class World:
     def __init__(self, folder: Path, *, yes: bool = True) -> None:
         self.path = folder / "policy.toml"
-        self.session = SessionRules(str(folder))
+        self.session = SessionRules("s1")
         self.said: list[str] = []
-        self.recorded: list[str] = []
+        self.recorded: list[Event] = []
         self.work = folder / "work"
         self.work.mkdir()
         self.asked: list[str] = []
         self._yes = yes
-        files = PolicyFiles(Sources(user=str(self.path), site="", home=str(folder)), lambda: self.session.file)
+        files = PolicyFiles(Sources(user=str(self.path), site="", home=str(folder)))
         self.rules = RuleController(
             path=str(self.path),
-            session_rules=lambda: self.session,
-            policy=lambda cwd: files.policy(workspace=str(self.work), session="s1"),
-            record=self.recorded.append,
+            rules=self.session,
+            policy=lambda cwd: files.policy(workspace=str(self.work), rules=self.session),
+            record=self._record,
         )
+
+    async def _record(self, event: Event) -> None:
+        self.recorded.append(event)
 
     async def _show(self, text: str) -> None:
         self.said.append(text)
@@ -69,7 +80,7 @@ def test_nothing_there(world: World) -> None:
 def test_rules_with_their_files_and_limits(world: World) -> None:
     world.path.write_text(OWN)
     assert add_rules(str(world.path), MADE + 'workspace = "/elsewhere"\n') == ""
-    assert world.session.add(PASSING) == ""
+    assert world.session.add(parsed(PASSING)) == ""
     (world.work / ".agent-shell-policy.toml").write_text('[[rule]]\nname = "p"\naction = "ask"\nprogram = "git"\n')
     text = world.do("")
     assert text.splitlines() == [
@@ -106,12 +117,15 @@ def test_forgetting_asks_first(tmp_path: Path) -> None:
 def test_forgetting(world: World) -> None:
     world.path.write_text(OWN)
     add_rules(str(world.path), MADE)
-    world.session.add(PASSING)
+    world.session.add(parsed(PASSING))
     assert world.do("forget build") == "rule build is gone"
     assert world.do("forget now") == "rule now is gone"
     assert world.path.read_text() == OWN
     assert world.session.file.rules == ()
-    assert len(world.recorded) == 2
+    assert world.recorded == [
+        RuleRemoved(rules=("build",), where=str(world.path)),
+        RuleRemoved(rules=("now",), where="session"),
+    ]
     assert world.asked == [f"forget rule build of {world.path}?", "forget rule now of this session?"]
 
 
@@ -133,10 +147,10 @@ def test_nobody_there_takes_nothing_back(world: World) -> None:
 def test_broken_log_keeps_the_rule(world: World) -> None:
     add_rules(str(world.path), MADE)
 
-    def broken(text: str) -> None:
+    async def broken(event: Event) -> None:
         raise RecordingError("full")
 
-    world.rules = RuleController(world.rules.path, world.rules.session_rules, world.rules.policy, broken)
+    world.rules = replace(world.rules, record=broken)
     with pytest.raises(RecordingError):
         world.do("forget build")
     assert "build" in world.path.read_text()

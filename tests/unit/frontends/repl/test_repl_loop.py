@@ -12,7 +12,7 @@ import pytest
 from agent.frontends.repl.commands import help_text
 from agent.frontends.repl.repl import run_repl
 from agent.protocol.errors import PlannerError
-from agent.protocol.events import GoalFinished, Notice, Warned
+from agent.protocol.events import GoalFinished, SessionChanged
 from tests.support.fake_terminal import FakeTerminal, typed
 from tests.support.fakes import FakePlanner, FakeRecorder, ok, run, say
 from tests.support.front_services import SlowExecutor, World, interrupt
@@ -67,8 +67,10 @@ def test_safety_is_per_session_recorded_and_visible(terminal: FakeTerminal, tmp_
     assert len(world.executor.ran) == 1
     recorder = world.contexts[0].recorder
     assert isinstance(recorder, FakeRecorder)
-    assert len(recorder.only(Warned)) == 1
-    assert len(recorder.only(Notice)) == 1
+    assert recorder.only(SessionChanged) == [
+        SessionChanged(key="safety", before="on", to="off"),
+        SessionChanged(key="safety", before="off", to="on"),
+    ]
     assert "SAFETY OFF ❯" in terminal.seen
     assert "takes on or off" in terminal.seen
 

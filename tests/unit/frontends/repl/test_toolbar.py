@@ -7,11 +7,16 @@ import pytest
 from agent.engine.context import RequestContext
 from agent.frontends.repl.toolbar import short_path, toolbar_text, usage_text
 from agent.protocol.replies import Usage
-from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, say
+from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
 
 
 def test_toolbar() -> None:
-    ctx = RequestContext(recorder=FakeRecorder(), planner=FakePlanner(say()), executor=FakeExecutor(cwd="/home/me/src"))
+    ctx = RequestContext(
+        recorder=FakeRecorder(),
+        planner=FakePlanner(say()),
+        redactor=FakeRedactor(),
+        executor=FakeExecutor(cwd="/home/me/src"),
+    )
     assert toolbar_text(ctx, "/home/me") == "fake fake-1 · approve ask · safety on · ~/src"
     ctx.safety_off, ctx.usage = True, Usage(input_tokens=1200, output_tokens=34, cost=0.0021)
     assert toolbar_text(ctx, "/home/me").endswith("SAFETY OFF · ~/src · 1,234 tokens $0.0021")

@@ -1,0 +1,80 @@
+"""Decide what of a session is as it was left when it is gone on with, and say it in a line.
+
+What loosens counts only where somebody sees that it does. What was allowed for a process ends with it. A choice on the command line wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from agent.config.settings import Settings
+from agent.config.table import BY_NAME
+from agent.protocol.confinement import CONFINEMENTS, is_as_strict
+
+if TYPE_CHECKING:
+    from agent.recording.past import Past
+
+_CHOICES: dict[str, tuple[str, ...]] = {"approve": ("ask", "low", "medium"), "confine": CONFINEMENTS}
+_LOOSER: dict[str, Callable[[str, str], bool]] = {
+    "approve": lambda new, old: _CHOICES["approve"].index(new) > _CHOICES["approve"].index(old),
+    "confine": lambda new, old: not is_as_strict(new, old),  # type: ignore[arg-type]  # both are choices of the setting
+    "rehearse": lambda new, old: ("auto", "ask", "off").index(new) > ("auto", "ask", "off").index(old),
+}
+_OF_PROCESS = "it held for the process where it was switched off"
+
+
+class Resumed:
+    """`settings` with what is restored; `planner` and `model` are to be made anew, None where they stay as configured."""
+
+    def __init__(self, settings: Settings, origins: Mapping[str, str], past: Past | None, *, attended: bool) -> None:
+        self.settings = settings
+        self.planner: tuple[str, str] | None = None
+        self._kept: list[str] = []
+        self._dropped: list[str] = []
+        if past is None:
+            return
+        left = past.settings
+        for key in ("approve", "confine", "rehearse", "tty", "role"):
+            value = left.get(key)
+            if value is not None and value != (getattr(settings, key) or ""):
+                self._take(key, value, given=origins.get(key) == "command line", attended=attended)
+        if "command line" not in (origins.get("planner"), origins.get("model")) and left.get("planner"):
+            self.planner = (left["planner"], left.get("model", ""))
+        if left.get("safety") == "off" and not settings.safety_off:
+            self._dropped.append(f"safety off ({_OF_PROCESS})")
+        if past.rules:
+            many = "1 rule" if len(past.rules) == 1 else f"{len(past.rules):,} rules"
+            self._dropped.append(f"{many} made for the session alone")
+
+    def keep(self, words: str) -> None:
+        """Say that this is as it was."""
+        self._kept.append(words)
+
+    def drop(self, words: str) -> None:
+        """Say that this is not."""
+        self._dropped.append(words)
+
+    @property
+    def words(self) -> str:
+        """What is as it was left, and what is not; "" where there is nothing to say."""
+        kept = f"as it was left: {', '.join(self._kept)}" if self._kept else ""
+        dropped = f"not as it was left: {', '.join(self._dropped)}" if self._dropped else ""
+        return "; ".join(filter(None, (kept, dropped)))
+
+    def _take(self, key: str, value: str, *, given: bool, attended: bool) -> None:
+        now = getattr(self.settings, key)
+        choices = BY_NAME[key].choices if key in BY_NAME else ()
+        said = f"{key} {value}" if value else f"no {key}"
+        if given:
+            return
+        if choices and value not in choices:
+            self.drop(f"{said} (no such choice)")
+        elif key in _LOOSER and _LOOSER[key](value, now) and not attended:
+            self.drop(f"{said} (it is looser than {now}, and nobody is there to see it)")
+        else:
+            changed: dict[str, Any] = {key: value or None}
+            self.settings = structs.replace(self.settings, **changed)
+            self.keep(said)

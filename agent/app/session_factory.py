@@ -1,0 +1,128 @@
+"""Open sessions: everything that is one session's alone is made here, from what the process has once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from msgspec import structs
+
+from agent.app.lazy_ports import LazyCheckpoints, LazyExecutor, LazyJobs
+from agent.app.resuming import Resumed
+from agent.config.settings import Settings
+from agent.protocol.errors import ConfigError, CoreError, NotFound
+
+if TYPE_CHECKING:
+    from agent.app.process import Process
+    from agent.engine.context import RequestContext
+    from agent.protocol.decisions import Confinement
+    from agent.protocol.events import Origin
+    from agent.protocol.ports import Planner, Redactor
+    from agent.protocol.requests import ApproveMode
+
+
+class SessionFactory:
+    """Makes the sessions of a process. Nothing of one is another's, unless it was opened in the place of that one."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def open(
+        self,
+        settings: Settings,
+        cwd: str,
+        frontend: str,
+        *,
+        session_id: str | None = None,
+        origin: Origin | None = None,
+        before: RequestContext | None = None,
+        terminal: bool = False,
+        attended: bool = False,
+    ) -> RequestContext:
+        """A new session, one made from another (`origin`), or `session_id` with the past that its log tells; commands start in `cwd`.
+
+        `frontend`: what it is opened by, in the words of the log. `before`: the session that this front end leaves for it; its jobs stay
+        in sight, and with an `origin` the new one goes on in its shell, with its choices. `terminal`: the front end has the terminal of
+        the process to give. `attended`: somebody sees what is restored. Raises CoreError.
+        """
+        from agent.engine.context import RequestContext, carry_over
+        from agent.engine.session_state import changed, settings_of
+
+        process, cwd = self._process, os.path.abspath(cwd)
+        branched = before if origin is not None else None
+        redactor = process.redactor.for_session() if branched is None else branched.redactor
+        # Before the log: what fails here must not leave one without an end.
+        planner = process.planners.make(None, None, redactor)
+        role = process.load_role(settings.role) if settings.role else ""
+        off = settings.safety_off if branched is None else branched.safety_off
+        recorder, past = process.logs.open(session_id, cwd, frontend, origin=origin, safety_off=off, redactor=redactor)
+        try:
+            resumed = Resumed(settings, process.origins, None if branched else past, attended=attended)
+            if resumed.settings.role != settings.role:
+                role = self._role(resumed)
+            planner = self._planner(resumed, planner, redactor)
+            settings = resumed.settings
+            jobs = before.jobs if before is not None and isinstance(before.jobs, LazyJobs) else process.execution.jobs()
+            jobs.go_on_in(recorder.session_id)
+            executor = LazyExecutor(
+                cwd,
+                lambda folder: process.execution.make_executor(
+                    settings, folder, jobs.table(), redactor.redact, terminal=terminal
+                ),
+                path=process.environ.get("PATH", ""),
+            )
+            context = RequestContext(
+                recorder=recorder,
+                planner=planner,
+                redactor=redactor,
+                executor=executor,
+                rehearser=executor,
+                checkpoints=LazyCheckpoints(lambda: process.execution.make_checkpoints(redactor.redact)),
+                rehearse=settings.rehearse,  # type: ignore[arg-type]  # checked against the choices of the setting
+                approve=cast("ApproveMode", settings.approve),  # likewise
+                safety_off=settings.safety_off,
+                confine=cast("Confinement", settings.confine),  # likewise
+                role_name=settings.role or "",
+                role_text=role,
+                rules=process.policies.session_rules(recorder.session_id),
+                jobs=jobs,
+                show_secrets=settings.show_secrets and not settings.json and settings.telemetry_file is None,
+                restored=resumed.words,
+            )
+            if past is not None:
+                context.history, context.earlier_goals, context.notes = list(past.history), past.goals, past.notes
+                context.plan_left = past.plan
+            said = settings_of(context)
+            said |= {key: value for key, value in (past.settings if past else {}).items() if key in said}
+            if branched is not None:
+                carry_over(branched, context)
+            by = "resume" if branched is None else "branch"
+            context.opening = tuple(map(recorder.append, changed(said, settings_of(context), by=by)))
+        except BaseException:
+            recorder.close("unreadable")
+            raise
+        process.opened(context)
+        return context
+
+    def _planner(self, resumed: Resumed, configured: Planner, redactor: Redactor) -> Planner:
+        """The planner that was chosen in the session, where there is one and it can be made."""
+        if resumed.planner is None or resumed.planner == (configured.name, configured.model):
+            return configured
+        name, model = resumed.planner
+        said = f"planner {name} {model}".strip()
+        try:
+            planner = self._process.planners.make(name, model or None, redactor)
+        except (NotFound, ConfigError) as error:
+            resumed.drop(f"{said} ({error.message})")
+            return configured
+        resumed.keep(said)
+        return planner
+
+    def _role(self, resumed: Resumed) -> str:
+        name = resumed.settings.role
+        try:
+            return self._process.load_role(name) if name else ""
+        except CoreError as error:
+            resumed.settings = structs.replace(resumed.settings, role=None)
+            resumed.drop(error.message)
+            return ""
